@@ -1,0 +1,70 @@
+"""A benchmark folder, read a haystack at a time."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+from actors.storage import Folder
+from longform.errors import UsageError
+from longform.records import Document, Qrel, Query, Target
+
+MANIFEST = "benchmark.json"
+_HAYSTACKS_HELD = 2  # neighbours in a job's order; a haystack is about 1 MB
+
+
+class Benchmark:
+    """
+    Documents, queries, targets and qrels under a URL. One process reads each haystack's documents once and holds two.
+
+    Raises:
+        UsageError: No benchmark stands at the URL.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.folder = Folder(url)
+        if not self.folder.has(MANIFEST):
+            msg = f"no benchmark at {url!r}: expected a folder with {MANIFEST}; make one with `longform ingest`"
+            raise UsageError(msg)
+        self.documents = lru_cache(maxsize=_HAYSTACKS_HELD)(self._documents)
+
+    def __reduce__(self) -> tuple[type[Benchmark], tuple[str]]:
+        return Benchmark, (self.folder.url,)
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """Sources, counts and the `dataset_hash`."""
+        return dict(self.folder.read_json(MANIFEST))
+
+    @cached_property
+    def queries(self) -> dict[str, Query]:
+        """Query id -> query, in the benchmark's order."""
+        rows = self.folder.read("queries").to_pylist()
+        return {row["query_id"]: Query(**row) for row in rows}
+
+    @cached_property
+    def targets(self) -> dict[str, list[Target]]:
+        """Query id -> its targets, in their order."""
+        found: dict[str, list[Target]] = {}
+        for row in self.folder.read("targets").to_pylist():
+            found.setdefault(row["query_id"], []).append(Target(**row))
+        return {query_id: sorted(targets, key=lambda t: t.target_index) for query_id, targets in found.items()}
+
+    @cached_property
+    def haystack_ids(self) -> list[str]:
+        """In the order of their first query."""
+        return list(dict.fromkeys(query.haystack_id for query in self.queries.values()))
+
+    @cached_property
+    def qrels(self) -> list[Qrel]:
+        return [Qrel(**row) for row in self.folder.read("qrels").to_pylist()]
+
+    def haystack_targets(self, haystack_id: str) -> list[Target]:
+        """All targets of one haystack, over its queries."""
+        return [t for targets in self.targets.values() for t in targets if t.haystack_id == haystack_id]
+
+    def _documents(self, haystack_id: str) -> list[Document]:
+        work_ids = [w for w in self.folder.locate("documents") if w.rsplit("#", 1)[0] == haystack_id]
+        rows = self.folder.read("documents", work_ids=work_ids).to_pylist()
+        found = [Document(**row) for row in rows if row["haystack_id"] == haystack_id]
+        return sorted(found, key=lambda document: document.doc_index)

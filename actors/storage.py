@@ -1,0 +1,180 @@
+"""
+Folders of Parquet tables, local or `s3://`, through one helper.
+
+A table is a folder of parts. A part counts once a commit file names it: writers put parts first and the
+commit last, so that a writer killed at any moment leaves whole rows or none. A part of a run holds whole
+work ids; where two commits hold one work id, the later commit wins.
+
+    TABLE/part-<hash>.parquet
+    TABLE/_commits/<number>-<hash>.json     {"parts": [{"path", "rows", "work_ids"}]}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from longform.errors import UsageError
+from longform.keys import content_key
+from longform.tables import SCHEMAS, conform
+
+_COMMITS = "_commits"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One Parquet file of a table, and the work ids whose rows it holds."""
+
+    path: str
+    rows: int
+    work_ids: tuple[str, ...] = field(default=())
+
+
+class Folder:
+    """A benchmark or a run: tables and JSON files under one URL."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._filesystem, self._root = _resolve(url)
+
+    def __reduce__(self) -> tuple[type[Folder], tuple[str]]:
+        return Folder, (self.url,)
+
+    def child(self, name: str) -> Folder:
+        return Folder(f"{self.url.rstrip('/')}/{name}")
+
+    def exists(self) -> bool:
+        """Whether anything stands here."""
+        info = self._filesystem.get_file_info(self._root)
+        return cast("bool", info.type != pafs.FileType.NotFound)
+
+    def delete(self) -> None:
+        """Remove the folder and all in it; a folder that is not there is fine."""
+        if self.exists():
+            self._filesystem.delete_dir(self._root)
+
+    # ------------------------------------------------------------ whole files
+
+    def write_bytes(self, name: str, content: bytes) -> None:
+        """Put a file whole: a reader sees the old content or the new."""
+        path = self._path(name)
+        self._filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
+        if isinstance(self._filesystem, pafs.LocalFileSystem):
+            temporary = f"{path}.{content_key(name, len(content))}.tmp"
+            with self._filesystem.open_output_stream(temporary) as stream:
+                stream.write(content)
+            self._filesystem.move(temporary, path)
+        else:
+            with self._filesystem.open_output_stream(path) as stream:
+                stream.write(content)
+
+    def read_bytes(self, name: str) -> bytes:
+        with self._filesystem.open_input_stream(self._path(name)) as stream:
+            return cast("bytes", stream.read())
+
+    def has(self, name: str) -> bool:
+        info = self._filesystem.get_file_info(self._path(name))
+        return cast("bool", info.type == pafs.FileType.File)
+
+    def write_json(self, name: str, content: Any) -> None:
+        self.write_bytes(name, (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+    def read_json(self, name: str) -> Any:
+        return json.loads(self.read_bytes(name))
+
+    # ------------------------------------------------------------ tables
+
+    def write_part(self, table: str, rows: pa.Table | Iterable[Mapping[str, Any]], *, work_ids: Sequence[str]) -> Part:
+        """Write rows as one part, not yet committed. The name is the hash of its work ids."""
+        content = rows.cast(SCHEMAS[table]) if isinstance(rows, pa.Table) else conform(rows, SCHEMAS[table])
+        name = f"part-{content_key(table, sorted(work_ids))}.parquet"
+        sink = pa.BufferOutputStream()
+        pq.write_table(content, sink, compression="zstd")
+        self.write_bytes(f"{table}/{name}", sink.getvalue().to_pybytes())
+        return Part(path=f"{table}/{name}", rows=content.num_rows, work_ids=tuple(work_ids))
+
+    def commit(self, table: str, parts: Sequence[Part]) -> None:
+        """Make *parts* count from now on."""
+        body = {"parts": [asdict(part) for part in parts]}
+        number = len(self._commit_names(table))
+        self.write_json(f"{table}/{_COMMITS}/{number:06d}-{content_key(body)}.json", body)
+
+    def parts(self, table: str) -> list[Part]:
+        """The committed parts, oldest first; none where the table is not there."""
+        found: dict[str, Part] = {}
+        for name in self._commit_names(table):
+            for entry in self.read_json(f"{table}/{_COMMITS}/{name}")["parts"]:
+                part = Part(path=entry["path"], rows=entry["rows"], work_ids=tuple(entry["work_ids"]))
+                found.pop(part.path, None)
+                found[part.path] = part
+        return list(found.values())
+
+    def locate(self, table: str) -> dict[str, str]:
+        """Work id -> path of the part that holds its current rows."""
+        return {work_id: part.path for part in self.parts(table) for work_id in part.work_ids}
+
+    def read_part(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
+        with self._filesystem.open_input_file(self._path(path)) as file:
+            return pq.read_table(file, columns=columns)
+
+    def read(self, table: str, *, work_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pa.Table:
+        """
+        A table's rows; those of *work_ids* only where given. An absent table has no rows.
+
+        Memory: the whole answer at once. `batches` streams.
+        """
+        schema = SCHEMAS[table]
+        found = list(self.batches(table, work_ids=work_ids, columns=columns))
+        empty = pa.schema([schema.field(name) for name in columns]) if columns else schema
+        return pa.concat_tables(found) if found else empty.empty_table()
+
+    def batches(
+        self, table: str, *, work_ids: Iterable[str] | None = None, columns: list[str] | None = None
+    ) -> Iterator[pa.Table]:
+        """The same rows as `read`, one part at a time."""
+        wanted = None if work_ids is None else set(work_ids)
+        located = self.locate(table)
+        for part in self.parts(table):
+            current = {w for w in part.work_ids if located[w] == part.path}
+            keep = current if wanted is None else current & wanted
+            if not keep:
+                continue
+            content = self.read_part(part.path, columns=columns and _with_work_id(table, columns))
+            if "work_id" in SCHEMAS[table].names and keep != set(part.work_ids):
+                content = content.filter(pc.is_in(content["work_id"], pa.array(sorted(keep))))
+            yield content.select(columns) if columns else content
+
+    # ------------------------------------------------------------ inside
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    def _commit_names(self, table: str) -> list[str]:
+        selector = pafs.FileSelector(self._path(f"{table}/{_COMMITS}"), allow_not_found=True)
+        names = (info.base_name for info in self._filesystem.get_file_info(selector))
+        return sorted(name for name in names if name.endswith(".json"))
+
+
+def _with_work_id(table: str, columns: list[str]) -> list[str]:
+    return columns if "work_id" in columns or "work_id" not in SCHEMAS[table].names else [*columns, "work_id"]
+
+
+def _resolve(url: str) -> tuple[pafs.FileSystem, str]:
+    # from_uri, unlike S3FileSystem(...), honours AWS_ENDPOINT_URL.
+    if "://" in url:
+        try:
+            filesystem, path = pafs.FileSystem.from_uri(url)
+        except (ValueError, OSError) as error:
+            msg = f"cannot open {url!r} as a folder: {error}; expected a local path or an s3:// URL"
+            raise UsageError(msg) from error
+        return filesystem, path.rstrip("/")
+    from pathlib import Path
+
+    return pafs.LocalFileSystem(), str(Path(url).absolute())

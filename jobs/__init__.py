@@ -1,0 +1,1 @@
+"""What one submits: a stage a file, in the order of the data, and the commands over them."""

@@ -1,0 +1,245 @@
+"""
+What an experiment's YAML file may say; an unknown key is an error.
+
+The sections `retrievers`, `rerankers`, `summarizers` and `judges` give names to components; `systems` combines names.
+A list in a system multiplies: two retrievers and three orders are six systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Order = Literal["given", "top", "middle", "bottom", "random"]
+
+
+class Strict(BaseModel):
+    """A frozen model that refuses keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+# ---------------------------------------------------------------- retrievers
+
+
+class RandomRetriever(Strict):
+    kind: Literal["random"]
+    seed: int
+
+
+class KeywordRetriever(Strict):
+    kind: Literal["keywords"]
+
+
+class Bm25Retriever(Strict):
+    kind: Literal["bm25"]
+    k1: float = Field(1.5, ge=0)
+    b: float = Field(0.75, ge=0, le=1)
+    stem: bool = True
+
+
+class EncoderRetriever(Strict):
+    """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
+
+    kind: Literal["encoder"]
+    model: str  # a hub name, a folder, or package:NAME for weights inside an installed package
+    pooling: Literal["whole", "mean", "max"]
+    chunk_tokens: int | None = Field(None, gt=0)  # null: the encoder's window
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+
+class FusionRetriever(Strict):
+    kind: Literal["fusion"]
+    of: tuple[str, ...] = Field(min_length=2)
+    by: Literal["z_sum", "reciprocal_rank"]
+    rank_constant: int = Field(60, gt=0)
+
+
+class FeedbackRetriever(Strict):
+    """RM3: expands the query by terms of the base retriever's best documents, adds the expansion's BM25 z-score."""
+
+    kind: Literal["feedback"]
+    of: str
+    documents: int = Field(10, gt=0)
+    terms: int = Field(50, gt=0)
+    weight: float = Field(1.0, ge=0)
+
+
+class OracleRetriever(Strict):
+    kind: Literal["oracle"]
+
+
+class FullContext(Strict):
+    kind: Literal["full"]
+
+
+class ReleasedRetriever(Strict):
+    """Scores that the benchmark ships, by the name they have there."""
+
+    kind: Literal["released"]
+    name: str
+
+
+Retriever = Annotated[
+    RandomRetriever
+    | KeywordRetriever
+    | Bm25Retriever
+    | EncoderRetriever
+    | FusionRetriever
+    | FeedbackRetriever
+    | OracleRetriever
+    | FullContext
+    | ReleasedRetriever,
+    Field(discriminator="kind"),
+]
+
+
+class CrossEncoderReranker(Strict):
+    kind: Literal["cross_encoder"]
+    model: str  # a hub name or a folder
+    depth: int = Field(20, gt=0)  # documents re-scored; the rest keep their order below
+
+
+Reranker = CrossEncoderReranker
+
+# ---------------------------------------------------------------- models, summarizers, judges
+
+
+class ChatSettings(Strict):
+    """An OpenAI-compatible model, or the scripted one that ships for dry runs and tests."""
+
+    provider: Literal["openai", "scripted"] = "openai"
+    model: str
+    base_url: str | None = None  # null: the provider's own
+    api_key_env: str = "OPENAI_API_KEY"  # the name of the variable; the key itself is never in a file
+    context_window: int | None = Field(None, gt=0)  # tokens; overrides the capability table
+    max_tokens: int = Field(1000, gt=0)
+    temperature: float | None = Field(None, ge=0)  # null: not sent
+    json_schema: bool | None = None  # null: as the capability table says
+    timeout_s: float = Field(400, gt=0)
+    concurrency: int = Field(16, gt=0)  # calls in flight a worker
+    script: str | None = None  # scripted only: the name of its behaviour
+
+
+class OfflineSummarizer(Strict):
+    kind: Literal["offline"]
+    max_words: int = Field(300, gt=0)
+
+
+class ChatSummarizer(Strict):
+    kind: Literal["chat"]
+    chat: ChatSettings
+    prompt: str | None = None  # null: by the query's domain
+
+
+Summarizer = Annotated[OfflineSummarizer | ChatSummarizer, Field(discriminator="kind")]
+
+
+class OfflineJudge(Strict):
+    kind: Literal["offline"]
+
+
+class ChatJudge(Strict):
+    kind: Literal["chat"]
+    chat: ChatSettings
+    prompt: str = "judge_coverage_3"
+
+
+Judge = Annotated[OfflineJudge | ChatJudge, Field(discriminator="kind")]
+
+# ---------------------------------------------------------------- systems
+
+
+class SystemGrid(Strict):
+    """One or many systems: every list multiplies."""
+
+    retriever: tuple[str, ...]
+    reranker: tuple[str | None, ...] = (None,)
+    budget_tokens: tuple[int | None, ...]  # null: no limit
+    order: tuple[Order, ...] = ("given",)
+    summarizer: tuple[str, ...]
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _one_is_a_list_of_one(cls, value: Any) -> Any:
+        return value if isinstance(value, list | tuple) else (value,)
+
+
+class System(NamedTuple):
+    """One way from a query to a summary, by the names of its parts."""
+
+    retriever: str
+    reranker: str | None
+    budget_tokens: int | None
+    order: Order
+    summarizer: str
+
+    @property
+    def ranking(self) -> str:
+        """The name its ranking goes by in the tables."""
+        return self.retriever if self.reranker is None else f"{self.retriever}+{self.reranker}"
+
+    @property
+    def setting(self) -> str:
+        """The column of the report it stands in."""
+        return self.ranking if self.order == "given" else f"{self.ranking}/{self.order}"
+
+
+class Experiment(Strict):
+    """A whole configuration file."""
+
+    name: str
+    benchmark: str | None = None  # a folder or s3:// URL; null: named on the command line
+    synthesize: str | None = None  # make this benchmark first where none is named
+    seed: int
+    retrievers: dict[str, Retriever]
+    rerankers: dict[str, Reranker] = {}
+    summarizers: dict[str, Summarizer]
+    judges: dict[str, Judge]
+    systems: tuple[SystemGrid, ...] = Field(min_length=1)
+    query_text: Literal["query", "query_subtopic"] = "query_subtopic"
+    ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
+    cutoffs: tuple[int, ...] = (5, 10, 20)  # K of P@K, R@K, nDCG@K, MAP@K
+    bullets: Literal["targets"] | int = "targets"  # bullets asked for: as many as the query has targets, or a number
+    partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
+    aggregate: Literal["pooled", "per_summary"] = "pooled"
+    resamples: int = Field(2000, ge=100)
+    unjudged_threshold: float = Field(0.02, ge=0, le=1)
+    prompts: str | None = None  # a folder whose files replace the project's own of the same name
+
+    @model_validator(mode="after")
+    def _names_are_defined(self) -> Experiment:
+        for place, name, known in self._references():
+            if name not in known:
+                msg = f"{place} names {name!r}; defined are {sorted(known)}"
+                raise ValueError(msg)
+        return self
+
+    def _references(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        for grid in self.systems:
+            for name in grid.retriever:
+                yield "systems.retriever", name, dict(self.retrievers)
+            for reranker in grid.reranker:
+                if reranker is not None:
+                    yield "systems.reranker", reranker, dict(self.rerankers)
+            for name in grid.summarizer:
+                yield "systems.summarizer", name, dict(self.summarizers)
+        for name, retriever in self.retrievers.items():
+            if isinstance(retriever, FusionRetriever):
+                for base in retriever.of:
+                    yield f"retrievers.{name}.of", base, dict(self.retrievers)
+            elif isinstance(retriever, FeedbackRetriever):
+                yield f"retrievers.{name}.of", retriever.of, dict(self.retrievers)
+
+    def all_systems(self) -> tuple[System, ...]:
+        """Every combination that the grids name, each once, in the order they are written."""
+        systems = [
+            System(*parts)
+            for grid in self.systems
+            for parts in product(grid.retriever, grid.reranker, grid.budget_tokens, grid.order, grid.summarizer)
+        ]
+        return tuple(dict.fromkeys(systems))

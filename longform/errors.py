@@ -1,0 +1,33 @@
+"""
+The errors this project raises, and the exit code each one ends a command with.
+
+    LongformError            1  the work failed
+    ├── UsageError           2  the command or its configuration is wrong; nothing was done
+    └── InputError           2  a file is not what it should be; nothing was written
+"""
+
+from __future__ import annotations
+
+
+class LongformError(Exception):
+    """The work failed; the message says what was expected, what came, where, and what to do."""
+
+    exit_code = 1
+
+
+class UsageError(LongformError):
+    """A command or a configuration that cannot work, found before any work was done."""
+
+    exit_code = 2
+
+
+class InputError(LongformError):
+    """An input that is not what its format says, named by file, record and field."""
+
+    exit_code = 2
+
+    def __init__(self, *, file: str, record: str, field: str, expected: str, found: str) -> None:
+        super().__init__(f"{file}: {record}: field {field!r}: expected {expected}, found {found}")
+        self.file = file
+        self.record = record
+        self.field = field

@@ -1,0 +1,21 @@
+"""Keys: a row's key is a hash of what made it, never of where or when it was made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+KEY_LENGTH = 20
+"""Hexadecimal digits: 80 bits, so that a collision among a billion rows has odds of 1 in 2 million."""
+
+
+def content_key(*parts: Any) -> str:
+    """Twenty hexadecimal digits that depend on the JSON content of *parts* and on nothing else."""
+    canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:KEY_LENGTH]
+
+
+def stable_seed(*parts: Any) -> int:
+    """A 63-bit seed for a random generator, from the content of *parts* (Python's own `hash` is salted)."""
+    return int(content_key(*parts)[:16], 16) >> 1

@@ -1,0 +1,1 @@
+"""The actors behind Ray Serve. Deployments come with serving; until then this room keeps their place."""
