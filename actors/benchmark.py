@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.storage import Folder
 from longform.errors import UsageError
-from longform.records import Document, Qrel, Query, Target
+from longform.records import Document, Qrel, Query, Target, gold_documents
 
 MANIFEST = "benchmark.json"
 _HAYSTACKS_HELD = 2  # neighbours in a job's order; a haystack is about 1 MB
@@ -27,6 +27,7 @@ class Benchmark:
             msg = f"no benchmark at {url!r}: expected a folder with {MANIFEST}; make one with `longform ingest`"
             raise UsageError(msg)
         self.documents = lru_cache(maxsize=_HAYSTACKS_HELD)(self._documents)
+        self._gold_numbers = lru_cache(maxsize=None)(self._read_gold_numbers)
 
     def __reduce__(self) -> tuple[type[Benchmark], tuple[str]]:
         return Benchmark, (self.folder.url,)
@@ -50,6 +51,13 @@ class Benchmark:
             found.setdefault(row["query_id"], []).append(Target(**row))
         return {query_id: sorted(targets, key=lambda t: t.target_index) for query_id, targets in found.items()}
 
+    def target(self, target_id: str) -> Target:
+        return self._target_by_id[target_id]
+
+    @cached_property
+    def _target_by_id(self) -> dict[str, Target]:
+        return {target.target_id: target for targets in self.targets.values() for target in targets}
+
     @cached_property
     def haystack_ids(self) -> list[str]:
         """In the order of their first query."""
@@ -59,12 +67,33 @@ class Benchmark:
     def qrels(self) -> list[Qrel]:
         return [Qrel(**row) for row in self.folder.read("qrels").to_pylist()]
 
+    def gold_numbers(self, haystack_id: str) -> dict[str, frozenset[int]] | None:
+        """Target id -> numbers of the documents that state it; None where the haystack's documents are not shipped."""
+        return self._gold_numbers(haystack_id)
+
     def haystack_targets(self, haystack_id: str) -> list[Target]:
         """All targets of one haystack, over its queries."""
         return [t for targets in self.targets.values() for t in targets if t.haystack_id == haystack_id]
 
     def _documents(self, haystack_id: str) -> list[Document]:
-        work_ids = [w for w in self.folder.locate("documents") if w.rsplit("#", 1)[0] == haystack_id]
-        rows = self.folder.read("documents", work_ids=work_ids).to_pylist()
-        found = [Document(**row) for row in rows if row["haystack_id"] == haystack_id]
-        return sorted(found, key=lambda document: document.doc_index)
+        rows = self.folder.read("documents", work_ids=self._parts_of(haystack_id)).to_pylist()
+        return sorted((Document(**row) for row in rows), key=lambda document: document.doc_index)
+
+    def _read_gold_numbers(self, haystack_id: str) -> dict[str, frozenset[int]] | None:
+        columns = ["doc_id", "doc_index"]
+        places = self.folder.read("documents", work_ids=self._parts_of(haystack_id), columns=columns).to_pylist()
+        if not places:
+            return None
+        number = {row["doc_id"]: row["doc_index"] + 1 for row in places}
+        stated = self._gold_documents
+        return {
+            target.target_id: frozenset(number[doc_id] for doc_id in stated.get(target.target_id, ()))
+            for target in self.haystack_targets(haystack_id)
+        }
+
+    @cached_property
+    def _gold_documents(self) -> dict[str, frozenset[str]]:
+        return gold_documents(self.qrels)
+
+    def _parts_of(self, haystack_id: str) -> list[str]:
+        return [w for w in self.folder.locate("documents") if w.rsplit("#", 1)[0] == haystack_id]

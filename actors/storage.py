@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
@@ -42,7 +43,7 @@ class Folder:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._filesystem, self._root = _resolve(url)
+        self._filesystem, self._root = open_location(url)
 
     def __reduce__(self) -> tuple[type[Folder], tuple[str]]:
         return Folder, (self.url,)
@@ -55,9 +56,14 @@ class Folder:
         info = self._filesystem.get_file_info(self._root)
         return cast("bool", info.type != pafs.FileType.NotFound)
 
-    def delete(self) -> None:
-        """Remove the folder and all in it; a folder that is not there is fine."""
-        if self.exists():
+    def delete_table(self, table: str) -> None:
+        """Remove a table with all its parts; a table that is not there is fine."""
+        if self._filesystem.get_file_info(self._path(table)).type != pafs.FileType.NotFound:
+            self._filesystem.delete_dir(self._path(table))
+
+    def delete_if_empty(self) -> None:
+        """Remove the folder where nothing stands in it."""
+        if self.exists() and not self._filesystem.get_file_info(pafs.FileSelector(self._root)):
             self._filesystem.delete_dir(self._root)
 
     # ------------------------------------------------------------ whole files
@@ -166,7 +172,13 @@ def _with_work_id(table: str, columns: list[str]) -> list[str]:
     return columns if "work_id" in columns or "work_id" not in SCHEMAS[table].names else [*columns, "work_id"]
 
 
-def _resolve(url: str) -> tuple[pafs.FileSystem, str]:
+def open_location(url: str) -> tuple[pafs.FileSystem, str]:
+    """
+    The file system behind a local path or an `s3://` URL, and the path inside it.
+
+    Raises:
+        UsageError: No file system answers to the URL.
+    """
     # from_uri, unlike S3FileSystem(...), honours AWS_ENDPOINT_URL.
     if "://" in url:
         try:
@@ -175,6 +187,4 @@ def _resolve(url: str) -> tuple[pafs.FileSystem, str]:
             msg = f"cannot open {url!r} as a folder: {error}; expected a local path or an s3:// URL"
             raise UsageError(msg) from error
         return filesystem, path.rstrip("/")
-    from pathlib import Path
-
     return pafs.LocalFileSystem(), str(Path(url).absolute())

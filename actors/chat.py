@@ -1,0 +1,139 @@
+"""
+The door to chat models: what every model offers, how one is opened, and the checks before the first call.
+
+The models: `openai_chat` (any OpenAI-compatible server) and `scripted_chat` (no model: dry runs and tests).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from actors.openai_chat import OpenAIChat, api_key
+from actors.scripted_chat import SCRIPTS, ScriptedChat
+from actors.storage import Folder
+from longform import prompts
+from longform.chat import Capabilities, ChatReply, ChatRequest, Message, capabilities, refusal_reason
+from longform.configuration import ChatSettings
+from longform.errors import UsageError
+
+
+class ChatModel(Protocol):
+    """Answers requests. One request is one attempt: whoever owns limits and retries stands above."""
+
+    @property
+    def accepted(self) -> Capabilities:
+        """What the model is known to accept."""
+        ...
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """The model's reply, or a reply with the reason why there is none; it does not raise."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+def open_chat(settings: ChatSettings) -> ChatModel:
+    """
+    The configured model, ready to be asked from one event loop.
+
+    Raises:
+        UsageError: As `check_chat` says.
+    """
+    check_chat(settings)
+    return OpenAIChat(settings) if settings.provider == "openai" else ScriptedChat(settings)
+
+
+def check_chat(settings: ChatSettings, *, logprobs: bool = False, reasoning_effort: bool = False) -> None:
+    """
+    Find out before the first call what can be known to fail; *logprobs* and *reasoning_effort* will be asked for.
+
+    Raises:
+        UsageError: The model is known to lack what is asked, its window is smaller than its output limit, the key's
+            environment variable is not set, the base URL is none, or the script is missing, unknown or not wanted.
+    """
+    _check_provider(settings)
+    accepted = capabilities(settings)
+    probe = ChatRequest(
+        messages=(Message("user", ""),),
+        max_tokens=settings.max_tokens,
+        temperature=settings.temperature,
+        top_logprobs=0 if logprobs else None,
+        reasoning_effort="low" if reasoning_effort else None,
+        input_tokens=0,
+    )
+    reason = refusal_reason(probe, accepted)
+    if reason is None:
+        return
+    if reason.startswith("unsupported_"):
+        lacks = reason.removeprefix("unsupported_")
+        msg = f"model {settings.model!r} does not accept {lacks}; leave it out, or name another model"
+        raise UsageError(msg)
+    msg = f"model {settings.model!r}: max_tokens {settings.max_tokens} exceeds its window {accepted.context_window}"
+    raise UsageError(msg)
+
+
+def _check_provider(settings: ChatSettings) -> None:
+    if settings.provider == "scripted":
+        if settings.script not in SCRIPTS:
+            msg = f"a scripted model needs `script`, one of {sorted(SCRIPTS)}; found {settings.script!r}"
+            raise UsageError(msg)
+        return
+    if settings.script is not None:
+        msg = f"`script: {settings.script}` is for `provider: scripted`; model {settings.model!r} has another provider"
+        raise UsageError(msg)
+    if settings.base_url is not None and urlsplit(settings.base_url).scheme not in ("http", "https"):
+        msg = f"base_url of model {settings.model!r}: expected http:// or https://, found {settings.base_url!r}"
+        raise UsageError(msg)
+    api_key(settings)
+
+
+def token_counter(accepted: Capabilities, count_tokens: Callable[[str], int] | None) -> Callable[[str], int] | None:
+    """What counts a prompt before it is sent: *count_tokens*, else cl100k; None where no window is known to check."""
+    if accepted.context_window is None or count_tokens is not None:
+        return count_tokens
+    from actors.tokenizer import TokenCounter
+
+    return TokenCounter(threads=1).count
+
+
+def prompt_request(
+    settings: ChatSettings,
+    text: str,
+    *,
+    count_tokens: Callable[[str], int] | None,
+    json_schema: Mapping[str, Any] | None = None,
+) -> ChatRequest:
+    """One user message with the configured limit and temperature."""
+    return ChatRequest(
+        messages=(Message("user", text),),
+        max_tokens=settings.max_tokens,
+        temperature=settings.temperature,
+        json_schema=json_schema,
+        input_tokens=None if count_tokens is None else count_tokens(text),
+    )
+
+
+def load_prompt(name: str, folder: str | None) -> prompts.Prompt:
+    """
+    The prompt called *name*; where the *folder* (a path or URL) holds `NAME.md`, that file in place of ours.
+
+    Raises:
+        UsageError: The folder is not there, its file is no prompt with our fields, or no prompt has the name.
+    """
+    if folder is None:
+        return prompts.load_prompt(name)
+    files, file = Folder(folder), f"{name}.md"
+    if not files.exists():
+        msg = f"the prompts folder {folder!r} does not exist"
+        raise UsageError(msg)
+    if not files.has(file):
+        return prompts.load_prompt(name)
+    try:
+        return prompts.load_prompt(name, files.read_bytes(file).decode())
+    except UnicodeDecodeError as error:
+        msg = f"prompt file {file} in {folder!r} is not UTF-8: {error}"
+        raise UsageError(msg) from error

@@ -1,0 +1,66 @@
+"""A cross-encoder: reads a query and a document together and says how well they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from actors.encoder import cannot_load, check, model_path
+from longform.errors import UsageError
+from longform.ranking import ranked, rounded
+
+__all__ = ["CrossEncoderReranker", "Reranked", "check"]
+
+_BATCH_SIZE = 32
+
+
+class Reranked(NamedTuple):
+    """A place in the new order."""
+
+    place: int  # in the order that came in, from 0
+    score: float | None  # null: below the depth, not scored
+
+
+class CrossEncoderReranker:
+    """
+    A Sentence Transformers cross-encoder with one output, by hub name, folder or `package:NAME`.
+
+    Raises:
+        UsageError: The model cannot be loaded, or has several outputs (an entailment model is a judge, not a reranker).
+    """
+
+    def __init__(self, model: str, *, threads: int) -> None:
+        path = model_path(model)
+        import torch
+        from sentence_transformers import CrossEncoder
+
+        torch.set_num_threads(threads)
+        try:
+            # Logits: a sigmoid would crowd the best documents into ties at 1.000000.
+            self._model = CrossEncoder(path, activation_fn=torch.nn.Identity())
+        except (OSError, ValueError, KeyError) as error:
+            raise UsageError(cannot_load(model, error)) from error
+        if self._model.num_labels != 1:
+            msg = f"reranker {model!r}: expected one output, the relevance; found {self._model.num_labels}"
+            raise UsageError(msg)
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """The relevance of each text as a logit, rounded to 6 decimals. The model's window cuts long texts."""
+        if not texts:
+            return []
+        pairs = [(query, text) for text in texts]
+        logits = self._model.predict(pairs, batch_size=_BATCH_SIZE, show_progress_bar=False, convert_to_numpy=True)
+        scores: list[float] = rounded(logits).tolist()
+        return scores
+
+    def rerank(self, query: str, texts: Sequence[str], *, depth: int) -> list[Reranked]:
+        """
+        All *texts* in their new order.
+
+        The first *depth* stand by descending score, ties as they came; the rest follow as they came, without a score.
+        """
+        scores = self.score(query, texts[:depth])
+        return [
+            *(Reranked(place, scores[place]) for place in ranked(scores)),
+            *(Reranked(place, None) for place in range(len(scores), len(texts))),
+        ]

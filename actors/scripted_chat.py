@@ -1,0 +1,217 @@
+"""
+A chat model without a model, for dry runs and tests: what it replies follows from the content of the request alone.
+
+    obedient      quotes a statement a bullet and cites the documents that hold it; judges coverage by shared words
+    misbehaving   fails in one of the ways that real models and servers do, a different one for different requests
+
+It reads the project's own prompts, and others as long as they keep what it looks for: the headings of the documents,
+the bullets as JSON, "Insight:", "Question:" or "subtopic:", and a number before "bullets".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from longform.chat import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
+from longform.configuration import ChatSettings
+from longform.keys import stable_seed
+from longform.text import stems
+
+UNKNOWN_TASK = "script_knows_no_such_task"
+"""The failure of a request that is neither of the two tasks."""
+
+SUMMARY_WORDS = 300
+FULL_FROM, PARTIAL_FROM = 0.6, 0.3  # share of an insight's stems in a bullet; a guess, good enough to see all labels
+SLOW_S = 0.2
+
+_HEADING = re.compile(r"^(?:Conversation|Article|Document) (\d+):\n", re.MULTILINE)
+_QUESTION = re.compile(r"^.*\b(?:question|query|subtopic): *(.+)$", re.MULTILINE | re.IGNORECASE)
+_WANTED = re.compile(r"\b(\d+) (?:bullets|bullet points|insights)\b")
+_BULLETS = re.compile(r'\{\s*"bullets":')
+_INSIGHT = re.compile(r"\binsight:\s*(.+)", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_SHORTEST = 5  # words of a statement worth quoting
+
+
+class ScriptedChat:
+    """Counts its calls and how many were in flight at once; `concurrency` and `timeout_s` hold as for a real model."""
+
+    def __init__(self, settings: ChatSettings) -> None:
+        assert settings.script is not None, "check_chat comes first"
+        self.settings = settings
+        self.accepted = capabilities(settings)
+        self.n_calls = 0
+        self.in_flight = 0
+        self.max_in_flight = 0
+        self._script = SCRIPTS[settings.script]
+        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        reason = refusal_reason(request, self.accepted)
+        if reason is not None:
+            return failed(reason)
+        slots = self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.settings.concurrency))
+        async with slots:
+            self.n_calls += 1
+            self.in_flight += 1
+            self.max_in_flight = max(self.max_in_flight, self.in_flight)
+            try:
+                return await self._answer(request)
+            finally:
+                self.in_flight -= 1
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    async def _answer(self, request: ChatRequest) -> ChatReply:
+        try:
+            async with asyncio.timeout(self.settings.timeout_s):
+                await asyncio.sleep(0)  # others get their turn, as they do while a real call is under way
+                return await self._script(request, self.settings.model)
+        except TimeoutError:
+            return failed("timeout")
+
+
+# ---------------------------------------------------------------- scripts
+
+
+async def _obedient(request: ChatRequest, model: str) -> ChatReply:
+    task = read_task(request.messages[-1].text)
+    if task is None:
+        return failed(UNKNOWN_TASK)
+    return _said(task.reply(), request, model)
+
+
+async def _misbehaving(request: ChatRequest, model: str) -> ChatReply:
+    misdeed = MISDEEDS[stable_seed("misbehaving", request.content) % len(MISDEEDS)]
+    task = read_task(request.messages[-1].text)
+    if misdeed.startswith("http_") or misdeed == "connection":
+        return failed(misdeed)
+    if misdeed in ("length", "empty_reply", "refusal"):
+        finish = "length" if misdeed == "length" else "stop"
+        return ChatReply(text=None, failure=misdeed, finish_reason=finish, model=model)
+    if misdeed == "garbage" or task is None:
+        return _said('Certainly! Here {is} what "I" think [of it', request, model)
+    if misdeed == "slow":
+        await asyncio.sleep(SLOW_S)
+        return _said(task.reply(), request, model)
+    return _said(task.out_of_range() if misdeed == "out_of_range" else task.list_of_ids(), request, model)
+
+
+MISDEEDS = (
+    "garbage",
+    "empty_reply",
+    "length",
+    "out_of_range",
+    "list_of_ids",
+    "slow",
+    "refusal",
+    "http_400",
+    "http_429",
+    "http_500",
+    "connection",
+)
+
+Script = Callable[[ChatRequest, str], Awaitable[ChatReply]]
+SCRIPTS: dict[str, Script] = {"obedient": _obedient, "misbehaving": _misbehaving}
+
+
+def _said(text: str, request: ChatRequest, model: str) -> ChatReply:
+    if not text:
+        return ChatReply(text=None, failure="empty_reply", finish_reason="stop", model=model)
+    usage = Usage(input_tokens=request.input_tokens)
+    return ChatReply(text=text, failure=None, finish_reason="stop", model=model, usage=usage)
+
+
+# ---------------------------------------------------------------- tasks
+
+
+class Summarizing(NamedTuple):
+    """Documents by their number, what is asked of them, and how many bullets are wanted."""
+
+    documents: dict[int, str]
+    question: str
+    n_wanted: int
+
+    def reply(self) -> str:
+        return self._lines("".join)
+
+    def out_of_range(self) -> str:
+        beyond = max(self.documents) + 1
+        return self._lines(lambda _: f"[{beyond}]")
+
+    def list_of_ids(self) -> str:
+        return self._lines(lambda groups: "[" + ", ".join(group.strip("[]") for group in groups) + "]")
+
+    def _lines(self, cite: Callable[[list[str]], str]) -> str:
+        length = SUMMARY_WORDS // self.n_wanted
+        quotes = ((statement, self._sources(statement)) for statement in self._statements())
+        return "\n".join(f"- {' '.join(text.split()[:length])} {cite(groups)}" for text, groups in quotes)
+
+    def _statements(self) -> list[str]:
+        asked = set(self.question.lower().split())
+        sentences = (sentence for text in self.documents.values() for sentence in _SENTENCE_END.split(text))
+        found = dict.fromkeys(sentence for sentence in sentences if len(sentence.split()) >= _SHORTEST)
+        return sorted(found, key=lambda sentence: -len(asked & set(sentence.lower().split())))[: self.n_wanted]
+
+    def _sources(self, statement: str) -> list[str]:
+        return [f"[{number}]" for number, text in self.documents.items() if statement in text]
+
+
+class Judging(NamedTuple):
+    """The bullets of a summary and an insight."""
+
+    bullets: list[str]
+    insight: str
+
+    def reply(self) -> str:
+        wanted = set(stems(self.insight))
+        shares = [len(wanted & set(stems(bullet))) / max(len(wanted), 1) for bullet in self.bullets]
+        best = max(shares, default=0.0)
+        if best < PARTIAL_FROM:
+            return _coverage("NO_COVERAGE", "NA")
+        return _coverage("FULL_COVERAGE" if best >= FULL_FROM else "PARTIAL_COVERAGE", shares.index(best) + 1)
+
+    def out_of_range(self) -> str:
+        return _coverage("FULL_COVERAGE", len(self.bullets) + 1)
+
+    def list_of_ids(self) -> str:
+        return _coverage("PARTIAL_COVERAGE", [1, 2])
+
+
+def read_task(prompt: str) -> Summarizing | Judging | None:
+    """What *prompt* asks for; None where it is neither task."""
+    return _read_judging(prompt) or _read_summarizing(prompt)
+
+
+def _read_judging(prompt: str) -> Judging | None:
+    shown = [match.start() for match in _BULLETS.finditer(prompt)]
+    insights = _INSIGHT.findall(prompt)
+    if not shown or not insights:
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(prompt, shown[-1])
+        return Judging([bullet["text"] for bullet in value["bullets"]], insights[-1])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _read_summarizing(prompt: str) -> Summarizing | None:
+    headings = list(_HEADING.finditer(prompt))
+    questions = list(_QUESTION.finditer(prompt))
+    wanted = _WANTED.findall(prompt)
+    if not headings or not questions or not wanted or int(wanted[-1]) < 1:
+        return None
+    ends = [heading.start() for heading in headings[1:]] + [max(questions[-1].start(), headings[-1].end())]
+    texts = (prompt[heading.end() : end].strip() for heading, end in zip(headings, ends, strict=True))
+    documents = {int(heading[1]): text for heading, text in zip(headings, texts, strict=True)}
+    return Summarizing(documents, questions[-1][1], int(wanted[-1]))
+
+
+def _coverage(coverage: str, bullet_id: object) -> str:
+    return json.dumps({"coverage": coverage, "bullet_id": bullet_id})

@@ -1,0 +1,74 @@
+"""Start or join Ray: once a command, and only where there is work for it."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+from types import TracebackType
+from typing import Self
+
+_OBJECT_STORE_BYTES = 200_000_000  # tasks carry ids and receipts, never texts
+
+
+class Cluster:
+    """
+    Where stages run: the Ray this process has joined, the one at *address* or RAY_ADDRESS, else a local one of its own.
+
+    A local one is always new (a plain `ray.init()` would join whatever runs on the machine) and ends with the `with`.
+
+    Attributes:
+        workers: Processes a stage may use.
+        cpus: Of each.
+    """
+
+    def __init__(self, *, address: str | None, workers: int, cpus: float = 1) -> None:
+        self.workers, self.cpus = workers, cpus
+        self._address = address or os.environ.get("RAY_ADDRESS")
+        self._started_here = False
+
+    def start(self) -> None:
+        """Make sure that Ray runs; the second call does nothing."""
+        os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        import ray
+
+        if ray.is_initialized():
+            return
+        if self._address:
+            ray.init(address=self._address, log_to_driver=False, logging_level="error")
+        else:
+            os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # ours alone, on loopback
+            ray.init(
+                address="local",
+                num_cpus=max(2, int(self.workers * self.cpus)),
+                include_dashboard=False,
+                object_store_memory=_OBJECT_STORE_BYTES,
+                log_to_driver=False,
+                logging_level="error",
+            )
+        self._started_here = True
+        import ray.data  # its import sets its loggers up
+
+        for name in ("ray", "ray.data"):
+            logging.getLogger(name).setLevel(logging.ERROR)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._started_here:
+            import ray
+
+            ray.shutdown()
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", type=int, default=2, help="processes a stage may use")
+    parser.add_argument("--ray-address", help="a running cluster; default: RAY_ADDRESS, else one of its own")
+
+
+def cluster_of(arguments: argparse.Namespace) -> Cluster:
+    return Cluster(address=arguments.ray_address, workers=arguments.workers)

@@ -1,0 +1,87 @@
+"""
+The command line: `longform VERB ...` is `python -m jobs.VERB ...`.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, configuration or input, 3 done with failures above the threshold,
+4 budget reached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from longform import __version__
+from longform.errors import LongformError
+
+VERBS = {
+    "ingest": "released files, BEIR or plain JSONL -> a benchmark folder",
+    "synthesize": "make a benchmark",
+    "evaluate": "run systems on a benchmark, judge them, report",
+    "replay": "score the summaries and labels that a release ships, without any call",
+    "aggregate": "score a run again from its stored verdicts",
+    "calibrate": "a judge against human labels -> judge card",
+    "report": "write a run's pages again",
+    "compare": "two runs, paired",
+    "status": "how a run stands",
+}
+DONE, FAILED, USAGE, FAILURES_ABOVE_THRESHOLD = 0, 1, 2, 3
+
+
+class Outcome(NamedTuple):
+    """What a verb has to say: a JSON document, the same in words, and its exit code."""
+
+    document: dict[str, Any]
+    words: str
+    exit_code: int = DONE
+
+
+def verb_parser(verb: str, description: str | None) -> argparse.ArgumentParser:
+    """A parser with what every verb takes: `--json` and `--log-level`."""
+    parser = argparse.ArgumentParser(
+        prog=f"longform {verb}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    parser.add_argument("--log-level", default="warning", choices=["debug", "info", "warning", "error"])
+    return parser
+
+
+def run_verb(
+    parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], Outcome], argv: Sequence[str] | None
+) -> int:
+    """Parse, work, print; an error of ours is one line on standard error and its exit code."""
+    arguments = parser.parse_args(argv)
+    logging.basicConfig(level=arguments.log_level.upper(), stream=sys.stderr)
+    try:
+        outcome = work(arguments)
+    except LongformError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return error.exit_code
+    print(json.dumps(outcome.document, ensure_ascii=False, allow_nan=False) if arguments.json else outcome.words)
+    return outcome.exit_code
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Hand the rest of the command line to the verb's own module; importing all of them would take seconds."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in VERBS:
+        return int(import_module(f"jobs.{words[0]}").main(words[1:]))
+    if words == ["--version"]:
+        print(__version__)
+        return DONE
+    usage = "\n".join([f"longform {__version__}: longform VERB ... (longform VERB --help)", "", *_verb_lines()])
+    wanted = not words or words[0] in {"-h", "--help"}
+    print(usage if wanted else f"longform: no verb {words[0]!r}\n\n{usage}", file=sys.stdout if wanted else sys.stderr)
+    return DONE if wanted else USAGE
+
+
+def _verb_lines() -> list[str]:
+    return [f"  {verb:<11} {description}" for verb, description in VERBS.items()]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,151 @@
+"""
+Results: a run's tables -> `results.json` and the report's pages.
+
+Everything here reads committed parts; it can be done again at any time from what a run stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.aggregate import score_work_id, summary_tables
+from jobs.run_record import RunRecord
+from jobs.split import unit_work_id
+from jobs.stage import Row
+from longform import report
+from longform.aggregate import Aggregate, SummaryInfo
+from longform.judge_cards import card_line
+
+RESULTS = "results.json"
+PAGES = "report"
+_INFO_COLUMNS = [
+    "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
+]  # fmt: skip
+
+
+def summary_infos(run: Folder, work_ids: Sequence[str]) -> dict[str, SummaryInfo]:
+    """Summary id -> what the tables need of it; texts are not read."""
+    rows = run.read("summaries", work_ids=work_ids, columns=_INFO_COLUMNS).to_pylist()
+    return {row["summary_id"]: SummaryInfo(**row) for row in rows}
+
+
+def write_results(
+    run: Folder,
+    benchmark: Benchmark,
+    record: RunRecord,
+    *,
+    title: str,
+    infos: Mapping[str, SummaryInfo],
+    summary_work_ids: Sequence[str],
+    verdict_work_ids: Sequence[str],
+    partial_score: float,
+    aggregate: Aggregate,
+    seed: int,
+    resamples: int,
+    more: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """
+    The results of a run, written to `results.json` and, with the drill-down, as pages.
+
+    *more* adds tables of the caller's own (retrieval, failure modes).
+    """
+    score_ids = [score_work_id(work_id, partial_score) for work_id in verdict_work_ids]
+    scores = run.read("scores", work_ids=score_ids).to_pylist()
+    results: dict[str, Any] = summary_tables(scores, infos, aggregate=aggregate, seed=seed, resamples=resamples)
+    results |= {
+        "title": title,
+        "fidelity": record.content["fidelity"],
+        "aggregate": aggregate,
+        "benchmark": _benchmark_facts(benchmark),
+        "judges": [{"judge": judge, "card": card_line(judge)} for judge in dict.fromkeys(s["judge"] for s in scores)],
+        **(more or {}),
+        "run": record.content,
+    }
+    run.write_json(RESULTS, results)
+    drilldown = {
+        "queries": dict(_query_facts(benchmark, {info.query_id for info in infos.values()})),
+        "summaries": _summary_facts(run, infos, scores, summary_work_ids, verdict_work_ids),
+    }
+    write_pages(run, results | {"drilldown": drilldown})
+    return results
+
+
+def write_pages(run: Folder, results: Mapping[str, Any]) -> None:
+    run.write_bytes(f"{PAGES}/report.html", report.html(results).encode())
+    run.write_bytes(f"{PAGES}/report.md", report.markdown(results).encode())
+
+
+def _benchmark_facts(benchmark: Benchmark) -> dict[str, Any]:
+    manifest = benchmark.manifest
+    return {
+        "url": benchmark.folder.url,
+        "dataset_hash": manifest["dataset_hash"],
+        "n_haystacks": manifest["n_haystacks"],
+        **{f"n_{table}": manifest["rows"][table] for table in ("documents", "queries", "targets")},
+        "sources": manifest["sources"],
+    }
+
+
+# ---------------------------------------------------------------- drill-down
+
+
+def _query_facts(benchmark: Benchmark, query_ids: set[str]) -> Iterable[tuple[str, dict[str, Any]]]:
+    for query_id, query in benchmark.queries.items():
+        if query_id in query_ids:
+            gold = benchmark.gold_numbers(query.haystack_id) or {}
+            yield (
+                query_id,
+                {
+                    "haystack": query.haystack_id,
+                    "topic": query.topic,
+                    "subtopic": query.subtopic_name,
+                    "text": query.text,
+                    "targets": [
+                        {
+                            "target_id": t.target_id,
+                            "name": t.name,
+                            "text": t.text,
+                            "gold": sorted(gold.get(t.target_id, ())),
+                        }
+                        for t in benchmark.targets.get(query_id, [])
+                    ],
+                },
+            )
+
+
+def _summary_facts(
+    run: Folder,
+    infos: Mapping[str, SummaryInfo],
+    scores: Sequence[Row],
+    summary_work_ids: Sequence[str],
+    verdict_work_ids: Sequence[str],
+) -> list[dict[str, Any]]:
+    facts: dict[str, dict[str, Any]] = {
+        summary_id: {
+            "summary_id": summary_id,
+            "query_id": info.query_id,
+            "setting": info.setting,
+            "summarizer": info.summarizer,
+            "order": info.order,
+            "failure": info.failure,
+            "bullets": [],
+            "verdicts": [],
+            "scores": {},
+        }
+        for summary_id, info in infos.items()
+    }
+    for batch in run.batches("units", work_ids=[unit_work_id(work_id) for work_id in summary_work_ids]):
+        for row in batch.to_pylist():
+            facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
+    for batch in run.batches("verdicts", work_ids=verdict_work_ids):
+        for row in batch.to_pylist():
+            facts[row["summary_id"]]["verdicts"].append({key: row[key] for key in _VERDICT_FACTS})
+    for row in scores:
+        facts[row["summary_id"]]["scores"].setdefault(row["judge"], {})[row["measure"]] = row["value"]
+    return list(facts.values())
+
+
+_VERDICT_FACTS = ("judge", "target_id", "answer", "linked_unit", "probability", "reply", "failure")

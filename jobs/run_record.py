@@ -1,0 +1,69 @@
+"""`run.json`: what a run was made from and by, and what each stage counted."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.stage import StageReport
+from longform import __version__
+from longform.errors import UsageError
+
+_PACKAGES = ("ray", "numpy", "scipy", "pyarrow", "torch", "sentence-transformers", "tiktoken", "nupunkt", "openai")
+_FILE = "run.json"
+
+
+class RunRecord:
+    """
+    The record of one run folder, written at the start and after each stage.
+
+    Raises:
+        UsageError: The folder holds a run of another benchmark.
+    """
+
+    def __init__(self, run: Folder, *, verb: str, benchmark: Benchmark, config: Mapping[str, Any]) -> None:
+        self._run = run
+        dataset = benchmark.manifest["dataset_hash"]
+        before = run.read_json(_FILE) if run.has(_FILE) else None
+        if before and before["benchmark"]["dataset_hash"] != dataset:
+            held = before["benchmark"]
+            raise UsageError(
+                f"{run.url}: holds a run of benchmark {held['url']} (dataset {held['dataset_hash']}), "
+                f"not of {benchmark.folder.url} (dataset {dataset}); name another folder"
+            )
+        self.content: dict[str, Any] = {
+            "verb": verb,
+            "fidelity": "ours",
+            "benchmark": {"url": benchmark.folder.url, **benchmark.manifest},
+            "config": dict(config),
+            "git_commit": _git_commit(),
+            "versions": {"longform": __version__, "python": platform.python_version()}
+            | {name: version(name) for name in _PACKAGES},
+            "stages": [],
+        }
+        self._write()
+
+    def add(self, report: StageReport) -> None:
+        """Note a stage's counts."""
+        self.content["stages"].append(asdict(report))
+        self._write()
+
+    def note(self, **facts: Any) -> None:
+        """Note anything else by name."""
+        self.content.update(facts)
+        self._write()
+
+    def _write(self) -> None:
+        self._run.write_json(_FILE, self.content)
+
+
+def _git_commit() -> str | None:
+    """The commit of the code; None outside a checkout."""
+    answer = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)  # noqa: S607
+    return answer.stdout.strip() if answer.returncode == 0 else None

@@ -1,0 +1,240 @@
+"""
+One stage: one Ray Data execution, Parquet in, Parquet out.
+
+A stage's work is a list of tasks; a task names the work ids it will make rows for. A worker maps a task to rows, writes
+them as one part of the table, and hands back a receipt; the driver commits receipts as they come. Work ids that a
+commit already holds are not done again, and a worker's error costs its task only.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TextIO
+
+import pyarrow as pa
+
+from actors.storage import Folder, Part
+from jobs.cluster import Cluster
+from longform.errors import LongformError
+
+Row = dict[str, Any]
+Worker = Callable[[Mapping[str, Any]], Any]
+"""Task payload -> rows of the stage's table, or an awaitable of them."""
+
+_RECEIPTS_A_COMMIT = 8
+_MAX_CALLS_IN_FLIGHT = 32  # tasks an asynchronous worker holds open; its own semaphore bounds the calls
+
+
+class StageError(LongformError):
+    """Some tasks of a stage failed; what others made is kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What one worker call does: `payload` in, rows of `work_ids` out. The payload is small: ids, not texts."""
+
+    work_ids: tuple[str, ...]
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """
+    How a stage runs.
+
+    Attributes:
+        name: For people.
+        table: What it writes.
+        identity: What the worker depends on (URLs, configuration); two stages of one name and identity share a worker.
+        make_worker: Makes the worker, on the worker's process.
+        holds_model: Whether the worker is dear to make (weights, clients): then a pool of actors keeps it.
+        asynchronous: Whether the worker is a coroutine function that waits on a network.
+    """
+
+    name: str
+    table: str
+    identity: str
+    make_worker: Callable[[], Worker] = field(compare=False)
+    holds_model: bool = False
+    asynchronous: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageReport:
+    """Counts of one stage, for the run's record."""
+
+    name: str
+    table: str
+    wanted: int  # work ids
+    found: int  # of them, already there
+    rows: int  # written now
+    seconds: float
+
+
+def run_stage(
+    run: Folder, stage: Stage, wanted: int, tasks: Sequence[Task], *, cluster: Cluster, log: TextIO = sys.stderr
+) -> StageReport:
+    """
+    Do *tasks* and commit what they make.
+
+    Args:
+        run: Where the table is.
+        stage: What to do.
+        wanted: Work ids the stage is to have in the end, done ones included.
+        tasks: Those not done yet.
+        cluster: Where they run; started when there is work.
+        log: Where progress goes.
+
+    Raises:
+        StageError: A task failed; the first error's traceback is in the message.
+    """
+    started = time.monotonic()
+    todo = sum(len(task.work_ids) for task in tasks)
+    progress = _Progress(stage.name, len(tasks), log)
+    errors: list[str] = []
+    waiting: list[Part] = []
+    rows = 0
+    for receipt in _receipts(run, stage, tasks, cluster) if tasks else ():
+        if receipt["error"]:
+            errors.append(receipt["error"])
+        else:
+            work_ids = tuple(json.loads(receipt["work_ids"]))
+            waiting.append(Part(path=receipt["path"], rows=receipt["rows"], work_ids=work_ids))
+            rows += receipt["rows"]
+        progress.step(rows)
+        if len(waiting) >= _RECEIPTS_A_COMMIT:
+            run.commit(stage.table, waiting)
+            waiting = []
+    if waiting:
+        run.commit(stage.table, waiting)
+    progress.end(rows, found=wanted - todo)
+    if errors:
+        failed = f"{stage.name}: {len(errors)} of {len(tasks)} tasks failed; what others made is kept"
+        msg = f"{failed}. The first:\n{errors[0]}"
+        raise StageError(msg)
+    return StageReport(
+        name=stage.name,
+        table=stage.table,
+        wanted=wanted,
+        found=wanted - todo,
+        rows=rows,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterable[dict[str, Any]]:
+    cluster.start()
+    import ray.data
+    from ray.data import ActorPoolStrategy, DataContext, TaskPoolStrategy
+
+    context = DataContext.get_current()
+    context.execution_options.verbose_progress = False
+    context.execution_no_progress_timeout_s = -1  # it counts blocks; a rate-limited block may take long
+    context.enable_progress_bars = False
+    # One block a task: a block is written when its last row is done.
+    blocks = [pa.table({"task": [json.dumps([task.work_ids, dict(task.payload)])]}) for task in tasks]
+    dataset = ray.data.from_arrow(blocks)
+    given = {"run": run, "stage": stage}
+    if stage.holds_model:
+        pool = ActorPoolStrategy(
+            size=min(cluster.workers, len(tasks)),
+            max_concurrent_calls_per_actor=_MAX_CALLS_IN_FLIGHT if stage.asynchronous else 1,
+        )
+        performer = AsyncPerformer if stage.asynchronous else Performer
+        mapped = dataset.map(performer, fn_constructor_kwargs=given, compute=pool, num_cpus=cluster.cpus)
+    else:
+        compute = TaskPoolStrategy(size=cluster.workers)
+        mapped = dataset.map(perform, fn_kwargs=given, compute=compute, num_cpus=cluster.cpus)
+    yield from mapped.iter_rows()
+
+
+class Performer:
+    """A pool's actor: makes its worker once."""
+
+    def __init__(self, run: Folder, stage: Stage) -> None:
+        self._run, self._stage = run, stage
+        self._worker = stage.make_worker()
+
+    def __call__(self, row: Row) -> Row:
+        work_ids, payload = json.loads(row["task"])
+        try:
+            return _receipt(self._run, self._stage, work_ids, self._worker(payload))
+        except Exception:  # noqa: BLE001  # a row never raises: it would end the job or drop its block
+            return _error_receipt(work_ids, traceback.format_exc())
+
+
+class AsyncPerformer:
+    """The same for a worker that waits on a network: many tasks at once on one event loop."""
+
+    def __init__(self, run: Folder, stage: Stage) -> None:
+        self._run, self._stage = run, stage
+        self._worker = stage.make_worker()
+
+    async def __call__(self, row: Row) -> Row:
+        work_ids, payload = json.loads(row["task"])
+        try:
+            return _receipt(self._run, self._stage, work_ids, await self._worker(payload))
+        except Exception:  # noqa: BLE001  # as above
+            return _error_receipt(work_ids, traceback.format_exc())
+
+
+def perform(row: Row, *, run: Folder, stage: Stage) -> Row:
+    """One task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
+    work_ids, payload = json.loads(row["task"])
+    try:
+        return _receipt(run, stage, work_ids, _kept_worker(stage)(payload))
+    except Exception:  # noqa: BLE001  # as above
+        return _error_receipt(work_ids, traceback.format_exc())
+
+
+@lru_cache(maxsize=1)
+def _kept_worker(stage: Stage) -> Worker:
+    return stage.make_worker()
+
+
+def _receipt(run: Folder, stage: Stage, work_ids: list[str], rows: Iterable[Row]) -> Row:
+    assert not inspect.isawaitable(rows), f"{stage.name} is not marked asynchronous"
+    part = run.write_part(stage.table, rows, work_ids=work_ids)
+    return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": ""}
+
+
+def _error_receipt(work_ids: list[str], error: str) -> Row:
+    return {"path": "", "rows": 0, "work_ids": json.dumps(work_ids), "error": error}
+
+
+class _Progress:
+    """A line that says how far a stage is, rewritten in place on a terminal."""
+
+    def __init__(self, name: str, n_tasks: int, log: TextIO) -> None:
+        self._name, self._n_tasks, self._log = name, n_tasks, log
+        self._done = 0
+        self._started = self._shown = time.monotonic()
+        self._interval_s = 0.2 if log.isatty() else 10.0
+
+    def step(self, rows: int) -> None:
+        self._done += 1
+        now = time.monotonic()
+        if now - self._shown >= self._interval_s:
+            self._shown = now
+            elapsed = now - self._started
+            left = elapsed / self._done * (self._n_tasks - self._done)
+            rate = f"{rows:,} rows  {rows / elapsed:,.0f} rows/s  {left:.0f} s left"
+            self._print(f"{self._name:<10} {self._done}/{self._n_tasks} parts  {rate}", end="")
+
+    def end(self, rows: int, *, found: int) -> None:
+        elapsed = time.monotonic() - self._started
+        text = f"{self._name:<10} {rows:,} rows in {elapsed:.1f} s; {found:,} pieces of work were done before"
+        self._print(text, end="\n")
+
+    def _print(self, text: str, *, end: str) -> None:
+        if self._log.isatty():
+            print(f"\r{text:<79}", end=end, file=self._log, flush=True)
+        else:
+            print(text, file=self._log, flush=True)

@@ -1,0 +1,98 @@
+"""
+Write a benchmark folder: its tables a haystack at a time, the manifest last.
+
+A folder without its manifest is no benchmark, so a writer that stops half-way leaves nothing a reader would take; on
+malformed input what was written is removed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from actors.benchmark import MANIFEST
+from actors.storage import Folder
+from longform.errors import UsageError
+from longform.formats.rows import HaystackRows
+
+__all__ = ["HaystackRows", "write_benchmark"]
+
+TABLES = ("documents", "queries", "targets", "qrels", "rankings", "summaries", "labels")
+_DOCUMENTS_A_PART = 2000  # about 12 MB of text; other tables have a part a haystack, so that no group is split
+
+
+def write_benchmark(
+    out_url: str, haystacks: Iterable[HaystackRows], *, sources: Sequence[dict[str, str]]
+) -> dict[str, Any]:
+    """
+    The manifest of the benchmark now at *out_url*: sources, rows of each table, and the dataset's hash.
+
+    Args:
+        out_url: A folder or s3:// URL.
+        haystacks: Consumed one at a time.
+        sources: What it is made from: {"name", "sha256"} each. The same sources again are not written again.
+
+    Raises:
+        UsageError: Another benchmark stands there.
+    """
+    folder = Folder(out_url)
+    if folder.has(MANIFEST):
+        return _same_or_refuse(folder, sources)
+    try:
+        manifest = _write_tables(folder, haystacks) | {"sources": list(sources)}
+    except BaseException:
+        for table in TABLES:
+            folder.delete_table(table)
+        folder.delete_if_empty()
+        raise
+    folder.write_json(MANIFEST, manifest)
+    return manifest
+
+
+def _same_or_refuse(folder: Folder, sources: Sequence[dict[str, str]]) -> dict[str, Any]:
+    manifest: dict[str, Any] = folder.read_json(MANIFEST)
+    if manifest["sources"] != list(sources):
+        names = [source["name"] for source in manifest["sources"]]
+        msg = f"{folder.url}: a benchmark made from {names} stands here; name another folder, or delete this one"
+        raise UsageError(msg)
+    return manifest
+
+
+def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows]) -> dict[str, Any]:
+    counts: Counter[str] = Counter()
+    digest = hashlib.sha256()
+    seen: set[str] = set()
+    for haystack in haystacks:
+        if haystack.haystack_id in seen:
+            msg = f"two inputs are haystack {haystack.haystack_id!r}; give each haystack once"
+            raise UsageError(msg)
+        seen.add(haystack.haystack_id)
+        for table in TABLES:
+            parts = []
+            rows = map(_as_dict, getattr(haystack, table))
+            for number, chunk in enumerate(_chunks(rows, _DOCUMENTS_A_PART if table == "documents" else None)):
+                digest.update(json.dumps([table, chunk], sort_keys=True, allow_nan=False).encode())
+                work_id = f"{haystack.haystack_id}#{number}"
+                parts.append(folder.write_part(table, chunk, work_ids=[work_id]))
+                counts[table] += len(chunk)
+            if parts:
+                folder.commit(table, parts)
+    return {
+        "n_haystacks": len(seen),
+        "rows": {table: counts[table] for table in TABLES},
+        "dataset_hash": digest.hexdigest()[:20],
+    }
+
+
+def _chunks(rows: Iterable[dict[str, Any]], size: int | None) -> Iterator[list[dict[str, Any]]]:
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def _as_dict(row: Any) -> dict[str, Any]:
+    return dict(row) if isinstance(row, dict) else row._asdict()

@@ -1,0 +1,194 @@
+"""
+A chat call as values: the request, the reply, what it used, and what a model is known to accept.
+
+A reply has a text or the reason why it has none, never both and never an exception. Reasons are short codes:
+`http_429`, `timeout`, `connection`, `bad_body`, `empty_reply`, `refusal`, `length`, `content_filter`,
+`unsupported_logprobs`, or `context_exceeds_window` with its numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from longform.configuration import ChatSettings
+from longform.keys import content_key
+
+
+class Message(NamedTuple):
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatRequest:
+    """One question to a model. What is None is not sent."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float | None = None
+    json_schema: Mapping[str, Any] | None = None
+    top_logprobs: int | None = None  # alternatives a token, from 0; None: no logprobs
+    reasoning_effort: str | None = None
+    repeat: int = 0  # tells apart calls that ask the same again on purpose
+    input_tokens: int | None = None  # cl100k tokens of the messages; None: not counted. No part of the content
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """All that can change the reply, as JSON values."""
+        return {
+            "messages": [list(message) for message in self.messages],
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+            "json_schema": self.json_schema,
+            "top_logprobs": self.top_logprobs,
+            "reasoning_effort": self.reasoning_effort,
+            "repeat": self.repeat,
+        }
+
+
+class Usage(NamedTuple):
+    """
+    Tokens in four classes that do not overlap; None where the provider says nothing.
+
+    Where it gives a total but no cached (reasoning) share, `input_tokens` (`output_tokens`) is that total.
+    """
+
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+NOTHING_SAID = Usage()
+
+
+class TokenLogprobs(NamedTuple):
+    """A token of the reply, its natural log probability, and the most likely tokens in its place with theirs."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatReply:
+    """
+    What came back from one attempt.
+
+    Raises:
+        ValueError: Both or neither of `text` and `failure` are given.
+    """
+
+    text: str | None
+    failure: str | None
+    finish_reason: str | None = None
+    model: str | None = None  # as the provider answered
+    usage: Usage = NOTHING_SAID
+    cost_usd: float | None = None  # None: unknown
+    seconds: float | None = None  # of the attempt itself, without waiting for its turn; None: nothing was sent
+    logprobs: tuple[TokenLogprobs, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.failure is None):
+            msg = f"a reply has a text or a failure: text {self.text!r}, failure {self.failure!r}"
+            raise ValueError(msg)
+
+
+def failed(reason: str) -> ChatReply:
+    return ChatReply(text=None, failure=reason)
+
+
+def call_id(settings: ChatSettings, request: ChatRequest) -> str:
+    """The content hash of a call: who is asked (provider, base URL, model, script) and what. No key, no limits."""
+    asked = [settings.provider, settings.base_url, settings.model, settings.script]
+    return content_key("chat", asked, request.content)
+
+
+# ---------------------------------------------------------------- what a model accepts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What a model is known to accept; None: unknown, so that it may be asked."""
+
+    context_window: int | None = None  # tokens of input and output together
+    temperature: bool | None = None
+    json_schema: bool | None = None
+    logprobs: bool | None = None
+    reasoning_effort: bool | None = None
+    max_completion_tokens: bool | None = None  # takes its output limit under this name only
+
+
+_SAMPLING = {"temperature": True, "logprobs": True, "reasoning_effort": False, "max_completion_tokens": False}
+_REASONING = {"temperature": False, "logprobs": False, "max_completion_tokens": True}
+_CLAUDE_3 = {"temperature": True, "json_schema": False, "logprobs": False}
+_DATED = r"(-\d{4}-\d{2}-\d{2})?"
+
+# From the providers' model pages. A pattern matches a whole name: a variant that nobody wrote down here is unknown.
+_KNOWN: tuple[tuple[str, Capabilities], ...] = (
+    (r"gpt-3\.5-turbo(-16k|-1106|-0125)?", Capabilities(context_window=16_385, json_schema=False, **_SAMPLING)),
+    (r"gpt-4(-0613)?", Capabilities(context_window=8_192, json_schema=False, **_SAMPLING)),
+    (
+        r"gpt-4-(turbo(-2024-04-09|-preview)?|1106-preview|0125-preview)",
+        Capabilities(context_window=128_000, json_schema=False, **_SAMPLING),
+    ),
+    (r"gpt-4o-2024-05-13", Capabilities(context_window=128_000, json_schema=False, **_SAMPLING)),
+    (rf"gpt-4o(-mini)?{_DATED}", Capabilities(context_window=128_000, json_schema=True, **_SAMPLING)),
+    (rf"gpt-4\.1(-mini|-nano)?{_DATED}", Capabilities(context_window=1_047_576, json_schema=True, **_SAMPLING)),
+    (
+        rf"o1-(mini|preview){_DATED}",
+        Capabilities(context_window=128_000, json_schema=False, reasoning_effort=False, **_REASONING),
+    ),
+    (
+        rf"(o1|o3|o3-mini|o4-mini){_DATED}",
+        Capabilities(context_window=200_000, json_schema=True, reasoning_effort=True, **_REASONING),
+    ),
+    (
+        rf"gpt-5(-mini|-nano)?{_DATED}",
+        Capabilities(context_window=400_000, json_schema=True, reasoning_effort=True, **_REASONING),
+    ),
+    (r"claude-3(-5)?-(haiku|sonnet|opus)(-\d{8}|-latest)?", Capabilities(context_window=200_000, **_CLAUDE_3)),
+    (r"gemini-1\.5-pro(-00[12])?", Capabilities(context_window=2_097_152, temperature=True, json_schema=True)),
+    (r"gemini-1\.5-flash(-00[12])?", Capabilities(context_window=1_048_576, temperature=True, json_schema=True)),
+    (
+        r"gemini-2\.[05]-(flash|flash-lite|pro)(-00\d)?",
+        Capabilities(context_window=1_048_576, temperature=True, json_schema=True),
+    ),
+)
+
+
+def known_capabilities(model: str) -> Capabilities:
+    """What is known of *model* (a `provider/` prefix is passed over); all unknown for a name that is not known."""
+    name = model.rsplit("/", 1)[-1].lower()
+    matching = (capabilities for pattern, capabilities in _KNOWN if re.fullmatch(pattern, name))
+    return next(matching, Capabilities())
+
+
+def capabilities(settings: ChatSettings) -> Capabilities:
+    """What the configured model accepts: what the configuration states, else what is known of the model."""
+    found = known_capabilities(settings.model)
+    if settings.context_window is not None:
+        found = replace(found, context_window=settings.context_window)
+    if settings.json_schema is not None:
+        found = replace(found, json_schema=settings.json_schema)
+    return found
+
+
+def refusal_reason(request: ChatRequest, accepted: Capabilities) -> str | None:
+    """Why *request* must not be sent to a model that accepts *accepted*; None where nothing speaks against it."""
+    asked = {
+        "temperature": request.temperature,
+        "json_schema": request.json_schema,
+        "logprobs": request.top_logprobs,
+        "reasoning_effort": request.reasoning_effort,
+    }
+    for name, value in asked.items():
+        if value is not None and getattr(accepted, name) is False:
+            return f"unsupported_{name}"
+    window, counted = accepted.context_window, request.input_tokens
+    if window is not None and counted is not None and counted + request.max_tokens > window:
+        return f"context_exceeds_window: {counted} input + {request.max_tokens} output tokens > {window}"
+    return None

@@ -1,0 +1,97 @@
+"""Summaries, their bullets and their judgements as the compact JSON that a report's page unfolds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from longform.errors import LongformError
+
+PLACES = 4
+"""Decimals kept of scores and probabilities."""
+
+
+class _Strings:
+    """Texts that occur often, each kept once and named by its place."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, int] = {}
+
+    def place(self, text: str | None) -> int | None:
+        return None if text is None else self.texts.setdefault(text, len(self.texts))
+
+
+def compact(drilldown: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """
+    The drill-down as arrays: queries, targets and repeated texts are named by their places.
+
+    Returns:
+        strings: Texts, to which the places below marked * point (null stays null).
+        queries: [query_id, haystack, topic, subtopic, text, [[target_id, name, text, gold], ...]].
+        summaries: [summary_id, query, setting*, summarizer*, order*, failure*, [[text, citations], ...],
+            [[judge*, target of the query, answer*, linked_unit, probability, reply*, failure*], ...],
+            [[judge*, measure*, value], ...]].
+
+    Raises:
+        LongformError: A summary names a query, or a verdict a target of that query, that is not there.
+    """
+    queries = drilldown["queries"]
+    query_places = {query_id: place for place, query_id in enumerate(queries)}
+    strings = _Strings()
+    summaries = [_summary(summary, queries, query_places, strings) for summary in drilldown["summaries"]]
+    rows = [_query(query_id, query) for query_id, query in queries.items()]
+    return {"strings": list(strings.texts), "queries": rows, "summaries": summaries}
+
+
+def _query(query_id: str, query: Mapping[str, Any]) -> list[Any]:
+    targets = [[target[field] for field in ("target_id", "name", "text", "gold")] for target in query["targets"]]
+    return [query_id, *(query.get(field) for field in ("haystack", "topic", "subtopic", "text")), targets]
+
+
+def _summary(
+    summary: Mapping[str, Any], queries: Mapping[str, Any], query_places: Mapping[str, int], strings: _Strings
+) -> list[Any]:
+    summary_id, query_id = summary["summary_id"], summary["query_id"]
+    query_place = _place(query_places, query_id, f"summary {summary_id}: query")
+    targets = {target["target_id"]: place for place, target in enumerate(queries[query_id]["targets"])}
+    verdicts = [
+        [
+            strings.place(verdict["judge"]),
+            _place(targets, verdict["target_id"], f"summary {summary_id}: verdict on target"),
+            strings.place(verdict["answer"]),
+            verdict["linked_unit"],
+            _rounded(verdict["probability"]),
+            strings.place(verdict["reply"]),
+            strings.place(verdict["failure"]),
+        ]
+        for verdict in summary["verdicts"]
+    ]
+    return [
+        summary_id,
+        query_place,
+        *(strings.place(summary[field]) for field in ("setting", "summarizer", "order", "failure")),
+        [[bullet["text"], bullet["citations"]] for bullet in summary["bullets"]],
+        verdicts,
+        [
+            [strings.place(judge), strings.place(measure), _rounded(value)]
+            for judge, scores in summary["scores"].items()
+            for measure, value in scores.items()
+        ],
+    ]
+
+
+def _place(places: Mapping[str, int], key: str, where: str) -> int:
+    if key not in places:
+        msg = f"drilldown: {where}: expected one of {len(places)} known ids, found {key!r}; list it under its query"
+        raise LongformError(msg)
+    return places[key]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, PLACES)
+
+
+def script_json(data: Any) -> str:
+    """JSON that no text in it can end: it holds no `<`, so neither `</script>` nor `<!--`."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

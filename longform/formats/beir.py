@@ -1,0 +1,168 @@
+"""
+BEIR folders: a corpus, its queries, and judgements of whole queries.
+
+    corpus.jsonl      {"_id", "text", "title" (may be left out or empty)}
+    queries.jsonl     {"_id", "text"}
+    qrels/SPLIT.tsv   a header `query-id corpus-id score`, then a judgement a line, tab separated; score is an integer
+
+Other fields, such as `metadata`, are not read. Thakur et al., BEIR: A Heterogeneous Benchmark for Zero-shot
+Evaluation of Information Retrieval Models, 2021.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from longform.errors import InputError
+from longform.formats.fields import LINE, Lines, Record, describe, json_lines, text_lines
+from longform.formats.rows import HaystackRows
+from longform.records import Document, Qrel, Query
+
+_HEADER = ("query-id", "corpus-id", "score")
+_HEADER_SHOWN = "query-id, corpus-id, score, tab separated"
+_WHOLE_NUMBER = re.compile(r"-?\d{1,10}", re.ASCII)
+
+
+class BeirRows(NamedTuple):
+    """A folder's rows; queries that no qrel names are left out and counted."""
+
+    haystack: HaystackRows
+    n_queries_dropped: int
+
+
+def read_beir(
+    folder_name: str,
+    corpus_lines: Lines,
+    queries_lines: Lines,
+    qrels: Mapping[str, Lines],
+    *,
+    haystack_id: str | None = None,
+) -> BeirRows:
+    """
+    The folder as one haystack, `beir:<folder name>` unless named.
+
+    Queries and qrels are read at once; `documents` is a one-time iterator over the corpus of which only the ids stay
+    in memory. What only the whole corpus can tell (a qrel names a document that is not there) is raised at its end.
+
+    Args:
+        folder_name: Stands before the file names in errors.
+        corpus_lines: Lines of corpus.jsonl.
+        queries_lines: Lines of queries.jsonl.
+        qrels: Lines of each split's file, by its path in the folder, such as `qrels/test.tsv`.
+        haystack_id: A name for the haystack.
+
+    Raises:
+        InputError: A file is not as above, an id stands twice, or a qrel names a query that is not there.
+    """
+    haystack_id = haystack_id or f"beir:{folder_name}"
+    queries = _queries(json_lines(queries_lines, f"{folder_name}/queries.jsonl"), haystack_id)
+    judgements = _judgements(folder_name, qrels, queries)
+    asked = {judgement.qrel.query_id for judgement in judgements}
+    haystack = HaystackRows(
+        haystack_id,
+        documents=_documents(json_lines(corpus_lines, f"{folder_name}/corpus.jsonl"), haystack_id, judgements),
+        queries=[query for query_id, query in queries.items() if query_id in asked],
+        targets=(),
+        qrels=[judgement.qrel for judgement in judgements],
+        rankings=(),
+        summaries=(),
+        labels=(),
+    )
+    return BeirRows(haystack, n_queries_dropped=len(queries) - len(asked))
+
+
+class _Judgement(NamedTuple):
+    """A line of a qrels file and its place, for the error that only the end of the corpus can tell."""
+
+    qrel: Qrel
+    file: str
+    label: str
+
+
+def _queries(records: Iterator[Record], haystack_id: str) -> dict[str, Query]:
+    found: dict[str, Query] = {}
+    for record in records:
+        query_id = record.filled("_id")
+        if query_id in found:
+            raise record.error(field="_id", expected="an id that no line above has")
+        found[query_id] = Query(
+            query_id,
+            haystack_id,
+            domain=None,
+            topic=None,
+            subtopic_name=None,
+            subtopic=None,
+            participants=None,
+            text=record.filled("text"),
+        )
+    return found
+
+
+def _documents(records: Iterator[Record], haystack_id: str, judgements: list[_Judgement]) -> Iterator[Document]:
+    seen: set[str] = set()
+    for index, record in enumerate(records):
+        doc_id = record.filled("_id")
+        if doc_id in seen:
+            raise record.error(field="_id", expected="an id that no line above has")
+        seen.add(doc_id)
+        title = record.optional_string("title") or None  # BEIR writes no title as an empty one
+        yield Document(doc_id, haystack_id, index, title, record.string("text"))
+    for qrel, file, label in judgements:
+        if qrel.doc_id not in seen:
+            found = describe(qrel.doc_id)
+            raise InputError(file=file, record=label, field="corpus-id", expected="an _id of corpus.jsonl", found=found)
+
+
+def _judgements(folder_name: str, qrels: Mapping[str, Lines], queries: Mapping[str, Query]) -> list[_Judgement]:
+    judgements: list[_Judgement] = []
+    judged: set[tuple[str, str]] = set()
+    for name, lines in qrels.items():
+        for record in _qrels_lines(lines, f"{folder_name}/{name}"):
+            qrel = Qrel(record.filled("query-id"), None, record.filled("corpus-id"), _score(record))
+            if qrel.query_id not in queries:
+                raise record.error(field="query-id", expected="an _id of queries.jsonl")
+            if (qrel.query_id, qrel.doc_id) in judged:
+                raise record.error(
+                    field="corpus-id", expected="a document that is not judged for this query in a line above"
+                )
+            judged.add((qrel.query_id, qrel.doc_id))
+            judgements.append(_Judgement(qrel, record.file, record.label))
+    if not judgements:
+        raise InputError(
+            file=f"{folder_name}/qrels",
+            record="(all splits)",
+            field=LINE,
+            expected="at least one judgement, since queries without one are dropped",
+            found=f"none in {', '.join(qrels) or 'no file'}",
+        )
+    return judgements
+
+
+def _qrels_lines(lines: Lines, file: str) -> Iterator[Record]:
+    header_seen = False
+    for number, text in text_lines(lines, file):
+        line = text.rstrip("\r\n")
+        cells = line.split("\t")
+        record = Record(dict(zip(_HEADER, cells, strict=False)), file=file, label=f"line {number}")
+        if not header_seen:
+            if tuple(cells) != _HEADER:
+                raise record.error(field=LINE, expected=f"the header {_HEADER_SHOWN}", found=describe(line))
+            header_seen = True
+        elif line:
+            if len(cells) != len(_HEADER):
+                expected = f"3 cells: {_HEADER_SHOWN}"
+                raise record.error(field=LINE, expected=expected, found=f"{len(cells)} cells: {describe(line)}")
+            yield record
+    if not header_seen:
+        raise InputError(
+            file=file, record="line 1", field=LINE, expected=f"the header {_HEADER_SHOWN}", found="an empty file"
+        )
+
+
+def _score(record: Record) -> int:
+    """The cell as JSON would have it, so that the error is the same as for a field."""
+    cell = record.string("score")
+    value = int(cell) if _WHOLE_NUMBER.fullmatch(cell) else cell
+    return Record({"score": value}, file=record.file, label=record.label).integer("score")

@@ -1,0 +1,173 @@
+"""
+Haystacks whose contents are known exactly: many documents that state the same few insights in different words.
+
+The shape is SummHay's (section 3): a topic has subtopics, a subtopic has a query and insights, each insight is stated
+by at least five documents, and which documents state it is the gold standard. There a language model writes the
+documents and others check them; here a grammar does, so that the gold standard is exact. The reference text of an
+insight is worded unlike any statement of it in a document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from longform.errors import UsageError
+from longform.haystack_writer.assignment import MIN_DOCUMENTS, assign_insights
+from longform.haystack_writer.composition import Statement, write_article, write_conversation
+from longform.haystack_writer.grammar import every_sentence, write
+from longform.haystack_writer.topic import (
+    Cast,
+    ConversationTopic,
+    InsightPlan,
+    NewsTopic,
+    SubtopicPlan,
+    load_topic,
+    topic_names,
+)
+from longform.keys import content_key, stable_seed
+from longform.records import Document, Qrel, Query, Target
+
+__all__ = ["MIN_DOCUMENTS", "Haystack", "Plant", "possible_statements", "topic_names", "write_haystack"]
+
+WRITER_VERSION = 1
+"""Part of each haystack's id; a change of code or topics that changes documents raises it."""
+
+
+class Plant(NamedTuple):
+    """The sentence by which a document states an insight."""
+
+    doc_id: str
+    target_id: str
+    text: str
+
+
+class Haystack(NamedTuple):
+    haystack_id: str
+    documents: list[Document]
+    queries: list[Query]
+    targets: list[Target]
+    qrels: list[Qrel]  # one for each plant, relevance 1
+    plants: list[Plant]
+
+
+class _Insight(NamedTuple):
+    plan: InsightPlan
+    subtopic: SubtopicPlan
+    target: Target
+
+
+def write_haystack(
+    topic: str, *, variant: int, documents: int, words: int, insights_per_document: int, seed: int
+) -> Haystack:
+    """
+    A haystack; the same arguments give the same bytes on any machine.
+
+    Args:
+        topic: One of `topic_names()`.
+        variant: Haystacks of one topic differ in names, numbers and places, and in all that is drawn.
+        documents: How many.
+        words: Of each document, about; titles and speakers' names are not counted.
+        insights_per_document: How many insights each document states.
+        seed: Another seed gives another haystack of the same kind.
+
+    Raises:
+        UsageError: No such topic; too few documents for each insight to stand in five; a length that cannot be met.
+    """
+    plan = load_topic(topic)
+    settings = (topic, variant, documents, words, insights_per_document, seed, WRITER_VERSION)
+    haystack_id = f"{topic}-{variant}-{content_key('haystack', settings)[:8]}"
+    cast = _cast(topic, variant, seed)
+    queries = [_query(plan, subtopic, cast, haystack_id) for subtopic in plan.subtopics]
+    insights = [
+        _insight(insight, index, subtopic, query, cast)
+        for subtopic, query in zip(plan.subtopics, queries, strict=True)
+        for index, insight in enumerate(subtopic.insights)
+    ]
+    rng = np.random.default_rng(stable_seed("documents", settings))
+    assigned = assign_insights(
+        len(insights), documents=documents, insights_per_document=insights_per_document, rng=rng
+    )
+    found: list[Document] = []
+    plants: list[Plant] = []
+    for doc_index, chosen in enumerate(assigned):
+        stated = [insights[i] for i in chosen]
+        sentences = [_state(insight.plan, cast, rng) for insight in stated]
+        title, text = _compose(plan, cast, rng, stated, sentences, words=words)
+        document = Document(content_key(haystack_id, title, text), haystack_id, doc_index, title, text)
+        found.append(document)
+        plants += [Plant(document.doc_id, i.target.target_id, s) for i, s in zip(stated, sentences, strict=True)]
+    _check_distinct(found)
+    query_of = {insight.target.target_id: insight.target.query_id for insight in insights}
+    qrels = [Qrel(query_of[plant.target_id], plant.target_id, plant.doc_id, 1) for plant in plants]
+    return Haystack(haystack_id, found, queries, [insight.target for insight in insights], qrels, plants)
+
+
+def possible_statements(topic: str, *, variant: int, seed: int) -> list[list[str]]:
+    """All sentences that may state each insight of a haystack: (insights, in the order of targets) x (sentences)."""
+    values = _cast(topic, variant, seed).values
+    return [
+        [sentence for wording in insight.wordings for sentence in every_sentence(wording, values)]
+        for subtopic in load_topic(topic).subtopics
+        for insight in subtopic.insights
+    ]
+
+
+def _cast(topic: str, variant: int, seed: int) -> Cast:
+    return Cast(load_topic(topic), np.random.default_rng(stable_seed("cast", topic, variant, seed)))
+
+
+def _query(plan: ConversationTopic | NewsTopic, subtopic: SubtopicPlan, cast: Cast, haystack_id: str) -> Query:
+    text = subtopic.query.format(**cast.values)
+    return Query(
+        query_id=content_key(haystack_id, text),
+        haystack_id=haystack_id,
+        domain=plan.domain,
+        topic=plan.title.format(**cast.values),
+        subtopic_name=subtopic.name,
+        subtopic=subtopic.statement,
+        participants=cast.participants,
+        text=text,
+    )
+
+
+def _insight(plan: InsightPlan, index: int, subtopic: SubtopicPlan, query: Query, cast: Cast) -> _Insight:
+    (text,) = every_sentence(plan.reference, cast.values)
+    target = Target(
+        target_id=content_key(query.query_id, text),
+        kind="insight",
+        query_id=query.query_id,
+        haystack_id=query.haystack_id,
+        target_index=index,
+        name=plan.name,
+        text=text,
+    )
+    return _Insight(plan, subtopic, target)
+
+
+def _state(plan: InsightPlan, cast: Cast, rng: np.random.Generator) -> str:
+    return write(plan.wordings[int(rng.integers(len(plan.wordings)))], cast.values, rng)
+
+
+def _compose(
+    plan: ConversationTopic | NewsTopic,
+    cast: Cast,
+    rng: np.random.Generator,
+    stated: Sequence[_Insight],
+    sentences: Sequence[str],
+    *,
+    words: int,
+) -> tuple[str | None, str]:
+    planted = [Statement(text, insight.subtopic) for text, insight in zip(sentences, stated, strict=True)]
+    if plan.domain == "conversation":
+        return None, write_conversation(plan, cast, rng, planted, words=words)
+    return write_article(plan, cast, rng, planted, words=words)
+
+
+def _check_distinct(documents: Sequence[Document]) -> None:
+    texts = len({document.text for document in documents})
+    if texts < len(documents):
+        msg = f"{len(documents) - texts} of {len(documents)} documents repeat another; ask for more words or another seed"
+        raise UsageError(msg)

@@ -1,0 +1,125 @@
+"""
+Coverage, citation and joint score of a cited summary.
+
+SummHay, section 4 and figure 2. The released code's reading where the paper is silent: a precision without
+citations and a recall without gold documents are 0, as is the F1 of two zeros; an uncovered insight has no citation
+score (null, not 0) and a joint score of 0.
+
+One deviation: a covered insight whose link names no existing bullet has citation 0 and is counted as `unlinked`.
+The released code reads the last-but-one bullet there, or raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+ANSWERS = ("full", "partial", "none")
+
+
+class CitationQuality(NamedTuple):
+    """Shares in [0, 1]."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+class InsightScore(NamedTuple):
+    """One insight in one summary, shares in [0, 1]; all None where the judge gave no readable answer."""
+
+    coverage: float | None
+    citation: CitationQuality | None  # None: not covered, unjudged, or the gold documents are unknown
+    joint: float | None  # None: unjudged, or the gold documents are unknown
+    unlinked: bool
+
+
+class Score(NamedTuple):
+    """A measure of one summary: `total / n`, kept apart so that insights can be pooled over summaries."""
+
+    measure: str
+    total: float
+    n: int
+    n_unjudged: int = 0
+    reason: str | None = None  # why there is no value, where n is 0
+
+    @property
+    def value(self) -> float | None:
+        """The mean; None where there is nothing to average."""
+        return self.total / self.n if self.n else None
+
+
+def citation_quality(cited: Collection[int], gold: Collection[int]) -> CitationQuality:
+    """Precision, recall and F1 of the cited document numbers against the gold ones."""
+    correct = len(set(cited) & set(gold))
+    precision = correct / len(set(cited)) if cited else 0.0
+    recall = correct / len(set(gold)) if gold else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if correct else 0.0
+    return CitationQuality(precision, recall, f1)
+
+
+def insight_score(
+    answer: str | None,
+    linked_unit: int | None,
+    *,
+    citations: Sequence[Collection[int]],
+    gold: Collection[int] | None,
+    partial_score: float = 0.5,
+) -> InsightScore:
+    """
+    The scores of one insight.
+
+    Args:
+        answer: full, partial, none; None: unjudged.
+        linked_unit: Index of the bullet that covers it, from 0.
+        citations: Document numbers that each bullet of the summary cites, shape (bullets,).
+        gold: Numbers of the documents that state the insight; None: unknown, so no citation and no joint score.
+        partial_score: What partial coverage counts.
+    """
+    if answer is None:
+        return InsightScore(None, None, None, unlinked=False)
+    coverage = {"full": 1.0, "partial": partial_score, "none": 0.0}[answer]
+    if gold is None:
+        return InsightScore(coverage, None, None, unlinked=False)
+    if answer == "none":
+        return InsightScore(coverage, None, 0.0, unlinked=False)
+    if linked_unit is None or not 0 <= linked_unit < len(citations):
+        return InsightScore(coverage, CitationQuality(0.0, 0.0, 0.0), 0.0, unlinked=True)
+    citation = citation_quality(citations[linked_unit], gold)
+    return InsightScore(coverage, citation, coverage * citation.f1, unlinked=False)
+
+
+def summary_scores(insights: Iterable[InsightScore]) -> list[Score]:
+    """
+    The measures of one summary over its query's insights, as shares in [0, 1].
+
+    coverage and joint are over judged insights; citation, its precision and recall over covered ones; unlinked is
+    the share of covered insights without a usable link.
+    """
+    insights = list(insights)
+    judged = [i for i in insights if i.coverage is not None]
+    covered = [i.citation for i in judged if i.citation is not None]
+    unjudged = len(insights) - len(judged)
+    values = {
+        "coverage": [i.coverage for i in judged],
+        "citation": [c.f1 for c in covered],
+        "precision": [c.precision for c in covered],
+        "recall": [c.recall for c in covered],
+        "joint": [i.joint for i in judged if i.joint is not None],
+        "unlinked": [float(i.unlinked) for i in judged if i.citation is not None],
+    }
+    return [
+        Score(measure, sum(found), len(found), unjudged, None if found else _why_undefined(insights))
+        for measure, found in values.items()
+    ]
+
+
+def _why_undefined(insights: list[InsightScore]) -> str:
+    if not insights:
+        return "the query has no insights"
+    judged = [i for i in insights if i.coverage is not None]
+    if not judged:
+        return "no insight has a readable judgement"
+    if all(i.joint is None for i in judged):
+        return "the gold documents are not known"
+    return "no insight is covered"

@@ -1,0 +1,79 @@
+"""
+Measures of one query's ranking, and of the documents that reached a prompt.
+
+The measures at K see the first K documents only and read relevance as binary, as MSRS's released evaluation does:
+nDCG's ideal holds min(gold, K) documents; average precision divides by all gold documents. A query without gold
+documents has no score: None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from math import log2
+
+MEASURES = ("precision", "recall", "ndcg", "average_precision")
+
+
+def precision_at(ranking: Sequence[str], gold: Collection[str], k: int) -> float | None:
+    """Gold documents among the first *k*, divided by *k* even where the ranking is shorter."""
+    hits = _hits(ranking, gold, k)
+    return sum(hits) / k if gold else None
+
+
+def recall_at(ranking: Sequence[str], gold: Collection[str], k: int) -> float | None:
+    """Share of the gold documents that stand among the first *k*."""
+    hits = _hits(ranking, gold, k)
+    return sum(hits) / len(set(gold)) if gold else None
+
+
+def ndcg_at(ranking: Sequence[str], gold: Collection[str], k: int) -> float | None:
+    """Discounted gain of the first *k* over that of the best possible list: gain 1, discount log2(rank from 0 + 2)."""
+    hits = _hits(ranking, gold, k)
+    if not gold:
+        return None
+    gain = sum(hit / log2(rank + 2) for rank, hit in enumerate(hits))
+    return gain / sum(1 / log2(rank + 2) for rank in range(min(len(set(gold)), k)))
+
+
+def average_precision_at(ranking: Sequence[str], gold: Collection[str], k: int) -> float | None:
+    """Precision at each gold document among the first *k*, summed and divided by the number of gold documents."""
+    hits = _hits(ranking, gold, k)
+    if not gold:
+        return None
+    return sum(sum(hits[: rank + 1]) / (rank + 1) for rank, hit in enumerate(hits) if hit) / len(set(gold))
+
+
+def retrieval_measures(
+    ranking: Sequence[str], gold: Collection[str], cutoffs: Sequence[int]
+) -> dict[tuple[str, int], float | None]:
+    """(measure, K) -> value, for each of `MEASURES` and each cutoff."""
+    functions = (precision_at, recall_at, ndcg_at, average_precision_at)
+    return {
+        (name, k): measure(ranking, gold, k) for name, measure in zip(MEASURES, functions, strict=True) for k in cutoffs
+    }
+
+
+def gold_recall(context: Collection[str], gold: Collection[str]) -> float | None:
+    """Share of one target's gold documents that a prompt holds, whole or cut; None where the target has none."""
+    return len(set(gold) & set(context)) / len(set(gold)) if gold else None
+
+
+def mean_gold_recall(context: Collection[str], gold_by_target: Mapping[str, Collection[str]]) -> float | None:
+    """
+    Mean of `gold_recall` over the targets of one query that have gold documents; None where no target has.
+
+    SummHay's 15,000-token figures are this mean over the targets of all queries, so pool targets, not queries.
+    """
+    recalls = [recall for gold in gold_by_target.values() if (recall := gold_recall(context, gold)) is not None]
+    return sum(recalls) / len(recalls) if recalls else None
+
+
+def _hits(ranking: Sequence[str], gold: Collection[str], k: int) -> list[bool]:
+    if k < 1:
+        msg = f"a cutoff counts documents: expected at least 1, found {k}"
+        raise ValueError(msg)
+    first = ranking[:k]
+    if len(set(first)) < len(first):
+        msg = f"a ranking names a document twice among its first {k}"
+        raise ValueError(msg)
+    return [doc_id in gold for doc_id in first]

@@ -1,0 +1,122 @@
+"""
+Ranked documents into a prompt: which ones, how much of each, in which order.
+
+The budget follows SummHay's released code: documents are added in rank order; the one that would reach the budget is
+cut to the tokens that remain and is the last. The orders are those of its position study; the paper's "Random" is
+the haystack's own order, which is `given` here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from longform.keys import stable_seed
+
+Order = Literal["given", "top", "middle", "bottom", "random"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packing:
+    """
+    A prompt's documents.
+
+    Attributes:
+        documents: Document indices in prompt order.
+        tokens: Tokens kept of each, in the same order.
+        cut_document: The document that was shortened; None: all are whole.
+        cut_tokens: Tokens that the cut took away.
+        n_left_out: Ranked documents that found no room.
+    """
+
+    documents: tuple[int, ...]
+    tokens: tuple[int, ...]
+    cut_document: int | None
+    cut_tokens: int
+    n_left_out: int
+
+    @property
+    def n_tokens(self) -> int:
+        return sum(self.tokens)
+
+    @property
+    def cut_share(self) -> float:
+        """Tokens cut, as a share of what the kept documents hold when whole; 0 where they hold nothing."""
+        whole = self.n_tokens + self.cut_tokens
+        return self.cut_tokens / whole if whole else 0.0
+
+
+def pack(
+    ranking: Sequence[int],
+    *,
+    document_tokens: Sequence[int],
+    budget_tokens: int | None,
+    order: Order,
+    relevance: Sequence[int],
+    seed: int,
+) -> Packing:
+    """
+    The documents of one prompt.
+
+    Args:
+        ranking: Document indices, best first; for full context the haystack's order.
+        document_tokens: Tokens of each document of the haystack, by document index.
+        budget_tokens: None: no limit.
+        order: How the documents that found room stand in the prompt; see `arranged`.
+        relevance: Of each document of the haystack, by document index; read by top, middle and bottom.
+        seed: Read by middle and random; one per query, or all queries share their coin flips.
+    """
+    kept = _within_budget(ranking, document_tokens, budget_tokens)
+    prompt = arranged(list(kept), order=order, relevance=relevance, seed=seed)
+    cut = next((document for document, tokens in kept.items() if tokens < document_tokens[document]), None)
+    return Packing(
+        documents=tuple(prompt),
+        tokens=tuple(kept[document] for document in prompt),
+        cut_document=cut,
+        cut_tokens=0 if cut is None else document_tokens[cut] - kept[cut],
+        n_left_out=len(ranking) - len(kept),
+    )
+
+
+def arranged(documents: Sequence[int], *, order: Order, relevance: Sequence[int], seed: int) -> list[int]:
+    """
+    *documents* in prompt order.
+
+    `given` leaves them; `top` and `bottom` sort by relevance, descending and ascending, ties as given; `middle` sends
+    each document without relevance to the front or the back with equal odds, and sorts the others between them by
+    descending relevance; `random` shuffles.
+    """
+    generator = np.random.default_rng(stable_seed("order", order, seed))
+    match order:
+        case "given":
+            return list(documents)
+        case "top":
+            return sorted(documents, key=lambda document: -relevance[document])
+        case "bottom":
+            return sorted(documents, key=lambda document: relevance[document])
+        case "middle":
+            above_all = max((relevance[document] for document in documents), default=0) + 1
+            to_front = dict(zip(documents, generator.random(len(documents)) < 0.5, strict=True))
+            place = {d: above_all if relevance[d] == 0 and to_front[d] else relevance[d] for d in documents}
+            return sorted(documents, key=lambda document: -place[document])
+        case "random":
+            return [documents[index] for index in generator.permutation(len(documents))]
+
+
+def _within_budget(ranking: Sequence[int], document_tokens: Sequence[int], budget_tokens: int | None) -> dict[int, int]:
+    """Document index -> tokens kept, in rank order."""
+    if budget_tokens is None:
+        return {document: document_tokens[document] for document in ranking}
+    kept: dict[int, int] = {}
+    remaining = budget_tokens
+    for document in ranking:
+        tokens = min(document_tokens[document], remaining)
+        if remaining > 0:
+            kept[document] = tokens
+        remaining -= tokens
+        if remaining <= 0:
+            break
+    return kept

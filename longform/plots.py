@@ -1,0 +1,265 @@
+"""
+The figures of a report as SVG text: text stays text, axes take the page's colour, the same numbers give the same bytes.
+
+Series differ by marker and by fill as well as by colour, so that they read in grey. The colours are four of Okabe
+and Ito's colour-blind-safe palette that keep a contrast of 3:1 on a white and on a dark page.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+Row = Mapping[str, Any]
+
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#767676", "#c4699b")
+_MARKERS = "osD^vPX<>p"
+_INK = "#010203"  # stands for the page's text colour until the SVG is written
+_WIDTH_IN = 5.0
+_LINE_IN = 0.17
+_LABEL_CHARACTERS, _LABEL_LINES = 20, 3
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "longform",
+    "text.parse_math": False,
+    "font.size": 9,
+    "legend.fontsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    **{f"{part}.color": _INK for part in ("text", "xtick", "ytick")},
+    "axes.edgecolor": _INK,
+    "axes.labelcolor": _INK,
+    "grid.color": _INK,
+    "grid.alpha": 0.15,
+    "grid.linewidth": 0.6,
+}
+
+
+class Plot(NamedTuple):
+    svg: str
+    alt: str  # what the figure shows, in words
+
+
+def score_plot(cells: Sequence[Row], measure: str, *, name: str) -> Plot | None:
+    """
+    Scores of one measure with their intervals, one row for each of the more numerous of settings and summarizers.
+
+    Args:
+        cells: Of one judge; a cell whose score is None is left out.
+        measure: In 0 to 100.
+        name: Makes the SVG's ids unique on a page.
+
+    Returns:
+        None where no score is known.
+    """
+    known = [cell for cell in cells if cell.get(measure) is not None]
+    if not known:
+        return None
+    by, within = sorted(("summarizer", "setting"), key=lambda field: -len({cell[field] for cell in known}))
+    rows = _by_best(known, by, measure)
+    series = list(dict.fromkeys(str(cell[within]) for cell in known))
+
+    def draw(axes: Axes) -> None:
+        _score_rows(axes, known, measure, by=by, within=within)
+        axes.set_xlim(0, _upper(known, measure))
+        axes.set_xlabel(f"{measure} (0 to 100, higher is better)")
+
+    lines = sum(_row_lines(row, len(series)) for row in rows)
+    svg = _render(draw, height=0.55 + lines * _LINE_IN, n_legend=len(series), name=name)
+    best = max(known, key=lambda cell: cell[measure])
+    worst = min(known, key=lambda cell: cell[measure])
+    alt = (
+        f"{measure} of {len(known)} systems. Highest: {_told(best, measure)}. Lowest: {_told(worst, measure)}. "
+        "The numbers stand in the tables."
+    )
+    return Plot(svg, alt)
+
+
+def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | None:
+    """
+    Scores by where the relevant documents stand in the prompt; orders that are no place stand apart, unjoined.
+
+    Args:
+        rows: Of the position table and of one judge; those of other measures are left out.
+        measure: In 0 to 100.
+        name: Makes the SVG's ids unique on a page.
+
+    Returns:
+        None where no score is known.
+    """
+    own = [row for row in rows if row["measure"] == measure]
+    places = [
+        [place for place in group if any(row.get(place) is not None for row in own)]
+        for group in (("top", "middle", "bottom"), ("given", "random"))
+    ]
+    shown = [place for group in places for place in group]
+    if not shown:
+        return None
+    spots = {place: spot for spot, place in enumerate(shown)}
+    labels = [f"{row['summarizer']}, {row['system']}" for row in own]
+
+    def draw(axes: Axes) -> None:
+        for index, (row, label) in enumerate(zip(own, labels, strict=True)):
+            first = True
+            for group, line in zip(places, ("-", "none"), strict=True):
+                known = [place for place in group if row.get(place) is not None]
+                xs, ys = [spots[place] for place in known], [row[place] for place in known]
+                axes.plot(xs, ys, linestyle=line, label=_short(label) if first else None, **_series_style(index))
+                first = False
+        axes.set_xticks(list(spots.values()), list(spots), color=_INK)
+        axes.set_xlim(-0.3, len(spots) - 0.7)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("where the relevant documents stand")
+        axes.set_ylabel(f"{measure} (0 to 100)")
+        axes.grid(axis="y")
+
+    told = "; ".join(
+        f"{label}: " + ", ".join(f"{place} {row[place]:.1f}" for place in shown if row.get(place) is not None)
+        for row, label in zip(own, labels, strict=True)
+    )
+    svg = _render(draw, height=2.6, n_legend=len(own), name=name)
+    return Plot(svg, f"{measure} by position of the relevant documents. {told}.")
+
+
+def curve_plot(rows: Sequence[Row], *, name: str) -> Plot | None:
+    """
+    Scores of one system's summaries over the minutes of their writing, as SummHay's figure 3.
+
+    Args:
+        rows: Of the curve table, all of one summarizer, setting and judge.
+        name: Makes the SVG's ids unique on a page.
+
+    Returns:
+        None where no score is known.
+    """
+    ordered = sorted(rows, key=lambda row: row["minutes"])
+    measures = [
+        measure
+        for measure in ("coverage", "citation", "precision", "recall", "joint")
+        if any(row.get(measure) is not None for row in ordered)
+    ]
+    if not measures:
+        return None
+
+    def draw(axes: Axes) -> None:
+        for index, measure in enumerate(measures):
+            # A gap stays a gap: matplotlib breaks the line at NaN.
+            ys = [float("nan") if row.get(measure) is None else row[measure] for row in ordered]
+            axes.plot([row["minutes"] for row in ordered], ys, label=measure, **_series_style(index))
+        axes.set_ylim(0, 100)
+        axes.set_xlabel("minutes")
+        axes.set_ylabel("score (0 to 100)")
+        axes.grid(axis="y")
+
+    last = ordered[-1]
+    told = ", ".join(f"{measure} {last[measure]:.1f}" for measure in measures if last.get(measure) is not None)
+    svg = _render(draw, height=2.6, n_legend=len(measures), name=name)
+    return Plot(svg, f"Scores over {last['minutes']:g} minutes of writing; at the end {told}.")
+
+
+def _score_rows(axes: Axes, known: Sequence[Row], measure: str, *, by: str, within: str) -> None:
+    """One band a row, one line in it a series, from the top down."""
+    rows = _by_best(known, by, measure)
+    series = list(dict.fromkeys(str(cell[within]) for cell in known))
+    top, ticks = 0.0, []
+    for row in rows:
+        height = _row_lines(row, len(series))
+        ticks.append(top + height / 2)
+        for place, entry in enumerate(series):
+            own = [cell for cell in known if (cell[by], cell[within]) == (row, entry)]
+            middle = top + height / 2 + place - (len(series) - 1) / 2
+            for cell in own:
+                _point(axes, cell, measure, middle, place)
+        top += height
+        axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
+    for place, entry in enumerate(series):
+        axes.plot([], [], linestyle="none", label=_short(entry), **_series_style(place))
+    axes.set_ylim(top, 0)
+    axes.set_yticks(ticks, ["\n".join(_label_lines(row)) for row in rows], color=_INK)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+
+
+def _point(axes: Axes, cell: Row, measure: str, y: float, place: int) -> None:
+    style = _series_style(place)
+    interval = (cell.get("intervals") or {}).get(measure)
+    if interval is not None and None not in interval:
+        axes.plot(interval, [y, y], color=style["color"], linewidth=1.2)
+    axes.plot([cell[measure]], [y], linestyle="none", **style)
+
+
+def _series_style(place: int) -> dict[str, Any]:
+    """Marker, colour and fill of a series: 20 that differ without colour."""
+    colour = _COLOURS[place % len(_COLOURS)]
+    filled = (place // len(_COLOURS)) % 2 == 0
+    return {
+        "color": colour,
+        "marker": _MARKERS[place % len(_MARKERS)],
+        "markersize": 5,
+        "markerfacecolor": colour if filled else "none",
+        "linewidth": 1.2,
+    }
+
+
+def _by_best(known: Sequence[Row], field: str, measure: str) -> list[str]:
+    ordered = sorted(known, key=lambda cell: -float(cell[measure]))
+    return list(dict.fromkeys(str(cell[field]) for cell in ordered))
+
+
+def _upper(known: Sequence[Row], measure: str) -> float:
+    """The end of the axis: the next ten above every score and interval, at most 100 and a marker's width."""
+    ends = [(cell.get("intervals") or {}).get(measure) for cell in known]
+    top = max([cell[measure] for cell in known] + [end[1] for end in ends if end and end[1] is not None])
+    return min(102.0, 10.0 * (top // 10 + 1))
+
+
+def _told(cell: Row, measure: str) -> str:
+    return f"{cell['summarizer']} with {cell['setting']} {cell[measure]:.1f}"
+
+
+def _label_lines(label: str) -> list[str]:
+    return wrap(label, _LABEL_CHARACTERS, max_lines=_LABEL_LINES, placeholder="…") or [""]
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= 2 * _LABEL_CHARACTERS else f"{label[: 2 * _LABEL_CHARACTERS - 1]}…"
+
+
+def _row_lines(label: str, n_series: int) -> float:
+    return max(n_series, len(_label_lines(label))) + 0.8
+
+
+def _render(draw: Callable[[Axes], None], *, height: float, n_legend: int, name: str) -> str:
+    """The figure that *draw* makes, its legend above it, without any of matplotlib's global state left changed."""
+    legend_lines = 0 if n_legend < 2 else -(-n_legend // 2)
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        # A reader's browser has glyphs that matplotlib's font lacks.
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure = Figure(figsize=(_WIDTH_IN, height + legend_lines * _LINE_IN), layout="constrained")
+        FigureCanvasSVG(figure)
+        figure.patch.set_alpha(0)
+        axes = figure.add_subplot()
+        axes.patch.set_alpha(0)
+        draw(axes)
+        if legend_lines:
+            figure.legend(loc="outside upper left", ncols=2, frameon=False, handletextpad=0.3)
+        return _svg(figure, name)
+
+
+def _svg(figure: Figure, name: str) -> str:
+    """The bare `<svg>` element, ids made unique by *name*, ink in the page's own colour."""
+    stream = StringIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    figure.savefig(stream, format="svg", metadata=nothing)
+    text = stream.getvalue()
+    text = text[text.index("<svg") :].replace(_INK, "currentColor")
+    return re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)

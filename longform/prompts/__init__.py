@@ -1,0 +1,126 @@
+"""
+The prompts: one Markdown file each, our own wording of the papers' tasks.
+
+A file is a TOML header between two `+++` lines and a text with `{{field}}` in it:
+
+    source   where the task comes from
+    changes  how our wording differs
+    fields   the names of all fields of the text
+    answers  the labels on offer, where the prompt asks for one
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from longform.errors import UsageError
+
+_FILE = re.compile(r"\+\+\+\n(.*?)\n\+\+\+\n(.*)", re.DOTALL)
+_FIELD = re.compile(r"\{\{(\w+)\}\}")
+_TEXTS = {"source", "changes"}
+_LISTS = {"fields", "answers"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """A text with fields. `version` is name@digest of the whole file: a changed prompt is a changed number."""
+
+    name: str
+    version: str
+    source: str
+    changes: str
+    fields: frozenset[str]
+    answers: tuple[str, ...]
+    text: str
+
+    def render(self, **values: object) -> str:
+        """
+        The text with every field filled, in one pass: a value that contains `{{query}}` keeps it as it stands.
+
+        Raises:
+            ValueError: The names given are not exactly the fields.
+        """
+        if values.keys() != self.fields:
+            msg = f"prompt {self.name} takes {sorted(self.fields)}, got {sorted(values)}"
+            raise ValueError(msg)
+        return _FIELD.sub(lambda match: str(values[match[1]]), self.text)
+
+
+def prompt_names() -> list[str]:
+    """The names of the prompts that ship, sorted."""
+    files = (file.name for file in resources.files(__name__).iterdir())
+    return sorted(name.removesuffix(".md") for name in files if name.endswith(".md"))
+
+
+def load_prompt(name: str, replacement: str | None = None) -> Prompt:
+    """
+    The prompt called *name*: ours, or the file content *replacement* in its place.
+
+    Raises:
+        UsageError: No prompt has this name, or the replacement is no prompt file or has other fields than ours.
+    """
+    if name not in prompt_names():
+        msg = f"no prompt is called {name!r}; there are {prompt_names()}"
+        raise UsageError(msg)
+    own = parse_prompt(name, (resources.files(__name__) / f"{name}.md").read_text("utf-8"))
+    if replacement is None:
+        return own
+    replaced = parse_prompt(name, replacement)
+    if replaced.fields != own.fields:
+        msg = f"prompt file {name}.md: expected the fields {sorted(own.fields)}, found {sorted(replaced.fields)}"
+        raise UsageError(msg)
+    return replaced
+
+
+def parse_prompt(name: str, content: str) -> Prompt:
+    """
+    A prompt from the content of its file.
+
+    Raises:
+        UsageError: The header is missing, is no TOML, lacks a key or has an unknown one, or does not name the text's
+            fields.
+    """
+    content = content.replace("\r\n", "\n")
+    header, text = _parted(name, content)
+    fields = frozenset(header["fields"])
+    if fields != (written := frozenset(_FIELD.findall(text))):
+        msg = f"prompt file {name}.md: the header names the fields {sorted(fields)}, the text has {sorted(written)}"
+        raise UsageError(msg)
+    return Prompt(
+        name=name,
+        version=f"{name}@{hashlib.sha256(content.encode()).hexdigest()[:8]}",
+        source=header["source"],
+        changes=header["changes"],
+        fields=fields,
+        answers=tuple(header.get("answers", ())),
+        text=text.strip() + "\n",
+    )
+
+
+def _parted(name: str, content: str) -> tuple[dict[str, Any], str]:
+    found = _FILE.fullmatch(content)
+    if found is None:
+        msg = f"prompt file {name}.md: expected a TOML header between two lines `+++`, then the text"
+        raise UsageError(msg)
+    try:
+        header = tomllib.loads(found[1])
+    except tomllib.TOMLDecodeError as error:
+        msg = f"prompt file {name}.md: the header is no TOML: {error}"
+        raise UsageError(msg) from error
+    wrong = sorted(key for key, value in header.items() if not _fits(key, value))
+    missing = sorted((_TEXTS | {"fields"}) - header.keys())
+    if wrong or missing:
+        msg = f"prompt file {name}.md: header keys missing {missing}, unknown or of a wrong type {wrong}"
+        raise UsageError(msg)
+    return header, found[2]
+
+
+def _fits(key: str, value: Any) -> bool:
+    if key in _LISTS:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return key in _TEXTS and isinstance(value, str)

@@ -1,0 +1,146 @@
+"""
+Results as a page: Markdown for a terminal or a repository, HTML as one file that needs no network.
+
+`results` is one JSON object: `title`, `fidelity`, `aggregate`, `benchmark`, `run`, and the lists `cells`,
+`per_summary_cells`, `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, and `drilldown`.
+A list that is empty or missing leaves its section out. Scores are in 0 to 100; None is unknown, and its reason may
+stand in the row's `reasons` by field.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from importlib import resources
+from itertools import groupby
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from longform import drilldown
+from longform.errors import LongformError
+from longform.report_figures import figures
+from longform.report_sections import Results, sections
+from longform.report_tables import Cell, Column, Table
+
+UNKNOWN = "–"
+
+_REQUIRED = ("title", "fidelity", "aggregate")
+
+
+def markdown(results: Results) -> str:
+    """
+    The report as GitHub-flavoured Markdown: every table, no figure and no drill-down.
+
+    Raises:
+        LongformError: `results` lack a title, or say something that cannot be reported, such as a NaN.
+    """
+    _check(results)
+    parts = [f"# {_escaped(results['title'])}"]
+    for section in sections(results):
+        parts.append(f"## {section.title}")
+        parts += [_escaped(paragraph) for paragraph in section.paragraphs]
+        for table in section.tables:
+            parts.append(_escaped(table.caption))
+            parts += [_pipe_table(part) for part in _by_group(table)]
+            parts += [_escaped(line) for line in unknowns(table)]
+        if section.listing is not None:
+            fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", section.listing)), default=0))
+            parts.append(f"{fence}json\n{section.listing}\n{fence}")
+    return "\n\n".join(parts) + "\n"
+
+
+def html(results: Results) -> str:
+    """
+    The report as one HTML page with figures, sortable tables and the drill-down; it loads nothing.
+
+    Raises:
+        LongformError: As `markdown`, or the drill-down names a query or a target that it does not list.
+    """
+    _check(results)
+    script, style = (_template_text(name) for name in ("report.js", "report.css"))
+    environment = Environment(
+        loader=PackageLoader("longform", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    unfolded = results.get("drilldown") or {}
+    return environment.get_template("report.html.j2").render(
+        title=results["title"],
+        sections=[(section, figures(section.anchor, results)) for section in sections(results)],
+        heads=heads,
+        unknowns=unknowns,
+        unknown=UNKNOWN,
+        drilldown=drilldown.script_json(drilldown.compact(unfolded)) if unfolded.get("summaries") else None,
+        script=script,
+        # The page's policy lets this one script run and no other, whatever a text may smuggle in.
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        style=style,
+    )
+
+
+def _check(results: Results) -> None:
+    if missing := [field for field in _REQUIRED if not results.get(field)]:
+        msg = f"results: expected the fields {list(_REQUIRED)}, found nothing in {missing}; aggregate the run again"
+        raise LongformError(msg)
+
+
+def _template_text(name: str) -> str:
+    return resources.files("longform").joinpath("templates", name).read_text("utf-8")
+
+
+def unknowns(table: Table) -> list[str]:
+    """One line a reason: how many cells of the table are unknown, and why."""
+    reasons = Counter(cell.reason for row in table.rows for cell in row if cell.text is None)
+    return [f"{UNKNOWN} ({times} {'cell' if times == 1 else 'cells'}): {reason}" for reason, times in reasons.items()]
+
+
+def heads(table: Table) -> list[tuple[str, int]]:
+    """The upper row of a table's head: each group and the number of its columns."""
+    return [(group, len(list(columns))) for group, columns in groupby(table.columns, key=lambda column: column.group)]
+
+
+def _by_group(table: Table) -> list[Table]:
+    """A table for each group of columns, with the columns of no group in all: Markdown has no upper heads."""
+    groups = [group for group, _ in heads(table) if group]
+    if not groups:
+        return [table]
+    parts = []
+    for group in groups:
+        places = [place for place, column in enumerate(table.columns) if column.group in {"", group}]
+        columns = [_with_group(table.columns[place]) for place in places]
+        parts.append(Table(table.caption, columns, [[row[place] for place in places] for row in table.rows]))
+    return parts
+
+
+def _with_group(column: Column) -> Column:
+    return column._replace(name=f"{column.group}: {column.name}") if column.group else column
+
+
+def _pipe_table(table: Table) -> str:
+    lines = [
+        [_escaped(column.name) for column in table.columns],
+        ["---:" if column.numeric else "---" for column in table.columns],
+        *([_cell_text(cell) for cell in row] for row in table.rows),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell_text(cell: Cell) -> str:
+    if cell.text is None:
+        return UNKNOWN
+    return _escaped(cell.text if cell.detail is None else f"{cell.text} {cell.detail}")
+
+
+def _escaped(text: str) -> str:
+    """
+    Text that Markdown shows as it is: no table cell, tag, emphasis, code or link begins or ends in it.
+
+    Brackets stay, as citations and intervals have them; without the parenthesis behind it a bracket is no link.
+    """
+    one_line = " ".join(text.split())
+    marked = re.sub(r"[\\`*_|~]|\](?=[(:\[])", r"\\\g<0>", one_line)
+    return marked.replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,52 @@
+"""Which figures stand in which section of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from longform.plots import Plot, curve_plot, position_plot, score_plot
+from longform.report_sections import Results, judge_line, main_cells
+from longform.report_tables import MEASURES, Row, distinct
+
+
+class Figure(NamedTuple):
+    plot: Plot
+    caption: str
+
+
+def figures(anchor: str, results: Results) -> list[Figure]:
+    """The figures of the section *anchor*; ids are numbered, as names of judges and systems are anyone's text."""
+    draw = {"scores": _score_figures, "position": _position_figures, "minutes": _curve_figures}.get(anchor)
+    return [Figure(plot, caption) for plot, caption in (draw(results) if draw else ()) if plot is not None]
+
+
+def _score_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    cells = main_cells(results)
+    for place, judge in enumerate(distinct(cells, "judge")):
+        own = [cell for cell in cells if cell["judge"] == judge]
+        for measure in reversed(MEASURES):
+            yield (
+                score_plot(own, measure, name=f"{measure}{place}"),
+                f"{measure.capitalize()}. {judge_line(results, judge)}",
+            )
+
+
+def _position_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    rows = results["position"]
+    measures = distinct(rows, "measure")
+    measure = "joint" if "joint" in measures else measures[0]
+    for place, judge in enumerate(distinct(rows, "judge")):
+        own = [row for row in rows if row["judge"] == judge]
+        yield (
+            position_plot(own, measure, name=f"position{place}"),
+            f"{measure.capitalize()}. {judge_line(results, judge)}",
+        )
+
+
+def _curve_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in results["curve"]:
+        groups.setdefault((row["summarizer"], row["setting"], row["judge"]), []).append(row)
+    for place, ((summarizer, setting, judge), rows) in enumerate(groups.items()):
+        yield curve_plot(rows, name=f"minutes{place}"), f"{summarizer}, {setting}. {judge_line(results, judge)}"

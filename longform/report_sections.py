@@ -1,0 +1,349 @@
+"""The sections of a report: which tables it has, in which order, and what their captions say."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from longform.errors import LongformError
+from longform.report_tables import (
+    MEASURES,
+    Cell,
+    Column,
+    Row,
+    Table,
+    best_first,
+    count,
+    distinct,
+    is_position_setting,
+    is_wide,
+    number,
+    percent,
+    reason,
+    score_grid,
+    score_list,
+    scored,
+    settings_of,
+    summarizers_by_joint,
+    words,
+)
+from longform.statistics import LEVEL
+
+Results = Mapping[str, Any]
+
+NO_CARD = "no card: how well it agrees with people is not known"
+NOT_DISTINGUISHABLE = "not distinguishable"
+
+_INTERVAL = f"Brackets: {100 * LEVEL:.0f} % interval."
+_SCORES = (
+    "Scores from 0 to 100, higher is better. Coverage: how much of the reference insights the summary states. "
+    "Citation: F1 of the cited documents against those that state the insight, over covered insights. "
+    "Joint: coverage times citation of each insight, 0 where it is not covered."
+)
+_ASIDES = (
+    "Words a bullet: length, neither better nor worse. Cut: share of the retrieved tokens that the limit took away. "
+    "Unjudged: share of insights without a readable judgement; lower is better."
+)
+_FIDELITY = {
+    "ours": "ours: an unreadable or missing judgement is unknown, left out of every mean and counted as unjudged",
+    "release": "release: scored by the rules of the published code, so that its numbers can be reproduced",
+    "paper": "paper: scored by the rules as the paper's text states them",
+}
+_AGGREGATE = {
+    "pooled": "pooled: the mean of all insights of all summaries together",
+    "per_summary": "per summary: the mean of the summaries' own means",
+}
+_FAILURE_MODES = ("linked", "header", "other_subtopic", "generic", "unsupported", "unclassified")
+
+
+class Section(NamedTuple):
+    anchor: str
+    title: str
+    paragraphs: list[str]
+    tables: list[Table]
+    listing: str | None = None  # shown as it is, in a fixed-width face
+
+
+def sections(results: Results) -> list[Section]:
+    """
+    The sections that *results* has anything for, in reading order.
+
+    Raises:
+        LongformError: `title`, `fidelity` or `aggregate` is missing or not one of the known words.
+    """
+    candidates = [
+        *_scores(results),
+        *_position(results),
+        *_retrieval(results),
+        *_citation(results),
+        *_curve(results),
+        *_failure_modes(results),
+        *_comparisons(results),
+        *_all_cells(results),
+        *_judges(results),
+        _provenance(results),
+    ]
+    return [section for section in candidates if section.tables or section.listing or section.paragraphs]
+
+
+def main_cells(results: Results) -> list[Row]:
+    """The cells that head the report: pooled or per summary as *results* say, without those of ordered documents."""
+    cells = results.get("cells") or []
+    if results["aggregate"] == "per_summary" and results.get("per_summary_cells"):
+        cells = results["per_summary_cells"]
+    return [cell for cell in cells if not is_position_setting(cell["setting"])]
+
+
+def judge_line(results: Results, judge: str) -> str:
+    """A judge's name with its card's line, or plainly that it has none."""
+    cards = {row["judge"]: row.get("card") for row in results.get("judges") or []}
+    return f"Judge {judge} ({cards.get(judge) or NO_CARD})"
+
+
+def _by_judge(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    for judge in distinct(rows, "judge"):
+        yield judge, [row for row in rows if row["judge"] == judge]
+
+
+def _scores(results: Results) -> Iterator[Section]:
+    tables = []
+    for judge, cells in _by_judge(main_cells(results)):
+        line = judge_line(results, judge)
+        if is_wide(cells):
+            caption = f"{line}. {_SCORES} Rows by joint score with the oracle retriever. {_ASIDES}"
+            tables.append(score_grid(cells, caption))
+        else:
+            tables.append(score_list(cells, f"{line}. {_SCORES} {_INTERVAL} Rows by joint score. {_ASIDES}"))
+    if tables:
+        yield Section("scores", "Coverage, citation and joint score", [], tables)
+
+
+def _position(results: Results) -> Iterator[Section]:
+    rows = results.get("position") or []
+    if not rows:
+        return
+    places = [
+        place
+        for place in ("top", "middle", "bottom", "given", "random")
+        if any(row.get(place) is not None for row in rows)
+    ]
+    caption = (
+        "Score from 0 to 100 by where the relevant documents stand in the prompt; higher is better. Sensitivity: "
+        f"largest distance of an ordering from the unsorted one, in points; lower is better. {_INTERVAL}"
+    )
+    names = ("summarizer", "system", "judge", "measure")
+    columns = [Column(name, numeric=False) for name in names]
+    columns += [Column(name) for name in (*places, "sensitivity")]
+    body = [
+        [
+            *(words(row.get(name)) for name in names),
+            *(scored(row, place) for place in places),
+            number(row.get("sensitivity"), interval=row.get("interval"), reason=reason(row, "sensitivity")),
+        ]
+        for row in rows
+    ]
+    yield Section("position", "Position of the relevant documents", [], [Table(caption, columns, body)])
+
+
+def _retrieval(results: Results) -> Iterator[Section]:
+    rows = results.get("retrieval") or []
+    if not rows:
+        return
+    plain = {"system", "recall_at_budget", "cut_share", "budget_tokens", "intervals", "reasons"}
+    cutoffs = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in plain]
+    caption = (
+        "Recall at budget: share of an insight's documents that reach the prompt, mean over insights. All measures "
+        f"from 0 to 1, higher is better. {_INTERVAL} Cut: share of the retrieved tokens that the limit took away."
+    )
+    columns = [Column("system", numeric=False), Column("budget, tokens"), Column("recall at budget"), Column("cut")]
+    columns += [Column(name) for name in cutoffs]
+    body = [
+        [
+            words(row["system"]),
+            count(row.get("budget_tokens"), reason=reason(row, "budget_tokens")),
+            scored(row, "recall_at_budget", digits=3),
+            percent(row.get("cut_share"), reason=reason(row, "cut_share")),
+            *(scored(row, name, digits=3) for name in cutoffs),
+        ]
+        for row in rows
+    ]
+    yield Section("retrieval", "Retrieval", [], [Table(caption, columns, body)])
+
+
+def _citation(results: Results) -> Iterator[Section]:
+    titles = {"precision": "precision", "recall": "recall", "citation": "F1 (citation)"}
+    tables = []
+    for judge, cells in _by_judge(main_cells(results)):
+        caption = (
+            f"{judge_line(results, judge)}. Of the documents a bullet cites, the share that states the linked insight "
+            "(precision); of those that state it, the share cited (recall); and their F1, each a mean over covered "
+            "insights. From 0 to 100, higher is better."
+        )
+        if not is_wide(cells):
+            table = score_list(cells, f"{caption} {_INTERVAL}", tuple(titles))
+            tables.append(Table(table.caption, table.columns[:5], [row[:5] for row in table.rows]))
+            continue
+        extremes = [setting for setting in ("oracle", "full") if setting in settings_of(cells)]
+        settings = extremes or settings_of(cells)
+        by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
+        columns = [Column("summarizer", numeric=False)]
+        columns += [Column(setting, group=title) for title in titles.values() for setting in settings]
+        body = [
+            [words(name), *(scored(by_key.get((name, s)), m, with_interval=False) for m in titles for s in settings)]
+            for name in summarizers_by_joint(cells)
+        ]
+        tables.append(Table(caption, columns, body))
+    if tables:
+        yield Section("citation", "Citation precision and recall", [], tables)
+
+
+def _curve(results: Results) -> Iterator[Section]:
+    rows = results.get("curve") or []
+    if not rows:
+        return
+    measures = ("coverage", "citation", "precision", "recall", "joint")
+    names = ("summarizer", "setting", "judge")
+    columns = [Column(name, numeric=False) for name in names]
+    columns += [Column(name) for name in ("minutes", "summaries", *measures)]
+    body = [
+        [
+            *(words(row.get(name)) for name in names),
+            number(row["minutes"], digits=0),
+            count(row.get("n_summaries"), reason=reason(row, "n_summaries")),
+            *(scored(row, measure) for measure in measures),
+        ]
+        for row in sorted(rows, key=lambda row: (*(str(row.get(name)) for name in names), row["minutes"]))
+    ]
+    caption = "Scores from 0 to 100 of what was written after so many minutes; higher is better."
+    yield Section("minutes", "Scores over minutes of writing", [], [Table(caption, columns, body)])
+
+
+def _failure_modes(results: Results) -> Iterator[Section]:
+    rows = results.get("failure_modes") or []
+    if not rows:
+        return
+    caption = (
+        "Bullets by what became of them, with their share. Linked: an insight was found in it. Header: introduces a "
+        "list. Other subtopic: matches an insight of another query. Generic: names nothing specific. Unsupported: its "
+        "cited documents do not state it. More linked bullets are better, more of the others worse."
+    )
+    columns = [Column("summarizer", numeric=False), Column("setting", numeric=False), Column("bullets")]
+    columns += [Column(mode.replace("_", " ")) for mode in _FAILURE_MODES]
+    body = [
+        [
+            words(row["summarizer"]),
+            words(row["setting"]),
+            count(row.get("n_bullets")),
+            *(count(row.get(mode), of=row.get("n_bullets"), reason=reason(row, mode)) for mode in _FAILURE_MODES),
+        ]
+        for row in rows
+    ]
+    yield Section("failures", "What bullets fail by", [], [Table(caption, columns, body)])
+
+
+def _comparisons(results: Results) -> Iterator[Section]:
+    rows = results.get("comparisons") or []
+    if not rows:
+        return
+    verdicts = Counter(row.get("verdict") for row in rows)
+    told = f"{verdicts[NOT_DISTINGUISHABLE]} of {len(rows)} comparisons: {NOT_DISTINGUISHABLE}."
+    caption = (
+        f"First minus second system, in points. {_INTERVAL} p: permutation test on shared queries; Holm: corrected "
+        "for the number of comparisons."
+    )
+    heads = ("first", "second", "measure", "verdict")
+    columns = [Column(name, numeric=False) for name in heads]
+    columns += [Column(name) for name in ("difference", "p", "p (Holm)")]
+    body = [
+        [
+            *(words(row.get(name), reason=reason(row, name)) for name in ("a", "b", "measure", "verdict")),
+            number(
+                row.get("difference"),
+                sign=True,
+                interval=(row.get("low"), row.get("high")),
+                reason=reason(row, "difference"),
+            ),
+            number(row.get("p"), digits=4, reason=reason(row, "p")),
+            number(row.get("p_holm"), digits=4, reason=reason(row, "p_holm")),
+        ]
+        for row in rows
+    ]
+    yield Section("comparisons", "Comparisons", [told], [Table(caption, columns, body)])
+
+
+def _all_cells(results: Results) -> Iterator[Section]:
+    parts = [(results.get("cells") or [], "pooled"), (results.get("per_summary_cells") or [], "per_summary")]
+    tables = [_cell_table(cells, f"{_AGGREGATE[how].capitalize()}. {_INTERVAL}") for cells, how in parts if cells]
+    if tables:
+        yield Section("cells", "Every cell", [], tables)
+
+
+def _cell_table(cells: Sequence[Row], caption: str) -> Table:
+    names = ("summarizer", "setting", "judge")
+    counts = ("n_summaries", "n_failed", "n_insights", "n_covered", "n_unjudged", "n_unlinked")
+    measures = (*MEASURES, "precision", "recall")
+    columns = [Column(name, numeric=False) for name in names]
+    columns += [Column(name) for name in measures]
+    columns += [Column(name.removeprefix("n_")) for name in counts]
+    columns += [Column("words a bullet"), Column("cut"), Column("unjudged share")]
+    body = [
+        [
+            *(words(cell[name]) for name in names),
+            *(scored(cell, measure) for measure in measures),
+            *(count(cell.get(name), reason=reason(cell, name)) for name in counts),
+            number(cell.get("words_per_bullet"), reason=reason(cell, "words_per_bullet")),
+            percent(cell.get("cut_share"), reason=reason(cell, "cut_share")),
+            percent(cell.get("unjudged_share"), reason=reason(cell, "unjudged_share")),
+        ]
+        for cell in best_first(cells)
+    ]
+    told = (
+        "Scores from 0 to 100, higher is better. Failed: summaries that have no text. Covered: insights found, fully "
+        "or in part. Unjudged: insights without a readable judgement. Unlinked: covered, but the judge named no "
+        "bullet that exists."
+    )
+    return Table(f"{caption} {told}", columns, body)
+
+
+def _judges(results: Results) -> Iterator[Section]:
+    rows = results.get("judges") or []
+    if rows:
+        body = [[words(row["judge"]), Cell(row.get("card") or NO_CARD)] for row in rows]
+        columns = [Column("judge", numeric=False), Column("card", numeric=False)]
+        caption = "What each judge is worth: its agreement with people's labels."
+        yield Section("judges", "Judges", [], [Table(caption, columns, body)])
+
+
+def _provenance(results: Results) -> Section:
+    facts = [
+        ("fidelity", _known(results, "fidelity", _FIDELITY)),
+        ("means", _known(results, "aggregate", _AGGREGATE)),
+        *(flatten(results.get("benchmark") or {}, "benchmark")),
+        *(flatten({name: part for name, part in (results.get("run") or {}).items() if name != "config"}, "run")),
+    ]
+    columns = [Column("what", numeric=False), Column("value", numeric=False)]
+    table = Table("What the numbers rest on.", columns, [[words(name), words(value)] for name, value in facts])
+    config = (results.get("run") or {}).get("config")
+    listing = None if config is None else json.dumps(config, indent=2, ensure_ascii=False)
+    return Section("made", "How the numbers were made", [], [table], listing)
+
+
+def _known(results: Results, field: str, meanings: Mapping[str, str]) -> str:
+    if results[field] not in meanings:
+        msg = f"results: field {field!r}: expected one of {sorted(meanings)}, found {results[field]!r}"
+        raise LongformError(msg)
+    return meanings[results[field]]
+
+
+def flatten(value: Any, name: str) -> Iterator[tuple[str, str | None]]:
+    """Leaves of nested objects as (dotted name, text); a list is one leaf."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from flatten(part, f"{name}.{key}")
+    elif isinstance(value, list | tuple):
+        plain = all(not isinstance(part, Mapping | list | tuple) for part in value)
+        yield name, ", ".join(map(str, value)) if plain else json.dumps(value, ensure_ascii=False)
+    else:
+        yield name, None if value is None else str(value)

