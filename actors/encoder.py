@@ -38,7 +38,9 @@ class Encoder:
         path = model_path(model)
         import torch
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()
         torch.set_num_threads(threads)
         try:
             self._model = SentenceTransformer(path)

@@ -33,7 +33,9 @@ class CrossEncoderReranker:
         path = model_path(model)
         import torch
         from sentence_transformers import CrossEncoder
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()
         torch.set_num_threads(threads)
         try:
             # Logits: a sigmoid would crowd the best documents into ties at 1.000000.

@@ -8,13 +8,13 @@ scores a run again from its stored verdicts and writes its results anew; no mode
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
-from jobs.derive import PartReader, plan
+from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform import aggregate as tables
 from longform.aggregate import SummaryInfo
@@ -48,12 +48,17 @@ def aggregate_tasks(run: Folder, judged: Mapping[str, str], partial_score: float
         judged: Verdict work id -> work id of the units it judged.
         partial_score: What partial coverage counts.
     """
+    items = score_items(run, judged, lambda verdict: score_work_id(verdict, partial_score))
+    return plan(run, "verdicts", run, "scores", items, per_task=_SUMMARIES_A_TASK)
+
+
+def score_items(run: Folder, judged: Mapping[str, str], work_id: Callable[[str], str]) -> list[Item]:
+    """Items of a stage that reads verdicts together with the units they judged."""
     parts = run.locate("units")
-    items = [
-        {"work_id": score_work_id(source, partial_score), "source": source, "units": units, "units_part": parts[units]}
+    return [
+        {"work_id": work_id(source), "source": source, "units": units, "units_part": parts[units]}
         for source, units in judged.items()
     ]
-    return plan(run, "verdicts", run, "scores", items, per_task=_SUMMARIES_A_TASK)
 
 
 def _worker(run: Folder, bench_url: str, partial_score: float) -> Any:
@@ -103,8 +108,9 @@ def _summary_rows(
 def summary_tables(
     scores: Iterable[Row], infos: Mapping[str, SummaryInfo], *, aggregate: tables.Aggregate, seed: int, resamples: int
 ) -> dict[str, Any]:
-    """The results' parts that rest on summaries' scores: cells both ways, position, curve, comparisons."""
-    found: dict[str, Any] = {"cells": [], "per_summary_cells": [], "position": [], "curve": [], "comparisons": []}
+    """The results' parts that rest on summaries' scores."""
+    names = ("cells", "per_summary_cells", "position", "curve", "comparisons", "failure_modes")
+    found: dict[str, Any] = {name: [] for name in names}
     for judge, summaries in tables.scored_summaries(scores, infos).items():
         given: dict[str, Any] = {"judge": judge, "seed": seed, "resamples": resamples}
         found["cells"] += tables.cells(summaries, aggregate=aggregate, **given)
@@ -112,4 +118,5 @@ def summary_tables(
         found["position"] += tables.positions(summaries, **given)
         found["curve"] += tables.curve(summaries, judge=judge)
         found["comparisons"] += tables.comparisons(summaries, **given)
+        found["failure_modes"] += tables.failure_modes(summaries, judge=judge)
     return found

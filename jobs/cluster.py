@@ -31,6 +31,7 @@ class Cluster:
         """Make sure that Ray runs; the second call does nothing."""
         os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # it warns of every actor pool's arguments
         import ray
 
         if ray.is_initialized():

@@ -77,6 +77,8 @@ def files_under(url: str) -> dict[str, SourceFile]:
         raise UsageError(msg)
     found = filesystem.get_file_info(pafs.FileSelector(root, recursive=True))
     names = sorted(file.path[len(root) :].lstrip("/") for file in found if file.type == pafs.FileType.File)
+    if twice := {name for name in names if f"{name}.gz" in names}:
+        raise UsageError(f"{url}: {sorted(twice)} stand both plain and gzipped; keep one of each")
     return {name: SourceFile(f"{url.rstrip('/')}/{name}") for name in names}
 
 

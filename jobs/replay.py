@@ -17,9 +17,10 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.aggregate import aggregate_stage, aggregate_tasks
+from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
-from jobs.results import summary_infos, write_results
+from jobs.results import write_results
 from jobs.run_record import RunRecord
 from jobs.split import split_stage, split_tasks, unit_work_id
 from jobs.stage import Row, Stage, Task, run_stage
@@ -61,12 +62,11 @@ def replay(
     perform(_label_stage(run, bench_url), len(judged), _label_tasks(benchmark, run, judged))
     units = {work_id: unit_work_id(summaries[summary_id]) for (summary_id, _), work_id in judged.items()}
     perform(aggregate_stage(run, bench_url, partial_score), len(judged), aggregate_tasks(run, units, partial_score))
-    infos = summary_infos(run, list(summaries.values()))
+    perform(classify_stage(run, bench_url), len(judged), classify_tasks(run, units))
     return write_results(
         run,
         benchmark,
         record,
-        infos=infos,
         summary_work_ids=list(summaries.values()),
         verdict_work_ids=list(judged.values()),
         title="Released summaries, replayed",

@@ -12,6 +12,7 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.aggregate import score_work_id, summary_tables
+from jobs.classify import PREFIX, classify_work_id
 from jobs.run_record import RunRecord
 from jobs.split import unit_work_id
 from jobs.stage import Row
@@ -22,14 +23,15 @@ from longform.judge_cards import card_line
 RESULTS = "results.json"
 PAGES = "report"
 _INFO_COLUMNS = [
-    "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
+    "work_id", "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
 ]  # fmt: skip
 
 
 def summary_infos(run: Folder, work_ids: Sequence[str]) -> dict[str, SummaryInfo]:
-    """Summary id -> what the tables need of it; texts are not read."""
+    """Summary work id -> what the tables need of it, in the order given; texts are not read."""
     rows = run.read("summaries", work_ids=work_ids, columns=_INFO_COLUMNS).to_pylist()
-    return {row["summary_id"]: SummaryInfo(**row) for row in rows}
+    found = {row.pop("work_id"): SummaryInfo(**row) for row in rows}
+    return {work_id: found[work_id] for work_id in work_ids if work_id in found}
 
 
 def write_results(
@@ -38,7 +40,6 @@ def write_results(
     record: RunRecord,
     *,
     title: str,
-    infos: Mapping[str, SummaryInfo],
     summary_work_ids: Sequence[str],
     verdict_work_ids: Sequence[str],
     partial_score: float,
@@ -52,7 +53,9 @@ def write_results(
 
     *more* adds tables of the caller's own (retrieval, failure modes).
     """
+    infos = {info.summary_id: info for info in summary_infos(run, summary_work_ids).values()}
     score_ids = [score_work_id(work_id, partial_score) for work_id in verdict_work_ids]
+    score_ids += [classify_work_id(work_id) for work_id in verdict_work_ids]
     scores = run.read("scores", work_ids=score_ids).to_pylist()
     results: dict[str, Any] = summary_tables(scores, infos, aggregate=aggregate, seed=seed, resamples=resamples)
     results |= {
@@ -144,7 +147,8 @@ def _summary_facts(
         for row in batch.to_pylist():
             facts[row["summary_id"]]["verdicts"].append({key: row[key] for key in _VERDICT_FACTS})
     for row in scores:
-        facts[row["summary_id"]]["scores"].setdefault(row["judge"], {})[row["measure"]] = row["value"]
+        if not row["measure"].startswith(PREFIX):
+            facts[row["summary_id"]]["scores"].setdefault(row["judge"], {})[row["measure"]] = row["value"]
     return list(facts.values())
 
 

@@ -29,7 +29,6 @@ Worker = Callable[[Mapping[str, Any]], Any]
 """Task payload -> rows of the stage's table, or an awaitable of them."""
 
 _RECEIPTS_A_COMMIT = 8
-_MAX_CALLS_IN_FLIGHT = 32  # tasks an asynchronous worker holds open; its own semaphore bounds the calls
 
 
 class StageError(LongformError):
@@ -55,7 +54,8 @@ class Stage:
         identity: What the worker depends on (URLs, configuration); two stages of one name and identity share a worker.
         make_worker: Makes the worker, on the worker's process.
         holds_model: Whether the worker is dear to make (weights, clients): then a pool of actors keeps it.
-        asynchronous: Whether the worker is a coroutine function that waits on a network.
+        asynchronous: Whether the worker is a coroutine function.
+        slots: Tasks an asynchronous worker holds open at once; its own semaphore bounds the calls it makes.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Stage:
     make_worker: Callable[[], Worker] = field(compare=False)
     holds_model: bool = False
     asynchronous: bool = False
+    slots: int = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +146,7 @@ def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster
     if stage.holds_model:
         pool = ActorPoolStrategy(
             size=min(cluster.workers, len(tasks)),
-            max_concurrent_calls_per_actor=_MAX_CALLS_IN_FLIGHT if stage.asynchronous else 1,
+            max_concurrent_calls_per_actor=stage.slots if stage.asynchronous else 1,
         )
         performer = AsyncPerformer if stage.asynchronous else Performer
         mapped = dataset.map(performer, fn_constructor_kwargs=given, compute=pool, num_cpus=cluster.cpus)

@@ -128,6 +128,23 @@ def _count(group: Group, measure: str, place: int) -> int:
     return int(sum(s.measures[measure][place] for s in group if measure in s.measures))
 
 
+BULLET_CLASSES = ("linked", "header", "other_subtopic", "unsupported", "generic", "unclassified")
+
+
+def failure_modes(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
+    """How many bullets of each system are of which class; nothing where bullets were not classified."""
+    found = []
+    for (setting, summarizer), group in sorted(_systems(final_summaries(summaries)).items()):
+        classified = [s for s in group if "bullets_linked" in s.measures]
+        if classified:
+            counts = {name: int(sum(s.measures[f"bullets_{name}"][0] for s in classified)) for name in BULLET_CLASSES}
+            found.append(
+                {"summarizer": summarizer, "setting": setting, "judge": judge, "n_bullets": sum(counts.values())}
+                | counts
+            )
+    return found
+
+
 # ---------------------------------------------------------------- over time
 
 

@@ -24,7 +24,10 @@ class Bullet(NamedTuple):
 def cited_numbers(text: str) -> list[int]:
     """The distinct document numbers in *text*, ascending; `[Article 3]` and `[2-4]` are not citations."""
     found = {
-        int(number) for group in _CITATION_GROUP.findall(text) for number in group.split(",") if number.strip().isdigit()
+        int(number)
+        for group in _CITATION_GROUP.findall(text)
+        for number in group.split(",")
+        if number.strip().isdigit()
     }
     return sorted(found)
 

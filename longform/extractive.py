@@ -32,7 +32,8 @@ VERSION = "1"
 
 _MIN_WORDS, _MAX_WORDS = 5, 70
 _CONTEXT = 5  # sentences on each side that lend a sentence their relevance
-_REPEATERS = 3
+_REPEATERS = 3  # other documents whose support is averaged
+_SUPPORTERS = 3  # documents that a sentence should cite, its own included
 _MANY_REPEAT = 0.1  # what a factor e more supporting documents add to repetition
 _POOL = 400
 _DIGITS = 6
@@ -64,7 +65,7 @@ class Extractor:
         n_words = np.array([len(text.split()) for text in self._statements])
         self._usable = (n_words >= _MIN_WORDS) & (n_words <= _MAX_WORDS) & (self._weights > 0)
         stands_alone = np.array([_stands_alone(text) for text in self._statements], dtype=bool)
-        self._preferred = self._usable & stands_alone & (self._cited.sum(axis=1) >= min(WINDOW, len(ordered)))
+        self._preferred = self._usable & stands_alone & (self._cited.sum(axis=1) >= min(_SUPPORTERS, len(ordered)))
 
     def extract(self, query_text: str, n_bullets: int, max_words: int) -> list[tuple[str, list[int]]]:
         """
@@ -87,13 +88,17 @@ class Extractor:
         likeness = np.zeros(len(pool))
         for taken in chosen:
             likeness = np.maximum(likeness, self._likeness(taken, pool))
-        open_ = np.ones(len(pool), dtype=bool)
-        while len(chosen) < n_bullets and (open_ := open_ & (n_words <= left)).any():
-            best = int(np.where(open_, np.round(scores[pool] * (1 - likeness), _DIGITS), -1.0).argmax())
-            chosen.append(int(pool[best]))
+        taken_now = np.zeros(len(pool), dtype=bool)
+        while len(chosen) < n_bullets:
+            # a statement wholly like one taken says nothing new, whatever room is left
+            fits = ~taken_now & (n_words <= left) & (likeness < 1)
+            if not fits.any():
+                return
+            best = int(np.where(fits, np.round(scores[pool] * (1 - likeness), _DIGITS), -1.0).argmax())
+            taken_now[best] = True
             left -= int(n_words[best])
+            chosen.append(int(pool[best]))
             likeness = np.maximum(likeness, self._likeness(chosen[-1], pool))
-            open_[best] = False
 
     def _likeness(self, taken: int, pool: NDArray[np.int64]) -> NDArray[np.float64]:
         # shared weight / smaller weight, times shared documents / fewer documents
@@ -126,9 +131,13 @@ class Extractor:
         return np.repeat(self._index.bounds[:-1], lengths), np.repeat(self._index.bounds[1:], lengths)
 
     def _middle(self, starts: NDArray[np.int32]) -> NDArray[np.int64]:
-        # the middle sentence of each best window; an empty document's place is never weighed, but must exist
+        # the middle sentence of each best window; in its own document a sentence stands where it stands.
+        # An empty document's place is never weighed, but must exist.
         last = np.maximum(self._index.bounds[1:] - 1, 0)
-        return np.asarray(np.minimum(starts + WINDOW // 2, last))
+        places = np.minimum(starts + WINDOW // 2, last).astype(np.int64)
+        for document, (begin, end) in enumerate(pairwise(self._index.bounds.tolist())):
+            places[begin:end, document] = np.arange(begin, end)
+        return np.asarray(places)
 
     def _repeated(self, recall: NDArray[np.float32]) -> NDArray[np.float64]:
         others = recall.astype(np.float64)
@@ -138,9 +147,7 @@ class Extractor:
         if n_others < 1:
             return np.ones(len(others))
         strongest = -np.sort(-others, axis=1)[:, :n_others]
-        return np.asarray(
-            strongest.mean(axis=1) * (1 + _MANY_REPEAT * np.log(np.maximum(self._cited.sum(axis=1), 1)))
-        )
+        return np.asarray(strongest.mean(axis=1) * (1 + _MANY_REPEAT * np.log(np.maximum(self._cited.sum(axis=1), 1))))
 
     def _mass(self, held: frozenset[str]) -> float:
         # sorted: the order of a set changes with the process, and with it the last digits of a sum

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 Row = Mapping[str, Any]
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#767676", "#c4699b")
-_MARKERS = "osD^vPX<>p"
+_MARKERS = ("osD^v", "PX*<>")
 _INK = "#010203"  # stands for the page's text colour until the SVG is written
 _WIDTH_IN = 5.0
 _LINE_IN = 0.17
@@ -49,13 +49,18 @@ class Plot(NamedTuple):
     alt: str  # what the figure shows, in words
 
 
-def score_plot(cells: Sequence[Row], measure: str, *, name: str) -> Plot | None:
+def score_plot(
+    cells: Sequence[Row], measure: str, *, by: str, rows: Sequence[str], series: Sequence[str], name: str
+) -> Plot | None:
     """
-    Scores of one measure with their intervals, one row for each of the more numerous of settings and summarizers.
+    Scores of one measure with their intervals: a band for each of *rows*, in it a line for each of *series*.
 
     Args:
         cells: Of one judge; a cell whose score is None is left out.
         measure: In 0 to 100.
+        by: What *rows* are values of, `summarizer` or `setting`; *series* are values of the other.
+        rows: From the top down.
+        series: In the order of the legend.
         name: Makes the SVG's ids unique on a page.
 
     Returns:
@@ -64,16 +69,15 @@ def score_plot(cells: Sequence[Row], measure: str, *, name: str) -> Plot | None:
     known = [cell for cell in cells if cell.get(measure) is not None]
     if not known:
         return None
-    by, within = sorted(("summarizer", "setting"), key=lambda field: -len({cell[field] for cell in known}))
-    rows = _by_best(known, by, measure)
-    series = list(dict.fromkeys(str(cell[within]) for cell in known))
+    within = "setting" if by == "summarizer" else "summarizer"
+    by_key = {(cell[by], cell[within]): cell for cell in known}
 
     def draw(axes: Axes) -> None:
-        _score_rows(axes, known, measure, by=by, within=within)
-        axes.set_xlim(0, _upper(known, measure))
-        axes.set_xlabel(f"{measure} (0 to 100, higher is better)")
+        _score_bands(axes, by_key, measure, rows, series)
+        axes.set_xlim(0, _upper(_ends(known, measure)))
+        axes.set_xlabel(f"{measure}, of 100")
 
-    lines = sum(_row_lines(row, len(series)) for row in rows)
+    lines = sum(_band_lines(row, len(series)) for row in rows)
     svg = _render(draw, height=0.55 + lines * _LINE_IN, n_legend=len(series), name=name)
     best = max(known, key=lambda cell: cell[measure])
     worst = min(known, key=lambda cell: cell[measure])
@@ -109,17 +113,15 @@ def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | Non
 
     def draw(axes: Axes) -> None:
         for index, (row, label) in enumerate(zip(own, labels, strict=True)):
-            first = True
             for group, line in zip(places, ("-", "none"), strict=True):
-                known = [place for place in group if row.get(place) is not None]
-                xs, ys = [spots[place] for place in known], [row[place] for place in known]
-                axes.plot(xs, ys, linestyle=line, label=_short(label) if first else None, **_series_style(index))
-                first = False
+                style = _series_style(index) | {"linestyle": line}
+                axes.plot([spots[place] for place in group], [_or_gap(row.get(place)) for place in group], **style)
+            axes.plot([], [], label=_short(label), **_series_style(index))
         axes.set_xticks(list(spots.values()), list(spots), color=_INK)
         axes.set_xlim(-0.3, len(spots) - 0.7)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, _upper([row[place] for row in own for place in shown if row.get(place) is not None]))
         axes.set_xlabel("where the relevant documents stand")
-        axes.set_ylabel(f"{measure} (0 to 100)")
+        axes.set_ylabel(f"{measure}, of 100")
         axes.grid(axis="y")
 
     told = "; ".join(
@@ -152,12 +154,11 @@ def curve_plot(rows: Sequence[Row], *, name: str) -> Plot | None:
 
     def draw(axes: Axes) -> None:
         for index, measure in enumerate(measures):
-            # A gap stays a gap: matplotlib breaks the line at NaN.
-            ys = [float("nan") if row.get(measure) is None else row[measure] for row in ordered]
-            axes.plot([row["minutes"] for row in ordered], ys, label=measure, **_series_style(index))
-        axes.set_ylim(0, 100)
+            scores = [_or_gap(row.get(measure)) for row in ordered]
+            axes.plot([row["minutes"] for row in ordered], scores, label=measure, **_series_style(index))
+        axes.set_ylim(0, 102)
         axes.set_xlabel("minutes")
-        axes.set_ylabel("score (0 to 100)")
+        axes.set_ylabel("score, of 100")
         axes.grid(axis="y")
 
     last = ordered[-1]
@@ -166,23 +167,22 @@ def curve_plot(rows: Sequence[Row], *, name: str) -> Plot | None:
     return Plot(svg, f"Scores over {last['minutes']:g} minutes of writing; at the end {told}.")
 
 
-def _score_rows(axes: Axes, known: Sequence[Row], measure: str, *, by: str, within: str) -> None:
+def _score_bands(
+    axes: Axes, by_key: Mapping[tuple[str, str], Row], measure: str, rows: Sequence[str], series: Sequence[str]
+) -> None:
     """One band a row, one line in it a series, from the top down."""
-    rows = _by_best(known, by, measure)
-    series = list(dict.fromkeys(str(cell[within]) for cell in known))
     top, ticks = 0.0, []
     for row in rows:
-        height = _row_lines(row, len(series))
+        height = _band_lines(row, len(series))
         ticks.append(top + height / 2)
         for place, entry in enumerate(series):
-            own = [cell for cell in known if (cell[by], cell[within]) == (row, entry)]
-            middle = top + height / 2 + place - (len(series) - 1) / 2
-            for cell in own:
-                _point(axes, cell, measure, middle, place)
+            if (row, entry) in by_key:
+                line = top + height / 2 + place - (len(series) - 1) / 2
+                _point(axes, by_key[row, entry], measure, line, place)
         top += height
         axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
     for place, entry in enumerate(series):
-        axes.plot([], [], linestyle="none", label=_short(entry), **_series_style(place))
+        axes.plot([], [], label=_short(entry), **_series_style(place) | {"linestyle": "none"})
     axes.set_ylim(top, 0)
     axes.set_yticks(ticks, ["\n".join(_label_lines(row)) for row in rows], color=_INK)
     axes.tick_params(axis="y", length=0)
@@ -194,32 +194,37 @@ def _point(axes: Axes, cell: Row, measure: str, y: float, place: int) -> None:
     interval = (cell.get("intervals") or {}).get(measure)
     if interval is not None and None not in interval:
         axes.plot(interval, [y, y], color=style["color"], linewidth=1.2)
-    axes.plot([cell[measure]], [y], linestyle="none", **style)
+    axes.plot([cell[measure]], [y], **style)
 
 
 def _series_style(place: int) -> dict[str, Any]:
     """Marker, colour and fill of a series: 20 that differ without colour."""
-    colour = _COLOURS[place % len(_COLOURS)]
-    filled = (place // len(_COLOURS)) % 2 == 0
+    fives = place // 5
+    colour = _COLOURS[(place + fives) % len(_COLOURS)]
     return {
         "color": colour,
-        "marker": _MARKERS[place % len(_MARKERS)],
+        "marker": _MARKERS[fives // 2 % 2][place % 5],
         "markersize": 5,
-        "markerfacecolor": colour if filled else "none",
+        "markerfacecolor": colour if fives % 2 == 0 else "none",
         "linewidth": 1.2,
     }
 
 
-def _by_best(known: Sequence[Row], field: str, measure: str) -> list[str]:
-    ordered = sorted(known, key=lambda cell: -float(cell[measure]))
-    return list(dict.fromkeys(str(cell[field]) for cell in ordered))
+def _ends(known: Sequence[Row], measure: str) -> list[float]:
+    """Scores and the upper ends of their intervals."""
+    intervals = [(cell.get("intervals") or {}).get(measure) for cell in known]
+    highs = [interval[1] for interval in intervals if interval and interval[1] is not None]
+    return [float(value) for value in (*highs, *(cell[measure] for cell in known))]
 
 
-def _upper(known: Sequence[Row], measure: str) -> float:
-    """The end of the axis: the next ten above every score and interval, at most 100 and a marker's width."""
-    ends = [(cell.get("intervals") or {}).get(measure) for cell in known]
-    top = max([cell[measure] for cell in known] + [end[1] for end in ends if end and end[1] is not None])
-    return min(102.0, 10.0 * (top // 10 + 1))
+def _upper(values: Sequence[float]) -> float:
+    """The end of an axis: the next ten above every value, at most 100 and a marker's width."""
+    return min(102.0, 10.0 * (max(values) // 10 + 1))
+
+
+def _or_gap(value: float | None) -> float:
+    """NaN for an unknown: matplotlib breaks the line there."""
+    return float("nan") if value is None else value
 
 
 def _told(cell: Row, measure: str) -> str:
@@ -234,7 +239,7 @@ def _short(label: str) -> str:
     return label if len(label) <= 2 * _LABEL_CHARACTERS else f"{label[: 2 * _LABEL_CHARACTERS - 1]}…"
 
 
-def _row_lines(label: str, n_series: int) -> float:
+def _band_lines(label: str, n_series: int) -> float:
     return max(n_series, len(_label_lines(label))) + 0.8
 
 

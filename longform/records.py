@@ -64,19 +64,20 @@ def relevance_by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
     """
     Query id -> document id -> relevance.
 
-    Where targets are judged, a document's relevance is the number of the query's targets it states (SummHay's
-    oracle score); where the query as a whole is judged, it is the judgement.
+    Where a query's targets are judged, a document's relevance is the number of them it states (SummHay's oracle
+    score), whatever else is judged; where only the query as a whole is, it is that judgement.
     """
-    found: dict[str, dict[str, int]] = {}
+    of_targets: dict[str, dict[str, int]] = {}
+    of_queries: dict[str, dict[str, int]] = {}
     for qrel in qrels:
         if qrel.relevance > 0:
-            documents = found.setdefault(qrel.query_id, {})
-            documents[qrel.doc_id] = documents.get(qrel.doc_id, 0) + (1 if qrel.target_id else qrel.relevance)
-    return found
+            found = (of_queries if qrel.target_id is None else of_targets).setdefault(qrel.query_id, {})
+            found[qrel.doc_id] = found.get(qrel.doc_id, 0) + (qrel.relevance if qrel.target_id is None else 1)
+    return of_queries | of_targets
 
 
 def retrieval_text(query: Query, *, query_text: str) -> str:
-    """The text a retriever searches with: the query, or query and subtopic (SummHay's released code; SH-24)."""
+    """The text a retriever searches with: the query, or query and subtopic (SummHay's released code)."""
     if query_text == "query_subtopic" and query.subtopic:
         return f"{query.text} {query.subtopic}"
     return query.text

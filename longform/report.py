@@ -3,8 +3,8 @@ Results as a page: Markdown for a terminal or a repository, HTML as one file tha
 
 `results` is one JSON object: `title`, `fidelity`, `aggregate`, `benchmark`, `run`, and the lists `cells`,
 `per_summary_cells`, `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, and `drilldown`.
-A list that is empty or missing leaves its section out. Scores are in 0 to 100; None is unknown, and its reason may
-stand in the row's `reasons` by field.
+A list that is empty or missing leaves its section out. `cells` are averaged as `aggregate` says. Scores are in 0 to
+100, retrieval measures and shares in 0 to 1; None is unknown, and its reason may stand in the row's `reasons` by field.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import hashlib
 import re
 from collections import Counter
 from importlib import resources
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -72,6 +72,7 @@ def html(results: Results) -> str:
         title=results["title"],
         sections=[(section, figures(section.anchor, results)) for section in sections(results)],
         heads=heads,
+        group_starts=group_starts,
         unknowns=unknowns,
         unknown=UNKNOWN,
         drilldown=drilldown.script_json(drilldown.compact(unfolded)) if unfolded.get("summaries") else None,
@@ -101,6 +102,11 @@ def unknowns(table: Table) -> list[str]:
 def heads(table: Table) -> list[tuple[str, int]]:
     """The upper row of a table's head: each group and the number of its columns."""
     return [(group, len(list(columns))) for group, columns in groupby(table.columns, key=lambda column: column.group)]
+
+
+def group_starts(table: Table) -> set[int]:
+    """Places of the columns that a group begins with, or the columns behind the last group."""
+    return set(accumulate(span for _, span in heads(table)))
 
 
 def _by_group(table: Table) -> list[Table]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from longform.plots import Plot, curve_plot, position_plot, score_plot
 from longform.report_sections import Results, judge_line, main_cells
-from longform.report_tables import MEASURES, Row, distinct
+from longform.report_tables import MEASURES, Row, best_first, distinct, is_wide, settings_of, summarizers_by_joint
 
 
 class Figure(NamedTuple):
@@ -25,11 +25,12 @@ def _score_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     cells = main_cells(results)
     for place, judge in enumerate(distinct(cells, "judge")):
         own = [cell for cell in cells if cell["judge"] == judge]
+        by, rows, series = "setting", distinct(best_first(own), "setting"), summarizers_by_joint(own)
+        if is_wide(own):
+            by, rows, series = "summarizer", series, settings_of(own)
         for measure in reversed(MEASURES):
-            yield (
-                score_plot(own, measure, name=f"{measure}{place}"),
-                f"{measure.capitalize()}. {judge_line(results, judge)}",
-            )
+            plot = score_plot(own, measure, by=by, rows=rows, series=series, name=f"{measure}{place}")
+            yield plot, f"{measure.capitalize()}. {judge_line(results, judge)}"
 
 
 def _position_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:

@@ -89,11 +89,8 @@ def sections(results: Results) -> list[Section]:
 
 
 def main_cells(results: Results) -> list[Row]:
-    """The cells that head the report: pooled or per summary as *results* say, without those of ordered documents."""
-    cells = results.get("cells") or []
-    if results["aggregate"] == "per_summary" and results.get("per_summary_cells"):
-        cells = results["per_summary_cells"]
-    return [cell for cell in cells if not is_position_setting(cell["setting"])]
+    """The cells that head the report: those whose documents were not ordered on purpose."""
+    return [cell for cell in results.get("cells") or [] if not is_position_setting(cell["setting"])]
 
 
 def judge_line(results: Results, judge: str) -> str:
@@ -112,8 +109,8 @@ def _scores(results: Results) -> Iterator[Section]:
     for judge, cells in _by_judge(main_cells(results)):
         line = judge_line(results, judge)
         if is_wide(cells):
-            caption = f"{line}. {_SCORES} Rows by joint score with the oracle retriever. {_ASIDES}"
-            tables.append(score_grid(cells, caption))
+            ranked = "with the oracle retriever" if "oracle" in settings_of(cells) else "in the best setting"
+            tables.append(score_grid(cells, f"{line}. {_SCORES} Rows by joint score {ranked}. {_ASIDES}"))
         else:
             tables.append(score_list(cells, f"{line}. {_SCORES} {_INTERVAL} Rows by joint score. {_ASIDES}"))
     if tables:
@@ -131,7 +128,8 @@ def _position(results: Results) -> Iterator[Section]:
     ]
     caption = (
         "Score from 0 to 100 by where the relevant documents stand in the prompt; higher is better. Sensitivity: "
-        f"largest distance of an ordering from the unsorted one, in points; lower is better. {_INTERVAL}"
+        "largest distance of top and bottom from random order, or from the order given where none is random, in "
+        f"points; lower is better. {_INTERVAL}"
     )
     names = ("summarizer", "system", "judge", "measure")
     columns = [Column(name, numeric=False) for name in names]
@@ -162,7 +160,7 @@ def _retrieval(results: Results) -> Iterator[Section]:
     body = [
         [
             words(row["system"]),
-            count(row.get("budget_tokens"), reason=reason(row, "budget_tokens")),
+            Cell("no limit") if row.get("budget_tokens") is None else count(row["budget_tokens"]),
             scored(row, "recall_at_budget", digits=3),
             percent(row.get("cut_share"), reason=reason(row, "cut_share")),
             *(scored(row, name, digits=3) for name in cutoffs),
@@ -229,12 +227,12 @@ def _failure_modes(results: Results) -> Iterator[Section]:
         "list. Other subtopic: matches an insight of another query. Generic: names nothing specific. Unsupported: its "
         "cited documents do not state it. More linked bullets are better, more of the others worse."
     )
-    columns = [Column("summarizer", numeric=False), Column("setting", numeric=False), Column("bullets")]
+    names = ("summarizer", "setting", *(["judge"] if any("judge" in row for row in rows) else []))
+    columns = [*(Column(name, numeric=False) for name in names), Column("bullets")]
     columns += [Column(mode.replace("_", " ")) for mode in _FAILURE_MODES]
     body = [
         [
-            words(row["summarizer"]),
-            words(row["setting"]),
+            *(words(row.get(name)) for name in names),
             count(row.get("n_bullets")),
             *(count(row.get(mode), of=row.get("n_bullets"), reason=reason(row, mode)) for mode in _FAILURE_MODES),
         ]
@@ -253,12 +251,12 @@ def _comparisons(results: Results) -> Iterator[Section]:
         f"First minus second system, in points. {_INTERVAL} p: permutation test on shared queries; Holm: corrected "
         "for the number of comparisons."
     )
-    heads = ("first", "second", "measure", "verdict")
-    columns = [Column(name, numeric=False) for name in heads]
+    names = ("a", "b", "measure", "verdict", *(["judge"] if any("judge" in row for row in rows) else []))
+    columns = [Column({"a": "first", "b": "second"}.get(name, name), numeric=False) for name in names]
     columns += [Column(name) for name in ("difference", "p", "p (Holm)")]
     body = [
         [
-            *(words(row.get(name), reason=reason(row, name)) for name in ("a", "b", "measure", "verdict")),
+            *(words(row.get(name), reason=reason(row, name)) for name in names),
             number(
                 row.get("difference"),
                 sign=True,
@@ -274,7 +272,9 @@ def _comparisons(results: Results) -> Iterator[Section]:
 
 
 def _all_cells(results: Results) -> Iterator[Section]:
-    parts = [(results.get("cells") or [], "pooled"), (results.get("per_summary_cells") or [], "per_summary")]
+    parts = [(results.get("cells") or [], str(results["aggregate"]))]
+    if results["aggregate"] != "per_summary":
+        parts.append((results.get("per_summary_cells") or [], "per_summary"))
     tables = [_cell_table(cells, f"{_AGGREGATE[how].capitalize()}. {_INTERVAL}") for cells, how in parts if cells]
     if tables:
         yield Section("cells", "Every cell", [], tables)
@@ -338,10 +338,10 @@ def _known(results: Results, field: str, meanings: Mapping[str, str]) -> str:
 
 
 def flatten(value: Any, name: str) -> Iterator[tuple[str, str | None]]:
-    """Leaves of nested objects as (dotted name, text); a list is one leaf."""
+    """Leaves of nested objects as (the names on the way to it, text); a list is one leaf."""
     if isinstance(value, Mapping):
         for key, part in value.items():
-            yield from flatten(part, f"{name}.{key}")
+            yield from flatten(part, f"{name} {key}")
     elif isinstance(value, list | tuple):
         plain = all(not isinstance(part, Mapping | list | tuple) for part in value)
         yield name, ", ".join(map(str, value)) if plain else json.dumps(value, ensure_ascii=False)

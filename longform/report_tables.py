@@ -6,7 +6,7 @@ A cell is text with an order to sort by; an unknown is a cell without text and w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -174,21 +174,23 @@ def score_list(cells: Sequence[Row], caption: str, measures: Sequence[str] = MEA
 
 def _asides(cells: Sequence[Row]) -> list[Cell]:
     """Words a bullet, share cut and share unjudged over some settings of one summarizer."""
-    n_words, n_cut, n_unjudged = (
-        _mean(cells, "words_per_bullet", weight="n_summaries"),
-        _mean(cells, "cut_share", weight="n_summaries"),
-        _mean(cells, "unjudged_share", weight="n_insights"),
-    )
     first = cells[0]
+    n_words = _mean(
+        cells, "words_per_bullet", lambda cell: (cell.get("n_summaries") or 0) - (cell.get("n_failed") or 0)
+    )
+    cut = _mean(cells, "cut_share", lambda cell: cell.get("n_summaries") or 0)
+    unjudged = _mean(
+        cells, "unjudged_share", lambda cell: (cell.get("n_insights") or 0) + (cell.get("n_unjudged") or 0)
+    )
     return [
         number(n_words, reason=reason(first, "words_per_bullet")),
-        percent(n_cut, reason=reason(first, "cut_share")),
-        percent(n_unjudged, reason=reason(first, "unjudged_share")),
+        percent(cut, reason=reason(first, "cut_share")),
+        percent(unjudged, reason=reason(first, "unjudged_share")),
     ]
 
 
-def _mean(cells: Iterable[Row], field: str, *, weight: str) -> float | None:
-    """The mean of the known values, each counted *weight* times; None where none is known."""
-    known = [(cell[field], cell.get(weight) or 0) for cell in cells if cell.get(field) is not None]
+def _mean(cells: Iterable[Row], field: str, weight: Callable[[Row], int]) -> float | None:
+    """The mean of the known values, each counted as often as *weight* says; None where none is known."""
+    known = [(cell[field], weight(cell)) for cell in cells if cell.get(field) is not None]
     total = sum(times for _, times in known)
     return sum(value * times for value, times in known) / total if total else None

@@ -19,6 +19,7 @@ from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query, Target
 
 DEFAULT_HAYSTACK = "corpus"
+UNKNOWN_SETTING = "unknown"  # in words, since reports name a system by its setting
 DOMAINS = ("conversation", "news")
 TARGET_KINDS = ("insight", "key_point", "reference")
 COVERAGE = ("full", "partial", "none")
@@ -184,7 +185,7 @@ class _Folder:
             "query_id": query.query_id,
             "haystack_id": query.haystack_id,
             "summarizer": record.filled("summarizer"),
-            "setting": record.optional_string("setting"),
+            "setting": record.filled("setting") if record.has("setting") else UNKNOWN_SETTING,
             "order": record.choice("order", get_args(Order)) if record.has("order") else None,
             "elapsed_minutes": record.number("elapsed_minutes", minimum=0) if record.has("elapsed_minutes") else None,
             "text": _summary_text(record),

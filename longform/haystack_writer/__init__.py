@@ -30,10 +30,17 @@ from longform.haystack_writer.topic import (
 from longform.keys import content_key, stable_seed
 from longform.records import Document, Qrel, Query, Target
 
-__all__ = ["MIN_DOCUMENTS", "Haystack", "Plant", "possible_statements", "topic_names", "write_haystack"]
+__all__ = [
+    "MIN_DOCUMENTS",
+    "Haystack",
+    "Plant",
+    "possible_statements",
+    "topic_names",
+    "topic_version",
+    "write_haystack",
+]
 
-WRITER_VERSION = 1
-"""Part of each haystack's id; a change of code or topics that changes documents raises it."""
+_WRITER_VERSION = 1  # raised by a change of the code that changes documents
 
 
 class Plant(NamedTuple):
@@ -60,7 +67,14 @@ class _Insight(NamedTuple):
 
 
 def write_haystack(
-    topic: str, *, variant: int, documents: int, words: int, insights_per_document: int, seed: int
+    topic: str,
+    *,
+    variant: int,
+    documents: int,
+    words: int,
+    subtopics_per_document: int,
+    insights_per_document: int,
+    seed: int,
 ) -> Haystack:
     """
     A haystack; the same arguments give the same bytes on any machine.
@@ -70,39 +84,39 @@ def write_haystack(
         variant: Haystacks of one topic differ in names, numbers and places, and in all that is drawn.
         documents: How many.
         words: Of each document, about; titles and speakers' names are not counted.
-        insights_per_document: How many insights each document states.
+        subtopics_per_document: How many subtopics each document states insights of.
+        insights_per_document: How many insights it states, as many of each of its subtopics.
         seed: Another seed gives another haystack of the same kind.
 
     Raises:
         UsageError: No such topic; too few documents for each insight to stand in five; a length that cannot be met.
     """
     plan = load_topic(topic)
-    settings = (topic, variant, documents, words, insights_per_document, seed, WRITER_VERSION)
+    sizes = (documents, words, subtopics_per_document, insights_per_document)
+    settings = (topic_version(topic), variant, sizes, seed)
     haystack_id = f"{topic}-{variant}-{content_key('haystack', settings)[:8]}"
     cast = _cast(topic, variant, seed)
     queries = [_query(plan, subtopic, cast, haystack_id) for subtopic in plan.subtopics]
-    insights = [
-        _insight(insight, index, subtopic, query, cast)
-        for subtopic, query in zip(plan.subtopics, queries, strict=True)
-        for index, insight in enumerate(subtopic.insights)
-    ]
+    insights = [_insights(*pair, cast) for pair in zip(plan.subtopics, queries, strict=True)]
     rng = np.random.default_rng(stable_seed("documents", settings))
     assigned = assign_insights(
-        len(insights), documents=documents, insights_per_document=insights_per_document, rng=rng
+        [len(found) for found in insights],
+        documents=documents,
+        subtopics_per_document=subtopics_per_document,
+        insights_per_document=insights_per_document,
+        rng=rng,
     )
-    found: list[Document] = []
-    plants: list[Plant] = []
-    for doc_index, chosen in enumerate(assigned):
-        stated = [insights[i] for i in chosen]
-        sentences = [_state(insight.plan, cast, rng) for insight in stated]
-        title, text = _compose(plan, cast, rng, stated, sentences, words=words)
-        document = Document(content_key(haystack_id, title, text), haystack_id, doc_index, title, text)
-        found.append(document)
-        plants += [Plant(document.doc_id, i.target.target_id, s) for i, s in zip(stated, sentences, strict=True)]
-    _check_distinct(found)
-    query_of = {insight.target.target_id: insight.target.query_id for insight in insights}
+    stated = [[insights[subtopic][index] for subtopic, index in places] for places in assigned]
+    written, plants = _documents(plan, cast, rng, stated, haystack_id=haystack_id, words=words)
+    targets = [insight.target for found in insights for insight in found]
+    query_of = {target.target_id: target.query_id for target in targets}
     qrels = [Qrel(query_of[plant.target_id], plant.target_id, plant.doc_id, 1) for plant in plants]
-    return Haystack(haystack_id, found, queries, [insight.target for insight in insights], qrels, plants)
+    return Haystack(haystack_id, written, queries, targets, qrels, plants)
+
+
+def topic_version(topic: str) -> str:
+    """A digest of all that is written from, which is part of each haystack's id: the topic's file and the grammar."""
+    return content_key(topic, load_topic(topic).model_dump(mode="json"), _WRITER_VERSION)
 
 
 def possible_statements(topic: str, *, variant: int, seed: int) -> list[list[str]]:
@@ -133,21 +147,46 @@ def _query(plan: ConversationTopic | NewsTopic, subtopic: SubtopicPlan, cast: Ca
     )
 
 
-def _insight(plan: InsightPlan, index: int, subtopic: SubtopicPlan, query: Query, cast: Cast) -> _Insight:
-    (text,) = every_sentence(plan.reference, cast.values)
-    target = Target(
-        target_id=content_key(query.query_id, text),
-        kind="insight",
-        query_id=query.query_id,
-        haystack_id=query.haystack_id,
-        target_index=index,
-        name=plan.name,
-        text=text,
-    )
-    return _Insight(plan, subtopic, target)
+def _insights(subtopic: SubtopicPlan, query: Query, cast: Cast) -> list[_Insight]:
+    found = []
+    for index, plan in enumerate(subtopic.insights):
+        (text,) = every_sentence(plan.reference, cast.values)
+        target = Target(
+            target_id=content_key(query.query_id, text),
+            kind="insight",
+            query_id=query.query_id,
+            haystack_id=query.haystack_id,
+            target_index=index,
+            name=plan.name,
+            text=text,
+        )
+        found.append(_Insight(plan, subtopic, target))
+    return found
 
 
-def _state(plan: InsightPlan, cast: Cast, rng: np.random.Generator) -> str:
+def _documents(
+    plan: ConversationTopic | NewsTopic,
+    cast: Cast,
+    rng: np.random.Generator,
+    stated: Sequence[Sequence[_Insight]],
+    *,
+    haystack_id: str,
+    words: int,
+) -> tuple[list[Document], list[Plant]]:
+    """A document for each list of insights, and where it states them."""
+    documents: list[Document] = []
+    plants: list[Plant] = []
+    for doc_index, insights in enumerate(stated):
+        planted = [Statement(_wording(insight.plan, cast, rng), insight.subtopic) for insight in insights]
+        title, text = _compose(plan, cast, rng, planted, words=words)
+        doc_id = content_key(haystack_id, title, text)
+        documents.append(Document(doc_id, haystack_id, doc_index, title, text))
+        plants += [Plant(doc_id, i.target.target_id, s.text) for i, s in zip(insights, planted, strict=True)]
+    _check_distinct(documents)
+    return documents, plants
+
+
+def _wording(plan: InsightPlan, cast: Cast, rng: np.random.Generator) -> str:
     return write(plan.wordings[int(rng.integers(len(plan.wordings)))], cast.values, rng)
 
 
@@ -155,19 +194,17 @@ def _compose(
     plan: ConversationTopic | NewsTopic,
     cast: Cast,
     rng: np.random.Generator,
-    stated: Sequence[_Insight],
-    sentences: Sequence[str],
+    planted: Sequence[Statement],
     *,
     words: int,
 ) -> tuple[str | None, str]:
-    planted = [Statement(text, insight.subtopic) for text, insight in zip(sentences, stated, strict=True)]
     if plan.domain == "conversation":
         return None, write_conversation(plan, cast, rng, planted, words=words)
     return write_article(plan, cast, rng, planted, words=words)
 
 
 def _check_distinct(documents: Sequence[Document]) -> None:
-    texts = len({document.text for document in documents})
-    if texts < len(documents):
-        msg = f"{len(documents) - texts} of {len(documents)} documents repeat another; ask for more words or another seed"
+    repeated = len(documents) - len({document.text for document in documents})
+    if repeated:
+        msg = f"{repeated} of {len(documents)} documents repeat another; ask for more words or another seed"
         raise UsageError(msg)

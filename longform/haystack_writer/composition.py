@@ -11,9 +11,9 @@ from longform.errors import UsageError
 from longform.haystack_writer.grammar import write
 from longform.haystack_writer.topic import Cast, ConversationTopic, NewsTopic, SubtopicPlan
 
-_ASIDE_SHARE = 0.5  # of the prose between insights; the rest speaks of no subtopic
+_ASIDE_SHARE = 0.3  # of the prose between insights; the rest speaks of no subtopic
 _MOST_USES = 3  # of one template in one document; more would read as a list
-_QUESTION_SHARE = 0.5  # of the subtopics in a conversation that a question introduces
+_INTRODUCED_SHARE = 0.5  # of the statements of a subtopic not yet introduced that an introduction precedes
 _OPENER_SHARE = 0.5  # of the other turns that begin with an answer to the turn before
 _LONGEST_PARAGRAPH = 4  # sentences
 
@@ -40,20 +40,17 @@ def write_conversation(
     """
     prose = _Prose(topic, cast, rng)
     openers = _in_turn(topic.openers, rng)
-    introduced: set[str] = set()
 
     def spoken(statement: Statement) -> Passage:
-        subtopic = statement.subtopic
-        if subtopic and subtopic.name not in introduced and rng.random() < _QUESTION_SHARE:
-            introduced.add(subtopic.name)
-            return [prose.one_of(subtopic.questions), statement.text]
-        if rng.random() < _OPENER_SHARE and (opener := next(openers, None)):
+        introduction = prose.introduction(statement)
+        if not introduction and rng.random() < _OPENER_SHARE and (opener := next(openers, None)):
             return [f"{prose.sentence(opener)} {statement.text}"]
-        return [statement.text]
+        return [*introduction, statement.text]
 
     beginning = [prose.one_of(topic.greetings), prose.one_of(topic.replies)]
     end = [prose.one_of(topic.closings), prose.one_of(topic.farewells)]
-    turns = prose.around(planted, beginning, end, words=words, passage=spoken)
+    passages = prose.around(planted, beginning, end, words=words, passage=spoken)
+    turns = [turn for passage in passages for turn in passage]
     assert cast.participants, "a conversation has participants"
     return "\n".join(f"{name}: {turn}" for name, turn in zip(_speakers(cast.participants, rng), turns, strict=False))
 
@@ -70,17 +67,30 @@ def write_article(
     prose = _Prose(topic, cast, rng)
     beginning = f"{prose.sentence(topic.dateline)} {prose.one_of(topic.leads)}"
     end = prose.one_of(topic.closings)
-    sentences = prose.around(planted, [beginning], [end], words=words, passage=lambda statement: [statement.text])
-    return prose.one_of(topic.headlines), "\n\n".join(_paragraphs(sentences, rng))
+
+    def printed(statement: Statement) -> Passage:
+        return [*prose.introduction(statement), statement.text]
+
+    passages = prose.around(planted, [beginning], [end], words=words, passage=printed)
+    return prose.one_of(topic.headlines), "\n\n".join(_paragraphs(passages, rng))
 
 
 class _Prose:
-    """What stands between the planted statements: asides of any subtopic's field, and filler of none."""
+    """For one document, what stands between planted statements: asides of any subtopic's field, filler of none."""
 
     def __init__(self, topic: ConversationTopic | NewsTopic, cast: Cast, rng: np.random.Generator) -> None:
         self._topic = topic
         self._cast = cast
         self._rng = rng
+        self._introduced: set[str] = set()
+
+    def introduction(self, statement: Statement) -> Passage:
+        """At most one sentence that comes to the statement's subtopic, and in one document at most once."""
+        subtopic = statement.subtopic
+        if subtopic is None or subtopic.name in self._introduced or self._rng.random() >= _INTRODUCED_SHARE:
+            return []
+        self._introduced.add(subtopic.name)
+        return [self.one_of(subtopic.introductions)]
 
     def sentence(self, template: str) -> str:
         return write(template, self._cast.values_for(template, self._rng), self._rng)
@@ -96,7 +106,7 @@ class _Prose:
         *,
         words: int,
         passage: Callable[[Statement], Passage],
-    ) -> Passage:
+    ) -> list[Passage]:
         """The planted statements in their order, at random places of prose that fills up to *words* words."""
         wanted = [passage(statement) for statement in planted]
         missing = words - sum(_n_words(part) for part in [beginning, *wanted, end])
@@ -108,7 +118,7 @@ class _Prose:
         places = sorted(int(place) for place in self._rng.integers(len(mixed) + 1, size=len(wanted)))
         for place, part in reversed(list(zip(places, wanted, strict=True))):
             mixed.insert(place, part)
-        return [text for part in [beginning, *mixed, end] for text in part]
+        return [beginning, *mixed, end]
 
     def _until(self, missing: int, passage: Callable[[Statement], Passage]) -> Iterator[Passage]:
         said: set[str] = set()
@@ -146,12 +156,18 @@ def _speakers(names: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
         current = (current + int(rng.integers(1, len(names)))) % len(names)
 
 
-def _paragraphs(sentences: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
-    start = 0
-    while start < len(sentences):
-        end = start + int(rng.integers(2, _LONGEST_PARAGRAPH + 1))
-        yield " ".join(sentences[start:end])
-        start = end
+def _paragraphs(passages: Sequence[Passage], rng: np.random.Generator) -> Iterator[str]:
+    """Some sentences each; an introduction begins a new one."""
+    paragraph: list[str] = []
+    limit = 0
+    for passage in passages:
+        if paragraph and (len(passage) > 1 or len(paragraph) >= limit):
+            yield " ".join(paragraph)
+            paragraph = []
+        if not paragraph:
+            limit = int(rng.integers(2, _LONGEST_PARAGRAPH + 1))
+        paragraph += passage
+    yield " ".join(paragraph)
 
 
 def _n_words(passage: Passage) -> int:

@@ -51,7 +51,7 @@ class SubtopicPlan(Strict):
     statement: str
     query: str
     insights: Annotated[tuple[InsightPlan, ...], Field(min_length=5)]
-    questions: Lines = ()  # by which a conversation comes to the subtopic; an article has none
+    introductions: Lines  # sentences or questions that come to the subtopic
     asides: Lines  # statements of the same field that are no insight
 
 

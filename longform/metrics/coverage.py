@@ -100,7 +100,7 @@ def summary_scores(insights: Iterable[InsightScore]) -> list[Score]:
     judged = [i for i in insights if i.coverage is not None]
     covered = [i.citation for i in judged if i.citation is not None]
     unjudged = len(insights) - len(judged)
-    values = {
+    values: dict[str, list[float]] = {
         "coverage": [i.coverage for i in judged],
         "citation": [c.f1 for c in covered],
         "precision": [c.precision for c in covered],

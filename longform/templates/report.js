@@ -88,7 +88,7 @@ function reply(verdict) {
 }
 
 function answerTag(verdict) {
-  const probability = verdict.probability === null ? "" : `, judge's own number ${verdict.probability}`;
+  const probability = verdict.probability === null ? "" : `, judge's number ${verdict.probability}`;
   const answer = verdict.answer === null ? `unjudged: ${verdict.failure ?? "no reason recorded"}` : verdict.answer;
   return element("span", { class: "tag" }, `${answer}${probability}`);
 }
@@ -212,6 +212,7 @@ function startDrilldown(section, data) {
 }
 
 document.querySelectorAll("table").forEach(makeSortable);
+document.querySelector(".hint").hidden = false;
 const drilldownData = document.getElementById("drilldown-data");
 if (drilldownData !== null) {
   startDrilldown(document.getElementById("drilldown"), JSON.parse(drilldownData.textContent));

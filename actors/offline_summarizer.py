@@ -1,0 +1,73 @@
+"""The offline summarizer: quotes what several documents repeat, and cites them; no language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from actors.benchmark import Benchmark
+from longform.extractive import VERSION, Extractor, bullet_lines
+from longform.keys import content_key
+from longform.records import retrieval_text
+
+PROMPT_VERSION = f"offline_summarizer@{VERSION}"
+_EXTRACTORS_HELD = 2  # one of 100 documents is about 20 MB
+
+_Sources = tuple[tuple[str, int, int], ...]  # (doc_id, number, characters kept)
+
+
+class OfflineSummarizer:
+    """
+    Summarize the documents of a context for its query.
+
+    Table in: `CONTEXTS` with `work_id, n_requested, setting, summarizer`. Table out: `SUMMARIES`, one row for each.
+    Contexts of the same documents, cut alike, share one index: give the queries of a haystack together.
+    The order of the documents changes nothing.
+    """
+
+    def __init__(self, bench_url: str, max_words: int) -> None:
+        self._benchmark = Benchmark(bench_url)
+        self._max_words = max_words
+        self._extractor = lru_cache(maxsize=_EXTRACTORS_HELD)(self._read)
+
+    def summarize(self, context_rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Summaries of all rows; `text` is null, with the reason, where there is no document or no usable sentence."""
+        return [self._summary(row) for row in context_rows]
+
+    def _summary(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        text, failure = self._text(row)
+        copied = ("work_id", "context_id", "query_id", "haystack_id", "summarizer", "setting", "order")
+        return {name: row[name] for name in copied} | {
+            "summary_id": content_key(row["work_id"]),
+            "method": "plain",
+            "parents": [],
+            "elapsed_minutes": None,
+            "n_requested": row["n_requested"],
+            "text": text,
+            "failure": failure,
+            "cut_share": row["cut_share"],
+            "model": None,
+            "prompt_version": PROMPT_VERSION,
+            "finish_reason": None,
+            "input_tokens": None,
+            "cached_tokens": None,
+            "output_tokens": None,
+            "reasoning_tokens": None,
+            "cost_usd": None,
+            "seconds": None,
+        }
+
+    def _text(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
+        kept = zip(row["doc_ids"], row["doc_numbers"], row["doc_chars"], strict=True)
+        sources: _Sources = tuple(sorted(kept, key=lambda source: source[1]))
+        if not sources:
+            return None, "no_documents"
+        extractor = self._extractor(row["haystack_id"], sources)
+        query_text = retrieval_text(self._benchmark.queries[row["query_id"]], query_text="query_subtopic")
+        extracted = extractor.extract(query_text, row["n_requested"], self._max_words)
+        return (bullet_lines(extracted), None) if extracted else (None, "no_sentence")
+
+    def _read(self, haystack_id: str, sources: _Sources) -> Extractor:
+        texts = {document.doc_id: document.text for document in self._benchmark.documents(haystack_id)}
+        return Extractor([(number, texts[doc_id][:chars]) for doc_id, number, chars in sources])

@@ -1,0 +1,29 @@
+"""Any summarizer by its definition, behind one call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from longform.configuration import ChatSummarizer as ChatDefinition
+from longform.configuration import Summarizer
+
+Rows = list[dict[str, Any]]
+AskSummarizer = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
+"""Rows of `contexts` with n_requested, setting and summarizer -> rows of `summaries`, one each."""
+
+
+def make_summarizer(bench_url: str, name: str, definition: Summarizer, *, prompts: str | None) -> AskSummarizer:
+    """The summarizer *definition* describes; what it loads, it loads here."""
+    if isinstance(definition, ChatDefinition):
+        from actors.chat_summarizer import ChatSummarizer
+
+        return ChatSummarizer(bench_url, name, definition, prompts).summarize
+    from actors.offline_summarizer import OfflineSummarizer
+
+    summarizer = OfflineSummarizer(bench_url, max_words=definition.max_words)
+
+    async def ask(rows: Sequence[Mapping[str, Any]]) -> Rows:
+        return summarizer.summarize(rows)
+
+    return ask

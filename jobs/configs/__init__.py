@@ -1,0 +1,101 @@
+"""Experiments as YAML files, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from longform.configuration import Experiment
+from longform.errors import UsageError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_experiment(name: str, changes: Sequence[str] = ()) -> Experiment:
+    """The experiment of a file, or of a preset by its name, with `key=value` changes applied."""
+    return validated(Experiment, read_yaml(name, folder="configs"), changes, where=name)
+
+
+def read_yaml(name: str, *, folder: str) -> Any:
+    """
+    The content of a YAML file, or of the preset *name* in `jobs/<folder>`.
+
+    Raises:
+        UsageError: There is no such file or preset, or it is not YAML.
+    """
+    presets = files("jobs").joinpath(*folder.split("/"))
+    preset = presets.joinpath(f"{name}.yaml")
+    path = Path(name)
+    if path.suffix in {".yaml", ".yml"} and path.is_file():
+        text = path.read_text(encoding="utf-8")
+    elif preset.is_file():
+        text = preset.read_text(encoding="utf-8")
+    else:
+        known = sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir() if entry.name.endswith(".yaml"))
+        raise UsageError(f"no configuration {name!r}: expected a .yaml file or one of {known}")
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UsageError(f"{name}: expected YAML: {error}") from error
+
+
+def validated(model: type[Model], content: Any, changes: Sequence[str], *, where: str) -> Model:
+    """
+    *content* as a *model*, with `a.b=value` changes applied first; values are read as YAML.
+
+    Raises:
+        UsageError: One line for each thing wrong: its place, what was expected, what was found.
+    """
+    if not isinstance(content, dict):
+        raise UsageError(f"{where}: expected a mapping at the top, found {type(content).__name__}")
+    for change in changes:
+        _apply(content, change)
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        lines = [_describe(problem) for problem in error.errors()]
+        raise UsageError(f"{where}: {len(lines)} wrong\n" + "\n".join(f"  {line}" for line in lines)) from error
+
+
+def _apply(content: dict[str, Any], change: str) -> None:
+    key, separator, value = change.partition("=")
+    if not separator:
+        raise UsageError(f"--set {change!r}: expected key=value")
+    *parents, last = key.split(".")
+    place: Any = content
+    for parent in parents:
+        place = _step(place, parent, change)
+    parsed = yaml.safe_load(value)
+    if isinstance(place, list):
+        place[_index(place, last, change)] = parsed
+    elif isinstance(place, dict):
+        place[last] = parsed
+    else:
+        raise UsageError(
+            f"--set {change!r}: {'.'.join(parents)} is {type(place).__name__}, expected a mapping or a list"
+        )
+
+
+def _step(place: Any, name: str, change: str) -> Any:
+    if isinstance(place, list):
+        return place[_index(place, name, change)]
+    if isinstance(place, dict):
+        return place.setdefault(name, {})
+    raise UsageError(f"--set {change!r}: {name!r} stands below {type(place).__name__}, expected a mapping or a list")
+
+
+def _index(place: list[Any], name: str, change: str) -> int:
+    if not name.isdecimal() or int(name) >= len(place):
+        raise UsageError(f"--set {change!r}: expected an index below {len(place)}, found {name!r}")
+    return int(name)
+
+
+def _describe(problem: Any) -> str:
+    place = ".".join(map(str, problem["loc"])) or "(top)"
+    found = "" if problem["type"] in {"missing", "value_error"} else f", found {str(problem['input'])[:60]!r}"
+    return f"{place}: {problem['msg']}{found}"

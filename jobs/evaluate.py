@@ -1,0 +1,243 @@
+"""
+The main job: run systems on a benchmark, judge what they write, report.
+
+    longform evaluate CONFIG --bench BENCH --out RUN
+    ray job submit --working-dir . -- python -m jobs.evaluate CONFIG --bench s3://... --out s3://...
+
+CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing that stands in RUN.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.aggregate import aggregate_stage, aggregate_tasks
+from jobs.classify import classify_stage, classify_tasks
+from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
+from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
+from jobs.configs import read_experiment
+from jobs.judge import judge_stage, judge_tasks
+from jobs.pack import pack_stage, pack_tasks
+from jobs.plan_run import check_experiment, plan_run
+from jobs.rerank import rerank_stage, rerank_tasks
+from jobs.results import summary_infos, write_results
+from jobs.retrieval_results import retrieval_rows
+from jobs.retrieve import retrieve_stage, retrieve_tasks
+from jobs.run_record import RunRecord
+from jobs.split import split_stage, split_tasks
+from jobs.stage import Stage, Task, run_stage
+from jobs.summarize import summarize_stage, summarize_tasks
+from jobs.synthesize import read_config, synthesize
+from jobs.write_benchmark import TABLES
+from longform.configuration import Experiment
+from longform.errors import UsageError
+
+
+class Step(NamedTuple):
+    """A stage of the way of the data: which tables it reads, which one it writes."""
+
+    name: str
+    reads: tuple[str, ...]
+    writes: str
+
+
+WAY = (
+    Step("retrieve", ("queries", "documents"), "rankings"),
+    Step("rerank", ("rankings", "documents"), "rankings"),
+    Step("pack", ("rankings", "documents"), "contexts"),
+    Step("summarize", ("contexts", "documents"), "summaries"),
+    Step("split", ("summaries",), "units"),
+    Step("judge", ("units", "targets"), "verdicts"),
+    Step("aggregate", ("verdicts", "units", "qrels"), "scores"),
+    Step("report", ("scores", "summaries", "rankings", "contexts"), "results"),
+)
+
+
+def check_way(way: Sequence[Step]) -> None:
+    """
+    Every stage reads what the benchmark has or an earlier stage writes.
+
+    Raises:
+        ValueError: One does not.
+    """
+    known = set(TABLES) - {"rankings", "summaries"}  # a benchmark may ship these; a run makes its own
+    for step in way:
+        if missing := set(step.reads) - known:
+            raise ValueError(f"{step.name} reads {sorted(missing)}, and no stage before it writes that")
+        known.add(step.writes)
+
+
+class Evaluation:
+    """One experiment on one benchmark into one run folder; each stage is a method."""
+
+    def __init__(
+        self, experiment: Experiment, bench_url: str, out_url: str, *, cluster: Cluster, limit: int | None = None
+    ) -> None:
+        self.experiment, self.bench_url, self.cluster = experiment, bench_url, cluster
+        self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
+        check_way(WAY)
+        check_experiment(experiment, self.benchmark)
+        self.plan = plan_run(experiment, self.benchmark, limit=limit)
+        config = experiment.model_dump(mode="json")
+        self.record = RunRecord(self.run, verb="evaluate", benchmark=self.benchmark, config=config)
+        self.threads = max(1, int(cluster.cpus))
+
+    def stages(self, until: str) -> list[Callable[[], None]]:
+        """The stages in the order of the data, up to and with *until*."""
+        last = [step.name for step in WAY].index(until)
+        return [getattr(self, step.name) for step in WAY[: last + 1]]
+
+    def retrieve(self) -> None:
+        stage = retrieve_stage(self.run, self.bench_url, self.experiment, threads=self.threads)
+        wanted = self.plan.rankings
+        self._perform(stage, len(wanted), retrieve_tasks(self.benchmark, self.run, wanted))
+
+    def rerank(self) -> None:
+        if wanted := self.plan.rerankings:
+            stage = rerank_stage(self.run, self.bench_url, self.experiment, threads=self.threads)
+            self._perform(stage, len(wanted), rerank_tasks(self.run, wanted))
+
+    def pack(self) -> None:
+        stage = pack_stage(self.run, self.bench_url, self.experiment)
+        self._perform(stage, len(self.plan.contexts), pack_tasks(self.run, self.plan.contexts))
+
+    def summarize(self) -> None:
+        for name in dict.fromkeys(wanted.summarizer for wanted in self.plan.summaries):
+            stage = summarize_stage(self.run, self.bench_url, self.experiment, name, self.experiment.prompts)
+            wanted = sum(summarized.summarizer == name for summarized in self.plan.summaries)
+            self._perform(stage, wanted, summarize_tasks(self.run, self.experiment, name, self.plan.summaries))
+
+    def split(self) -> None:
+        summaries = self.plan.summary_work_ids
+        self._perform(split_stage(self.run), len(summaries), split_tasks(self.run, summaries))
+
+    def judge(self) -> None:
+        infos = summary_infos(self.run, self.plan.summary_work_ids)
+        for name, settings in self.experiment.judges.items():
+            stage = judge_stage(self.run, self.bench_url, name, settings, self.experiment.prompts)
+            tasks = judge_tasks(
+                self.run, name, settings, wanted=self.plan.verdicts, infos=infos, benchmark=self.benchmark
+            )
+            self._perform(stage, len(infos), tasks)
+
+    def aggregate(self) -> None:
+        judged, share = self.plan.judged_units, self.experiment.partial_score
+        scored = aggregate_tasks(self.run, judged, share)
+        self._perform(aggregate_stage(self.run, self.bench_url, share), len(judged), scored)
+        self._perform(classify_stage(self.run, self.bench_url), len(judged), classify_tasks(self.run, judged))
+
+    def report(self) -> None:
+        settings: dict[str, Any] = {"seed": self.experiment.seed, "resamples": self.experiment.resamples}
+        ranking_ids = [*self.plan.rankings.values(), *(work_id for work_id, _ in self.plan.rerankings.values())]
+        retrieval = retrieval_rows(
+            self.run,
+            self.benchmark,
+            ranking_ids=ranking_ids,
+            context_ids=[work_id for work_id, _ in self.plan.contexts.values()],
+            cutoffs=self.experiment.cutoffs,
+            **settings,
+        )
+        self.results = write_results(
+            self.run,
+            self.benchmark,
+            self.record,
+            title=self.experiment.name,
+            summary_work_ids=self.plan.summary_work_ids,
+            verdict_work_ids=list(self.plan.verdicts.values()),
+            partial_score=self.experiment.partial_score,
+            aggregate=self.experiment.aggregate,
+            more={"retrieval": retrieval},
+            **settings,
+        )
+
+    def _perform(self, stage: Stage, wanted: int, tasks: list[Task]) -> None:
+        self.record.add(run_stage(self.run, stage, wanted, tasks, cluster=self.cluster))
+
+
+def evaluate(
+    experiment: Experiment,
+    bench_url: str,
+    out_url: str,
+    *,
+    cluster: Cluster,
+    limit: int | None = None,
+    until: str = "report",
+) -> dict[str, Any]:
+    """
+    The results of an experiment; with an earlier *until*, the run's record.
+
+    Args:
+        experiment: What to run.
+        bench_url: On which benchmark.
+        out_url: Where the run's tables are, and come to be.
+        cluster: Where stages run.
+        limit: Only the first queries of the benchmark.
+        until: The last stage to do.
+
+    Raises:
+        UsageError: Something the experiment names cannot be used; found before any work.
+    """
+    evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, limit=limit)
+    for stage in evaluation.stages(until):
+        stage()
+    return evaluation.results if until == "report" else {"run": evaluation.record.content}
+
+
+def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
+    """
+    The benchmark on the command line, else the configuration's, else one made as it says, in the run's folder.
+
+    Raises:
+        UsageError: None of the three.
+    """
+    if named or experiment.benchmark:
+        return str(named or experiment.benchmark)
+    if experiment.synthesize is None:
+        raise UsageError(f"configuration {experiment.name!r} names no benchmark; name one with --bench")
+    url = f"{out_url.rstrip('/')}/benchmark"
+    synthesize(read_config(experiment.synthesize), url)
+    return url
+
+
+def worst_unjudged_share(results: Mapping[str, Any]) -> float:
+    """The largest share of unjudged insights in any cell."""
+    return max((cell["unjudged_share"] or 0.0 for cell in results["cells"]), default=0.0)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = verb_parser("evaluate", __doc__)
+    parser.add_argument("config", metavar="CONFIG", help="a YAML file, or a preset: demo, summhay")
+    parser.add_argument("--bench", metavar="BENCH", help="a benchmark folder; default: the configuration's")
+    parser.add_argument("--out", required=True, metavar="RUN")
+    parser.add_argument("--limit", type=int, help="only the first queries")
+    parser.add_argument("--until", choices=[step.name for step in WAY], default=WAY[-1].name)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the configuration")
+    add_cluster_arguments(parser)
+
+    def work(arguments: argparse.Namespace) -> Outcome:
+        experiment = read_experiment(arguments.config, arguments.set)
+        bench = benchmark_url(experiment, arguments.bench, arguments.out)
+        with cluster_of(arguments) as cluster:
+            results = evaluate(
+                experiment, bench, arguments.out, cluster=cluster, limit=arguments.limit, until=arguments.until
+            )
+        if arguments.until != "report":
+            return Outcome(results, f"done until {arguments.until}: {arguments.out}")
+        unjudged = worst_unjudged_share(results)
+        above = unjudged > experiment.unjudged_threshold
+        words = [f"{len(results['cells'])} cells; report: {arguments.out}/report/report.html"]
+        if above:
+            words.append(
+                f"{unjudged:.1%} of a cell's insights are unjudged (more than {experiment.unjudged_threshold:.0%})"
+            )
+        return Outcome(results, "\n".join(words), FAILURES_ABOVE_THRESHOLD if above else DONE)
+
+    return run_verb(parser, work, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,122 @@
+"""Judge: `units` x targets -> `verdicts`. N:M; a judgement that cannot be read is null with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.derive import Item, PartReader, plan
+from jobs.split import unit_work_id
+from jobs.stage import Row, Stage, Task
+from longform.aggregate import SummaryInfo
+from longform.configuration import ChatJudge, Experiment, Judge
+from longform.keys import content_key
+from longform.tables import VERDICTS
+
+_OFFLINE_SUMMARIES_A_TASK = 64
+_CHAT_SUMMARIES_A_TASK = 4
+_CHAT_SLOTS = 32  # so that one slow call holds back its own small part only
+
+
+class Judged(NamedTuple):
+    """One summary, by its work id, under one judge."""
+
+    summary: str
+    judge: str
+
+
+def verdict_work_ids(
+    experiment: Experiment, summaries: Iterable[str], versions: Mapping[str, str]
+) -> dict[Judged, str]:
+    """
+    Every judgement the experiment wants -> its work id.
+
+    Args:
+        experiment: Whose judges.
+        summaries: Work ids of summaries.
+        versions: Judge -> version of what makes its answers: its prompt, or its code.
+    """
+    return {
+        Judged(summary, name): content_key(
+            "verdicts", unit_work_id(summary), name, settings.model_dump(), versions[name]
+        )
+        for name, settings in experiment.judges.items()
+        for summary in summaries
+    }
+
+
+def judge_stage(run: Folder, bench_url: str, name: str, settings: Judge, prompts: str | None) -> Stage:
+    return Stage(
+        name=f"judge {name}",
+        table="verdicts",
+        identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts),
+        make_worker=partial(_worker, run, bench_url, name, settings, prompts),
+        holds_model=True,
+        asynchronous=True,
+        slots=_CHAT_SLOTS if isinstance(settings, ChatJudge) else 1,
+    )
+
+
+def judge_tasks(
+    run: Folder,
+    name: str,
+    settings: Judge,
+    *,
+    wanted: Mapping[Judged, str],
+    infos: Mapping[str, SummaryInfo],
+    benchmark: Benchmark,
+) -> list[Task]:
+    """The tasks of one judge that are not done; *infos* are by summary work id."""
+    items = [
+        {
+            "work_id": work_id,
+            "source": unit_work_id(judged.summary),
+            "summary_id": infos[judged.summary].summary_id,
+            "query_id": infos[judged.summary].query_id,
+            "haystack_id": benchmark.queries[infos[judged.summary].query_id].haystack_id,
+            "failure": infos[judged.summary].failure,
+        }
+        for judged, work_id in wanted.items()
+        if judged.judge == name
+    ]
+    per_task = _CHAT_SUMMARIES_A_TASK if isinstance(settings, ChatJudge) else _OFFLINE_SUMMARIES_A_TASK
+    return plan(run, "units", run, "verdicts", items, per_task=per_task)
+
+
+def _worker(run: Folder, bench_url: str, name: str, settings: Judge, prompts: str | None) -> Any:
+    from actors.judges import make_judge
+
+    reader, benchmark = PartReader(run), Benchmark(bench_url)
+    ask = make_judge(bench_url, name, settings, prompts=prompts)
+
+    async def judge(payload: Mapping[str, Any]) -> list[Row]:
+        failed = [row for item in payload["items"] if item["failure"] for row in unjudged(item)]
+        asked = [
+            {key: item[key] for key in ("work_id", "summary_id", "query_id", "haystack_id")}
+            | {"bullets": [unit["text"] for unit in reader.rows(payload["part"], item["source"])]}
+            for item in payload["items"]
+            if not item["failure"]
+        ]
+        return [*failed, *await ask(asked)]
+
+    def unjudged(item: Item) -> list[Row]:
+        nothing = dict.fromkeys(VERDICTS.names)
+        return [
+            nothing
+            | {
+                "work_id": item["work_id"],
+                "judge": name,
+                "summary_id": item["summary_id"],
+                "target_kind": target.kind,
+                "target_id": target.target_id,
+                "mode": "full",
+                "repeat": 0,
+                "failure": f"summary_failed: {item['failure']}",
+            }
+            for target in benchmark.targets.get(item["query_id"], [])
+        ]
+
+    return judge

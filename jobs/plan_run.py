@@ -1,0 +1,88 @@
+"""What a run will hold: every work id of every stage, known before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from actors.benchmark import Benchmark
+from actors.chat import check_chat, load_prompt
+from actors.retriever import check_loadable
+from jobs.judge import Judged, verdict_work_ids
+from jobs.pack import Packed, context_work_ids
+from jobs.rerank import reranking_work_ids
+from jobs.retrieve import Ranked, ranking_work_ids
+from jobs.split import unit_work_id
+from jobs.summarize import Source, Summarized, summary_work_ids
+from longform import extractive, lexical_judge
+from longform.configuration import ChatJudge, ChatSummarizer, Experiment
+from longform.errors import UsageError
+from longform.keys import content_key
+from longform.prompts import prompt_names
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """Keys of the work of each stage -> its work id (and that of its source)."""
+
+    rankings: Mapping[Ranked, str]
+    rerankings: Mapping[Ranked, tuple[str, str]]
+    contexts: Mapping[Packed, tuple[str, str]]
+    summaries: Mapping[Summarized, Source]
+    verdicts: Mapping[Judged, str]
+
+    @property
+    def summary_work_ids(self) -> list[str]:
+        return [source.work_id for source in self.summaries.values()]
+
+    @property
+    def judged_units(self) -> dict[str, str]:
+        """Verdict work id -> work id of the units it judges."""
+        return {work_id: unit_work_id(judged.summary) for judged, work_id in self.verdicts.items()}
+
+
+def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None) -> RunPlan:
+    """The work that *experiment* means on the first *limit* queries of *benchmark*; nothing is read but its queries."""
+    query_ids = list(benchmark.queries)[:limit]
+    rankings = ranking_work_ids(benchmark, experiment, query_ids)
+    rerankings = reranking_work_ids(experiment, rankings)
+    all_rankings = rankings | {ranked: work_id for ranked, (work_id, _) in rerankings.items()}
+    contexts = context_work_ids(experiment, all_rankings)
+    summaries = summary_work_ids(benchmark, experiment, contexts, _summarizer_versions(experiment))
+    verdicts = verdict_work_ids(experiment, [s.work_id for s in summaries.values()], _judge_versions(experiment))
+    return RunPlan(rankings=rankings, rerankings=rerankings, contexts=contexts, summaries=summaries, verdicts=verdicts)
+
+
+def check_experiment(experiment: Experiment, benchmark: Benchmark) -> None:
+    """
+    Everything the experiment names can be used.
+
+    Raises:
+        UsageError: A model, folder, key, prompt or table is not there; nothing has been done.
+    """
+    check_loadable(experiment, bench_url=benchmark.folder.url)
+    for settings in [*experiment.summarizers.values(), *experiment.judges.values()]:
+        if isinstance(settings, ChatSummarizer | ChatJudge):
+            check_chat(settings.chat)
+    for name in prompt_names():
+        load_prompt(name, experiment.prompts)
+    if not benchmark.queries:
+        raise UsageError(f"{benchmark.folder.url}: the benchmark has no queries")
+
+
+def _summarizer_versions(experiment: Experiment) -> dict[str, str]:
+    prompts = [name for name in prompt_names() if name.startswith("summarize")]
+    asked = content_key([load_prompt(name, experiment.prompts).version for name in prompts])
+    return {
+        name: asked if isinstance(settings, ChatSummarizer) else extractive.VERSION
+        for name, settings in experiment.summarizers.items()
+    }
+
+
+def _judge_versions(experiment: Experiment) -> dict[str, str]:
+    return {
+        name: load_prompt(settings.prompt, experiment.prompts).version
+        if isinstance(settings, ChatJudge)
+        else lexical_judge.VERSION
+        for name, settings in experiment.judges.items()
+    }

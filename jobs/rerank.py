@@ -1,0 +1,79 @@
+"""Rerank: `rankings` -> `rankings` of system RETRIEVER+RERANKER, the first documents scored anew. 1:1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.derive import PartReader, plan
+from jobs.retrieve import Ranked
+from jobs.stage import Row, Stage, Task
+from longform.configuration import Experiment
+from longform.keys import content_key
+from longform.records import retrieval_text
+
+VERSION = "rerank@1"
+_RANKINGS_A_TASK = 16
+
+
+def reranking_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> dict[Ranked, tuple[str, str]]:
+    """Every reranked list the experiment wants -> (its work id, the work id it is made from)."""
+    pairs = dict.fromkeys((s.retriever, s.reranker) for s in experiment.all_systems() if s.reranker is not None)
+    found = {}
+    for (query_id, system), source in rankings.items():
+        for retriever, reranker in pairs:
+            if retriever == system:
+                settings = experiment.rerankers[reranker].model_dump()
+                work_id = content_key("reranked", source, reranker, settings, experiment.query_text, VERSION)
+                found[Ranked(query_id, f"{retriever}+{reranker}")] = (work_id, source)
+    return found
+
+
+def rerank_stage(run: Folder, bench_url: str, experiment: Experiment, *, threads: int) -> Stage:
+    return Stage(
+        name="rerank",
+        table="rankings",
+        identity=content_key(run.url, bench_url, experiment.model_dump(), threads),
+        make_worker=partial(_worker, run, bench_url, experiment, threads),
+        holds_model=True,
+    )
+
+
+def rerank_tasks(run: Folder, wanted: Mapping[Ranked, tuple[str, str]]) -> list[Task]:
+    items = [
+        {"work_id": work_id, "source": source, "system": ranked.system} for ranked, (work_id, source) in wanted.items()
+    ]
+    return plan(run, "rankings", run, "rankings", items, per_task=_RANKINGS_A_TASK)
+
+
+def _worker(run: Folder, bench_url: str, experiment: Experiment, threads: int) -> Any:
+    from actors.reranker import CrossEncoderReranker
+
+    reader, benchmark = PartReader(run), Benchmark(bench_url)
+    models: dict[str, CrossEncoderReranker] = {}
+
+    def rerank(payload: Mapping[str, Any]) -> list[Row]:
+        return [
+            row for item in payload["items"] for row in reranked(item, reader.rows(payload["part"], item["source"]))
+        ]
+
+    def reranked(item: Mapping[str, Any], rows: Sequence[Row]) -> Iterable[Row]:
+        settings = experiment.rerankers[item["system"].split("+", 1)[1]]
+        if settings.model not in models:
+            models[settings.model] = CrossEncoderReranker(settings.model, threads=threads)
+        query = benchmark.queries[rows[0]["query_id"]]
+        texts = {document.doc_id: document.text for document in benchmark.documents(query.haystack_id)}
+        text = retrieval_text(query, query_text=experiment.query_text)
+        order = models[settings.model].rerank(text, [texts[row["doc_id"]] for row in rows], depth=settings.depth)
+        for rank, (place, score) in enumerate(order):
+            yield rows[place] | {
+                "work_id": item["work_id"],
+                "system": item["system"],
+                "rank": rank,
+                "score": score,
+            }
+
+    return rerank

@@ -1,0 +1,122 @@
+"""Summarize: `contexts` -> `summaries` (summary_id). 1:1; a summary that fails stays a row with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.derive import PartReader, plan
+from jobs.pack import Packed
+from jobs.stage import Row, Stage, Task
+from longform.configuration import ChatSummarizer, Experiment
+from longform.errors import UsageError
+from longform.keys import content_key
+
+_OFFLINE_CONTEXTS_A_TASK = 32
+_CHAT_CONTEXTS_A_TASK = 4
+_CHAT_SLOTS = 32  # so that one slow call holds back its own small part only
+
+
+class Summarized(NamedTuple):
+    """A summary that the run wants."""
+
+    query_id: str
+    setting: str
+    summarizer: str
+
+
+class Source(NamedTuple):
+    """What a summary is made from."""
+
+    work_id: str
+    context: str
+    n_requested: int
+
+
+def summary_work_ids(
+    benchmark: Benchmark,
+    experiment: Experiment,
+    contexts: Mapping[Packed, tuple[str, str]],
+    versions: Mapping[str, str],
+) -> dict[Summarized, Source]:
+    """
+    Every summary the experiment wants -> its work id and source.
+
+    *versions* has, for each summarizer, the version of what makes its summaries: its prompts, or its code.
+
+    Raises:
+        UsageError: The number of bullets is to be the number of targets, and a query has none.
+    """
+    found = {}
+    for system in experiment.all_systems():
+        settings = experiment.summarizers[system.summarizer]
+        for packed, (context, _) in contexts.items():
+            if packed[1:] == (system.ranking, system.budget_tokens, system.order):
+                n = _bullets(benchmark, experiment, packed.query_id)
+                depends = [settings.model_dump(), n, versions[system.summarizer]]
+                work_id = content_key("summaries", context, system.summarizer, system.setting, depends)
+                found[Summarized(packed.query_id, system.setting, system.summarizer)] = Source(work_id, context, n)
+    return found
+
+
+def _bullets(benchmark: Benchmark, experiment: Experiment, query_id: str) -> int:
+    if isinstance(experiment.bullets, int):
+        return experiment.bullets
+    targets = benchmark.targets.get(query_id, [])
+    if not targets:
+        raise UsageError(
+            f"query {query_id!r} has no targets to take the number of bullets from; set `bullets` to a number"
+        )
+    return len(targets)
+
+
+def summarize_stage(run: Folder, bench_url: str, experiment: Experiment, name: str, prompts: str | None) -> Stage:
+    settings = experiment.summarizers[name]
+    chat = isinstance(settings, ChatSummarizer)
+    return Stage(
+        name=f"summarize {name}",
+        table="summaries",
+        identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts),
+        make_worker=partial(_worker, run, bench_url, experiment, name, prompts),
+        holds_model=True,
+        asynchronous=True,
+        slots=_CHAT_SLOTS if chat else 1,
+    )
+
+
+def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapping[Summarized, Source]) -> list[Task]:
+    chat = isinstance(experiment.summarizers[name], ChatSummarizer)
+    items = [
+        {
+            "work_id": source.work_id,
+            "source": source.context,
+            "n_requested": source.n_requested,
+            "setting": summarized.setting,
+            "summarizer": summarized.summarizer,
+        }
+        for summarized, source in wanted.items()
+        if summarized.summarizer == name
+    ]
+    per_task = _CHAT_CONTEXTS_A_TASK if chat else _OFFLINE_CONTEXTS_A_TASK
+    return plan(run, "contexts", run, "summaries", items, per_task=per_task)
+
+
+def _worker(run: Folder, bench_url: str, experiment: Experiment, name: str, prompts: str | None) -> Any:
+    from actors.summarizers import make_summarizer
+
+    reader = PartReader(run)
+    ask = make_summarizer(bench_url, name, experiment.summarizers[name], prompts=prompts)
+
+    async def summarize(payload: Mapping[str, Any]) -> list[Row]:
+        items = {item["work_id"]: item for item in payload["items"]}
+        rows = [
+            context | {key: item[key] for key in ("work_id", "n_requested", "setting", "summarizer")}
+            for item in items.values()
+            for context in reader.rows(payload["part"], item["source"])
+        ]
+        return await ask(rows)
+
+    return summarize

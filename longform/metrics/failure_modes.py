@@ -1,0 +1,90 @@
+"""
+What the bullets are that say no insight of their query.
+
+SummHay, section 6, names three ways in which summaries fail by reading them: headers and filler, insights of another
+subtopic, and statements without ground. Here each unlinked bullet is put in a class by rule. The classes are
+indications: a rule sees words, not meaning, and the first that fits wins. The thresholds were set by hand where
+linked and foreign bullets part in SummHay's released news summaries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal, get_args
+
+from longform.citations import Bullet
+from longform.lexical_judge import QueryInsights, statement_stems
+from longform.text import numbers, stems, without_marks
+
+BulletClass = Literal["linked", "header", "other_subtopic", "unsupported", "generic", "unclassified"]
+
+OTHER_SUBTOPIC_FROM = 0.5
+"""Lexical judge's score for an insight of another query: midway between its partial (0.3) and full (0.7)."""
+
+UNSUPPORTED_BELOW = 0.4
+"""Best r3: 95 % of bullets about a foreign haystack have less than 0.33, 95 % of linked ones more than 0.65."""
+
+COMMON_BELOW = 3.5
+"""Inverse document frequency, in nats: the word stands in every 33rd sentence or more often (exp(3.5) = 33)."""
+
+_CAPITALISED = re.compile(r"(?<=[^\W\d_] |[,;:] )[A-Z][\w'’-]+")
+
+
+def other_subtopic_scores(bullets: Sequence[Bullet], other_insights: QueryInsights) -> list[float]:
+    """Each bullet's best score, in [0, 1], for an insight of the haystack's other queries; 0 where there is none."""
+    readings = (other_insights.readings([bullet.text]) for bullet in bullets)
+    return [max((r.score for r in found if r.score is not None), default=0.0) for found in readings]
+
+
+def classify(
+    bullets: Sequence[Bullet],
+    *,
+    linked: Collection[int],
+    other_scores: Sequence[float],
+    best_support: Sequence[float],
+    idf: Callable[[str], float],
+) -> list[BulletClass]:
+    """
+    The class of each bullet.
+
+    Args:
+        bullets: A summary's.
+        linked: Indices of those that an insight of the query is linked to.
+        other_scores: `other_subtopic_scores`, one a bullet.
+        best_support: r3 of each bullet in the document that supports it best (`SupportIndex.support(...).max(axis=1)`).
+        idf: Stem -> weight over the sentences of the haystack (`SupportIndex.idf`).
+    """
+    return [
+        "linked" if i in linked else _unlinked_class(bullet, other_score, support, idf)
+        for i, (bullet, other_score, support) in enumerate(zip(bullets, other_scores, best_support, strict=True))
+    ]
+
+
+def class_counts(classes: Sequence[BulletClass]) -> Mapping[BulletClass, int]:
+    """How many bullets are of each class, every class named."""
+    counted = Counter(classes)
+    return {name: counted[name] for name in get_args(BulletClass)}
+
+
+def _unlinked_class(bullet: Bullet, other_score: float, support: float, idf: Callable[[str], float]) -> BulletClass:
+    if not bullet.citations and without_marks(bullet.text).endswith(":"):
+        return "header"
+    if other_score >= OTHER_SUBTOPIC_FROM:
+        return "other_subtopic"
+    if support < UNSUPPORTED_BELOW:
+        return "unsupported"
+    return "generic" if _is_generic(bullet.text, idf) else "unclassified"
+
+
+def _is_generic(text: str, idf: Callable[[str], float]) -> bool:
+    plain = without_marks(text)
+    if numbers(plain):
+        return False
+    # the haystack's own subject is a name in every bullet, and says nothing
+    names = (stem for name in _CAPITALISED.findall(plain) for stem in stems(name))
+    if any(idf(stem) >= COMMON_BELOW for stem in names):
+        return False
+    held = sorted(statement_stems(text))
+    return not held or sum(map(idf, held)) / len(held) < COMMON_BELOW

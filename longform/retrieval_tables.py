@@ -1,0 +1,100 @@
+"""How well each retriever ranks, and what of the gold its prompts hold: one row a system, intervals over queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from longform.metrics.retrieval import gold_recall, retrieval_measures
+from longform.statistics import Estimate, pooled_mean
+
+_NAMES = {"precision": "P", "recall": "R", "ndcg": "nDCG", "average_precision": "MAP"}
+
+
+class RankedQuery(NamedTuple):
+    """One retriever's list for one query."""
+
+    system: str
+    query_id: str
+    doc_ids: Sequence[str]
+
+
+class PackedQuery(NamedTuple):
+    """One prompt's documents."""
+
+    system: str
+    budget_tokens: int | None
+    query_id: str
+    doc_ids: Sequence[str]
+    cut_share: float
+
+
+def ranking_table(
+    rankings: Sequence[RankedQuery], gold: Mapping[str, set[str]], *, cutoffs: Sequence[int], seed: int, resamples: int
+) -> dict[str, dict[str, Estimate]]:
+    """System -> P@K, R@K, nDCG@K, MAP@K -> mean over the queries that have gold documents."""
+    values: dict[str, dict[str, list[tuple[float, str]]]] = {}
+    for ranked in rankings:
+        measured = retrieval_measures(ranked.doc_ids, gold.get(ranked.query_id, set()), cutoffs)
+        for (measure, k), value in measured.items():
+            if value is not None:
+                found = values.setdefault(ranked.system, {}).setdefault(f"{_NAMES.get(measure, measure)}@{k}", [])
+                found.append((value, ranked.query_id))
+    return {
+        system: {name: _mean(found, seed=seed, resamples=resamples) for name, found in measures.items()}
+        for system, measures in values.items()
+    }
+
+
+def recall_at_budget(
+    contexts: Sequence[PackedQuery], gold: Mapping[str, Mapping[str, frozenset[str]]], *, seed: int, resamples: int
+) -> dict[tuple[str, int | None], tuple[Estimate, float]]:
+    """
+    (system, budget) -> mean recall of gold documents over targets, and the mean share of tokens cut.
+
+    Args:
+        contexts: One for each query and system.
+        gold: Query id -> target id -> documents that state it; a query judged as a whole has one target.
+        seed: Of the intervals.
+        resamples: Of each interval.
+    """
+    recalls: dict[tuple[str, int | None], list[tuple[float, str]]] = {}
+    cuts: dict[tuple[str, int | None], list[float]] = {}
+    for context in contexts:
+        key = (context.system, context.budget_tokens)
+        cuts.setdefault(key, []).append(context.cut_share)
+        for documents in gold.get(context.query_id, {}).values():
+            recall = gold_recall(context.doc_ids, documents)
+            if recall is not None:
+                recalls.setdefault(key, []).append((recall, context.query_id))
+    return {
+        key: (_mean(recalls.get(key, []), seed=seed, resamples=resamples), float(np.mean(shares)))
+        for key, shares in cuts.items()
+    }
+
+
+def table(
+    rankings: Mapping[str, Mapping[str, Estimate]],
+    budgets: Mapping[tuple[str, int | None], tuple[Estimate, float]],
+) -> list[dict[str, Any]]:
+    """One row for each (system, budget), best recall first."""
+    rows = []
+    for (system, budget), (recall, cut_share) in budgets.items():
+        estimates = {"recall_at_budget": recall, **rankings.get(system, {})}
+        rows.append(
+            {
+                "system": system,
+                "budget_tokens": budget,
+                "cut_share": cut_share,
+                **{name: found.value for name, found in estimates.items()},
+                "intervals": {name: [found.low, found.high] for name, found in estimates.items()},
+            }
+        )
+    return sorted(rows, key=lambda row: (-(row["recall_at_budget"] or 0.0), row["system"]))
+
+
+def _mean(found: Sequence[tuple[float, str]], *, seed: int, resamples: int) -> Estimate:
+    values = np.array([value for value, _ in found])
+    return pooled_mean(values, np.ones(len(found)), [query for _, query in found], seed=seed, resamples=resamples)

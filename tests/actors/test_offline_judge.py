@@ -1,0 +1,71 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from actors.offline_judge import OfflineJudge
+from actors.storage import Folder
+from longform.tables import VERDICTS, conform
+
+SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
+STORES = "The company closes 400 mall stores by 2026."
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> str:
+    """Two queries of one haystack; the first has two insights."""
+    folder = Folder(str(tmp_path))
+    folder.write_json("benchmark.json", {})
+    texts = [("q1", 1, STORES), ("q1", 0, SALES), ("q2", 0, "Members earn points in the app.")]
+    targets = [
+        {
+            "target_id": f"{query}-{i}", "kind": "insight", "query_id": query, "haystack_id": "h",
+            "target_index": i, "name": None, "text": text,
+        }
+        for query, i, text in texts
+    ]  # fmt: skip
+    folder.commit("targets", [folder.write_part("targets", targets, work_ids=["h"])])
+    return str(tmp_path)
+
+
+def summary(bullets: list[str], query_id: str = "q1") -> dict:
+    return {"work_id": "w", "summary_id": "s", "query_id": query_id, "haystack_id": "h", "bullets": bullets}
+
+
+def test_each_target_gets_one_verdict_with_link_and_reason(bench: str) -> None:
+    rows = OfflineJudge(bench, name="words").judge([summary(["Intro:", f"- {STORES} [4]", "- Sales fell. [2]"])])
+    table = conform(rows, VERDICTS)
+    assert table.column("target_id").to_pylist() == ["q1-0", "q1-1"]
+    sales, stores = rows
+    assert (stores["answer"], stores["linked_unit"]) == ("full", 1)
+    assert (sales["answer"], sales["linked_unit"]) == ("partial", 2)
+    assert json.loads(stores["reply"]) | {"share": 0} == {
+        "closest_bullet": 1, "recall": 1.0, "precision": 1.0, "share": 0,
+    }  # fmt: skip
+    assert {(r["judge"], r["mode"], r["repeat"], r["unit_index"], r["failure"]) for r in rows} == {
+        ("words", "full", 0, None, None)
+    }
+
+
+def test_summary_without_bullets_covers_nothing(bench: str) -> None:
+    rows = OfflineJudge(bench).judge([summary([])])
+    assert [(r["answer"], r["probability"], r["linked_unit"], r["failure"]) for r in rows] == [
+        ("none", 0.0, None, None)
+    ] * 2
+
+
+def test_unsaid_target_is_linked_to_no_bullet(bench: str) -> None:
+    verdict = OfflineJudge(bench).judge([summary([f"- {STORES}"])])[0]
+    assert (verdict["answer"], verdict["linked_unit"]) == ("none", None)
+    assert json.loads(verdict["reply"])["closest_bullet"] == 0
+
+
+def test_verdicts_do_not_depend_on_what_else_is_judged(bench: str) -> None:
+    """Rows reach an actor in any company; a re-run with other blocks must give the same rows."""
+    first, second = summary([f"- {SALES}"]), summary(["- Points in the app"], "q2")
+    judge = OfflineJudge(bench)
+    assert judge.judge([second, first]) == OfflineJudge(bench).judge([second]) + OfflineJudge(bench).judge([first])
+
+
+def test_query_without_targets_has_no_verdict(bench: str) -> None:
+    assert OfflineJudge(bench).judge([summary(["- a"], "q3")]) == []

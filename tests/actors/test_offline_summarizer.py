@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+
+from actors.offline_summarizer import OfflineSummarizer
+from actors.storage import Folder
+from longform.keys import content_key
+from longform.tables import SUMMARIES, conform
+
+PLANTED = "The library opens at seven on exam days this year."
+TEXTS = {"d0": f"{PLANTED}\nTrains ran late.", "d1": "Bread got dearer in town again.", "d2": f"Rain fell.\n{PLANTED}"}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> str:
+    """A haystack of three documents, two of which tell of the library."""
+    folder = Folder(str(tmp_path))
+    folder.write_json("benchmark.json", {})
+    documents = [
+        {"doc_id": doc_id, "haystack_id": "h", "doc_index": i, "title": None, "text": text}
+        for i, (doc_id, text) in enumerate(TEXTS.items())
+    ]
+    folder.commit("documents", [folder.write_part("documents", documents, work_ids=["h#0"])])
+    query = {"query_id": "q", "haystack_id": "h", "text": "What of the library?", "subtopic": "opening hours"}
+    folder.commit("queries", [folder.write_part("queries", [query], work_ids=["h"])])
+    return str(tmp_path)
+
+
+def context(*doc_ids: str, chars: int = 1000) -> dict:
+    return {
+        "work_id": "w", "context_id": "c", "query_id": "q", "haystack_id": "h", "system": "full", "order": "given",
+        "doc_ids": list(doc_ids), "doc_numbers": [int(doc_id[1]) + 1 for doc_id in doc_ids],
+        "doc_chars": [chars] * len(doc_ids), "cut_share": 0.0,
+        "n_requested": 1, "setting": "full", "summarizer": "offline",
+    }  # fmt: skip
+
+
+def test_summary_quotes_what_is_repeated_and_cites_it(bench: str) -> None:
+    rows = OfflineSummarizer(bench, max_words=300).summarize([context("d2", "d1", "d0")])
+    assert rows[0]["text"] == f"- {PLANTED} [1][3]"
+    assert rows[0]["summary_id"] == content_key("w")
+    assert conform(rows, SUMMARIES).num_rows == 1
+    assert set(rows[0]) == set(SUMMARIES.names)
+
+
+def test_prompt_order_changes_nothing_and_reads_nothing_twice(bench: str) -> None:
+    summarizer = OfflineSummarizer(bench, max_words=300)
+    first, second = summarizer.summarize([context("d0", "d1", "d2"), context("d2", "d0", "d1")])
+    assert first == second
+    assert summarizer._extractor.cache_info().misses == 1
+
+
+def test_what_was_cut_away_is_not_quoted(bench: str) -> None:
+    """A summarizer sees a document as the context keeps it."""
+    rows = OfflineSummarizer(bench, max_words=300).summarize([context("d0", "d2", chars=30)])
+    assert PLANTED not in rows[0]["text"]
+    assert rows[0]["text"].startswith("- The library opens at seven")
+
+
+@pytest.mark.parametrize(
+    ("row", "failure"),
+    [
+        pytest.param(context(), "no_documents", id="no-documents"),
+        pytest.param(context("d0", chars=8), "no_sentence", id="no-sentence"),
+    ],
+)
+def test_nothing_to_quote_is_a_failure_with_its_reason(bench: str, row: dict, failure: str) -> None:
+    summary = OfflineSummarizer(bench, max_words=300).summarize([row])[0]
+    assert (summary["text"], summary["failure"]) == (None, failure)

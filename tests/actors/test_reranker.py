@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.reranker import CrossEncoderReranker, check
+from longform.errors import UsageError
+
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz", "fed", "bank", "rate"]
+
+
+def save_cross_encoder(folder: Path, *, n_labels: int) -> str:
+    """A random two-layer BERT with a head, as a user's folder would hold one."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    torch.manual_seed(0)
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY))
+    BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=64).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+        num_labels=n_labels,
+        initializer_range=1.0,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def reranker(tmp_path_factory: pytest.TempPathFactory) -> CrossEncoderReranker:
+    folder = save_cross_encoder(tmp_path_factory.mktemp("models") / "cross-encoder", n_labels=1)
+    check(folder)
+    return CrossEncoderReranker(folder, threads=1)
+
+
+TEXTS = ["fed rate", "bank " * 30, "a", "rate bank fed a b c", "zoo"]
+
+
+def test_a_score_does_not_depend_on_the_texts_beside_it(reranker: CrossEncoderReranker) -> None:
+    together = reranker.score("bank rate", TEXTS)
+    assert together == pytest.approx([reranker.score("bank rate", [text])[0] for text in TEXTS], abs=1e-5)
+    assert len(set(together)) == len(TEXTS)
+
+
+def test_scores_are_rounded_logits(reranker: CrossEncoderReranker) -> None:
+    """A sigmoid would hold every score within (0, 1)."""
+    scores = reranker.score("bank rate", TEXTS)
+    assert scores == [round(score, 6) for score in scores]
+    assert not all(0 < score < 1 for score in scores)
+
+
+def test_the_first_are_rescored_and_the_rest_keep_their_order(reranker: CrossEncoderReranker) -> None:
+    scores = reranker.score("bank rate", TEXTS)
+    found = reranker.rerank("bank rate", TEXTS, depth=3)
+    assert [place for place, _ in found[:3]] == sorted(range(3), key=lambda place: -scores[place])
+    assert [score for _, score in found[:3]] == pytest.approx(sorted(scores[:3], reverse=True), abs=1e-5)
+    assert found[3:] == [(3, None), (4, None)]
+
+
+def test_equal_texts_keep_their_order(reranker: CrossEncoderReranker) -> None:
+    assert [place for place, _ in reranker.rerank("bank", ["fed"] * 4, depth=10)] == [0, 1, 2, 3]
+
+
+def test_no_texts_are_no_scores(reranker: CrossEncoderReranker) -> None:
+    assert reranker.rerank("bank", [], depth=5) == []
+
+
+def test_an_entailment_model_is_refused(tmp_path: Path) -> None:
+    """Three labels have no single relevance; taking the first would be a silent guess."""
+    folder = save_cross_encoder(tmp_path / "nli", n_labels=3)
+    with pytest.raises(UsageError, match="found 3"):
+        CrossEncoderReranker(folder, threads=1)
+
+
+def test_a_folder_that_is_not_there_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="expected a folder"):
+        CrossEncoderReranker("/no/such/reranker", threads=1)

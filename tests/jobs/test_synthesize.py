@@ -1,0 +1,97 @@
+"""`longform synthesize`: the command, its configuration, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from actors.benchmark import Benchmark
+from jobs.synthesize import main, read_config, synthesize
+from longform.errors import UsageError
+from longform.haystack_writer import MIN_DOCUMENTS
+from longform.records import gold_documents
+
+
+def test_the_demo_has_a_haystack_of_each_kind(tmp_path: Path) -> None:
+    manifest = synthesize(read_config("demo"), str(tmp_path / "bench"))
+    bench = Benchmark(str(tmp_path / "bench"))
+
+    assert manifest["rows"] == {
+        "documents": 80,
+        "queries": 12,
+        "targets": 60,
+        "qrels": 320,
+        "rankings": 0,
+        "summaries": 0,
+        "labels": 0,
+    }
+    assert {query.domain for query in bench.queries.values()} == {"conversation", "news"}
+    assert {len(bench.documents(haystack_id)) for haystack_id in bench.haystack_ids} == {40}
+    gold = gold_documents(bench.qrels)
+    assert min(len(documents) for documents in gold.values()) >= MIN_DOCUMENTS
+    assert len(gold) == 60
+
+
+def test_further_haystacks_of_a_topic_are_other_haystacks(tmp_path: Path) -> None:
+    synthesize(read_config("demo", ["haystacks=5"]), str(tmp_path))
+    bench = Benchmark(str(tmp_path))
+    texts = [document.text for haystack_id in bench.haystack_ids for document in bench.documents(haystack_id)]
+
+    assert [haystack_id.rsplit("-", 1)[0] for haystack_id in bench.haystack_ids] == [
+        "lido-0",
+        "ferry-0",
+        "lido-1",
+        "ferry-1",
+        "lido-2",
+    ]
+    assert len(set(texts)) == len(texts) == 200
+
+
+def test_two_runs_give_the_same_dataset_and_another_seed_another(tmp_path: Path) -> None:
+    hashes = [
+        synthesize(read_config("demo", changes), str(tmp_path / name))["dataset_hash"]
+        for name, changes in [("one", []), ("two", []), ("three", ["seed=1"])]
+    ]
+
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_the_same_configuration_again_changes_nothing_and_another_is_refused(tmp_path: Path) -> None:
+    first = synthesize(read_config("demo"), str(tmp_path))
+
+    assert synthesize(read_config("demo"), str(tmp_path)) == first
+    with pytest.raises(UsageError, match="stands here"):
+        synthesize(read_config("demo", ["seed=1"]), str(tmp_path))
+
+
+def test_sizes_that_do_not_fit_leave_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["demo", "--out", str(tmp_path / "bench"), "--set", "documents=20"])
+
+    assert code == 2
+    assert "ask for 39 documents" in capsys.readouterr().err
+    assert not list(tmp_path.rglob("*.parquet"))
+    assert not list(tmp_path.rglob("benchmark.json"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        pytest.param("docments=50", "docments: Extra inputs", id="misspelt"),
+        pytest.param("topics=[moon]", "expected topics of", id="unknown-topic"),
+        pytest.param("topics=[lido, lido]", "each topic once", id="topic-twice"),
+        pytest.param("haystacks=0", "haystacks: Input should be greater than 0", id="none"),
+    ],
+)
+def test_a_wrong_configuration_is_refused(change: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_config("demo", [change])
+
+
+def test_json_is_one_document_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--out", str(tmp_path), "--json"]) == 0
+
+    document = json.loads(capsys.readouterr().out)
+    assert document["n_haystacks"] == 2
+    assert document["benchmark"] == str(tmp_path)

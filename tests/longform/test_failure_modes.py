@@ -1,0 +1,63 @@
+import pytest
+
+from longform.citations import bullets
+from longform.lexical_judge import QueryInsights, StemWeights
+from longform.metrics.failure_modes import class_counts, classify, other_subtopic_scores
+
+RARE = frozenset({"mari", "dillon", "octob"})
+
+
+def idf(stem: str) -> float:
+    return 6.0 if stem in RARE else 2.0
+
+
+def one_class(text: str, *, other: float = 0.0, support: float = 1.0, linked: bool = False) -> str:
+    return classify(
+        bullets(text), linked={0} if linked else set(), other_scores=[other], best_support=[support], idf=idf
+    )[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts", "expected"),
+    [
+        pytest.param("Here are the insights:", {}, "header", id="header"),
+        pytest.param("**Key insights:**", {}, "header", id="bold-header"),
+        pytest.param("Three aims were set [4]:", {}, "unclassified", id="cited-line-is-no-header"),
+        pytest.param("Here are the insights:", {"linked": True}, "linked", id="linked-before-all"),
+        pytest.param(
+            "- Growth matters [1]", {"other": 0.5, "support": 0.1}, "other_subtopic", id="other-before-support"
+        ),
+        pytest.param("- Growth matters [1]", {"other": 0.49, "support": 0.39}, "unsupported", id="unsupported"),
+        pytest.param("- Growth matters to the company [1]", {}, "generic", id="generic"),
+        pytest.param("- Growth of 3% matters [1]", {}, "unclassified", id="number"),
+        pytest.param("- Growth under Mary matters to the company [1]", {}, "unclassified", id="rare-name"),
+        pytest.param("- Growth of Shop matters to the company [1]", {}, "generic", id="name-all-know"),
+        pytest.param("- october [1]", {}, "unclassified", id="rare-word"),
+    ],
+)
+def test_first_rule_that_fits_gives_the_class(text: str, facts: dict, expected: str) -> None:
+    assert one_class(text, **facts) == expected
+
+
+def test_citations_are_no_numbers_of_the_statement() -> None:
+    assert one_class("- Growth matters to the company [1][22]") == "generic"
+
+
+def test_every_class_is_counted_and_no_bullet_lost() -> None:
+    text = "Here they are:\n- Growth matters [1]\n- Growth of 3% [2]"
+    counts = class_counts(classify(bullets(text), linked={2}, other_scores=[0, 0, 0], best_support=[0, 1, 1], idf=idf))
+    assert counts == {
+        "linked": 1, "header": 1, "other_subtopic": 0, "unsupported": 0, "generic": 1, "unclassified": 0,
+    }  # fmt: skip
+
+
+def test_insight_of_another_query_is_recognised() -> None:
+    own, other = "Sales fell 3% in winter.", "The company closes 400 mall stores by 2026."
+    others = QueryInsights([other], StemWeights.of([own, other]))
+    scores = other_subtopic_scores(bullets(f"- {own} [1]\n- {other} [2]"), others)
+    assert scores[0] == 0
+    assert scores[1] > 0.9
+
+
+def test_haystack_of_one_query_has_no_other_subtopic() -> None:
+    assert other_subtopic_scores(bullets("- a b"), QueryInsights([], StemWeights.of([]))) == [0.0]

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longform.packing import Order, Packing, arranged, pack
+
+TOKENS = [5, 3, 4, 0, 2]
+
+
+def packed(budget_tokens: int | None, *, ranking: list[int] | None = None, order: Order = "given") -> Packing:
+    return pack(
+        [2, 0, 1, 4] if ranking is None else ranking,
+        document_tokens=TOKENS,
+        budget_tokens=budget_tokens,
+        order=order,
+        relevance=[0, 2, 1, 0, 2],
+        seed=7,
+    )
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [
+        pytest.param(None, ((2, 0, 1, 4), (4, 5, 3, 2), None, 0, 0), id="no-limit"),
+        pytest.param(100, ((2, 0, 1, 4), (4, 5, 3, 2), None, 0, 0), id="all-fit"),
+        pytest.param(7, ((2, 0), (4, 3), 0, 2, 2), id="second-is-cut"),
+        pytest.param(3, ((2,), (3,), 2, 1, 3), id="first-is-cut"),
+        pytest.param(9, ((2, 0), (4, 5), None, 0, 2), id="exactly-full-cuts-nothing"),
+        pytest.param(4, ((2,), (4,), None, 0, 3), id="exactly-one"),
+        pytest.param(0, ((), (), None, 0, 4), id="no-room"),
+    ],
+)
+def test_documents_are_added_until_the_budget_cuts_one(budget: int | None, expected: tuple[object, ...]) -> None:
+    found = packed(budget)
+    assert (found.documents, found.tokens, found.cut_document, found.cut_tokens, found.n_left_out) == expected
+
+
+def test_the_cut_share_is_of_the_kept_documents_when_whole() -> None:
+    assert packed(7).cut_share == pytest.approx(2 / 9)
+
+
+def test_an_empty_document_takes_no_room() -> None:
+    found = packed(7, ranking=[2, 3, 1])
+    assert (found.documents, found.tokens) == ((2, 3, 1), (4, 0, 3))
+
+
+@given(
+    tokens=st.lists(st.integers(0, 9), max_size=12),
+    budget=st.integers(0, 60),
+    order=st.sampled_from(["given", "top", "middle", "bottom", "random"]),
+)
+def test_no_token_is_lost_or_made(tokens: list[int], budget: int, order: Order) -> None:
+    """The prompt holds the budget or all there is, and an order moves documents without changing them."""
+    found = pack(
+        range(len(tokens)), document_tokens=tokens, budget_tokens=budget, order=order, relevance=tokens, seed=1
+    )
+    assert found.n_tokens == min(budget, sum(tokens))
+    assert len(found.documents) + found.n_left_out == len(tokens)
+    for document, kept in zip(found.documents, found.tokens, strict=True):
+        assert kept == tokens[document] - (found.cut_tokens if document == found.cut_document else 0)
+
+
+def test_top_and_bottom_sort_by_relevance_and_keep_ties() -> None:
+    assert packed(None, order="top").documents == (1, 4, 2, 0)
+    assert packed(None, order="bottom").documents == (0, 2, 1, 4)
+
+
+def test_the_order_is_of_what_found_room() -> None:
+    """Packing comes first: order decides places, not who gets in."""
+    assert packed(7, order="bottom").documents == (0, 2)
+    assert packed(7, order="bottom").tokens == (3, 4)
+
+
+@given(seed=st.integers(0, 50), relevance=st.lists(st.integers(0, 3), max_size=15).filter(any))
+def test_middle_puts_relevant_documents_together_between_the_others(seed: int, relevance: list[int]) -> None:
+    order = arranged(range(len(relevance)), order="middle", relevance=relevance, seed=seed)
+    relevant = [document for document in range(len(relevance)) if relevance[document]]
+    start = next(place for place, document in enumerate(order) if relevance[document])
+    assert order[start : start + len(relevant)] == sorted(relevant, key=lambda document: -relevance[document])
+    assert sorted(order) == list(range(len(relevance)))
+    for side in (order[:start], order[start + len(relevant) :]):
+        assert side == sorted(side)
+
+
+def test_middle_sends_half_of_the_others_to_the_front() -> None:
+    relevance = [0] * 2000 + [1]
+    place = arranged(range(2001), order="middle", relevance=relevance, seed=3).index(2000)
+    assert 900 < place < 1100
+
+
+def test_random_is_a_shuffle_of_its_seed() -> None:
+    shuffles = {tuple(arranged(range(20), order="random", relevance=[0] * 20, seed=seed)) for seed in range(50)}
+    assert len(shuffles) == 50
+    again = arranged(range(20), order="random", relevance=[0] * 20, seed=0)
+    assert tuple(again) in shuffles
+    assert sorted(again) == list(range(20))

@@ -1,0 +1,128 @@
+"""Figures: what they show, that they read without colour, and that they never change by themselves."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from longform.plots import Plot, _series_style, curve_plot, position_plot, score_plot
+
+HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
+
+
+def cell(setting, summarizer, joint, interval=None):
+    return {"setting": setting, "summarizer": summarizer, "joint": joint, "intervals": {"joint": interval}}
+
+
+def drawn(cells, series=("a",)) -> Plot:
+    rows = list(dict.fromkeys(c["setting"] for c in cells))
+    plot = score_plot(cells, "joint", by="setting", rows=rows, series=series, name="joint0")
+    assert plot is not None
+    return plot
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(node.itertext()) for node in ET.fromstring(svg).iter() if node.tag.endswith("text")]
+
+
+def test_the_same_numbers_give_the_same_bytes():
+    cells = [cell("bm25", "a", 20.0, [10, 30]), cell("full", "a", 12.0)]
+    assert drawn(cells) == drawn(cells)
+
+
+def test_a_changed_number_changes_the_figure():
+    assert drawn([cell("bm25", "a", 20.0)]).svg != drawn([cell("bm25", "a", 21.0)]).svg
+
+
+def test_higher_scores_stand_further_right():
+    svg = drawn([cell("low", "a", 10.0), cell("high", "a", 40.0)]).svg
+    spots = [
+        float(x)
+        for x in re.findall(r'<use xlink:href="#joint0-m\w+" x="([\d.]+)" y="[\d.]+" style="fill: #0072b2', svg)
+    ]
+    low, high = spots[:2]
+    assert low < high
+
+
+def test_alt_text_names_highest_and_lowest():
+    alt = drawn([cell("bm25", "a", 20.0), cell("oracle", "a", 44.64), cell("random", "a", None)]).alt
+    assert "2 systems" in alt
+    assert "Highest: a with oracle 44.6" in alt
+    assert "Lowest: a with bm25 20.0" in alt
+
+
+def test_names_stay_text_and_are_neither_markup_nor_formulas():
+    """A model may be called anything; matplotlib would read dollars as mathematics and raise."""
+    svg = drawn([cell(HOSTILE, "a", 20.0)]).svg
+    assert "<img" not in svg
+    assert "</script" not in svg
+    assert "</script><img" in " ".join(texts(svg))
+
+
+def test_long_unbroken_names_are_shortened_in_the_figure():
+    svg = drawn([cell("x" * 500, "a", 20.0)]).svg
+    assert max(map(len, texts(svg))) <= 41
+
+
+def test_ids_are_unique_to_the_figure():
+    svg = drawn([cell("bm25", "a", 20.0)]).svg
+    ids = re.findall(r'\bid="([^"]+)"', svg)
+    assert ids
+    assert all(name.startswith("joint0-") for name in ids)
+    targets = re.findall(r'(?:url\(|href=")#([^")]+)', svg)
+    assert set(targets) <= set(ids)
+
+
+def test_ink_follows_the_page_so_that_a_dark_page_shows_it():
+    svg = drawn([cell("bm25", "a", 20.0)]).svg
+    assert "currentColor" in svg
+    assert "#000000" not in svg
+    assert "#ffffff" not in svg
+
+
+def test_nothing_is_loaded_and_no_date_is_written():
+    svg = drawn([cell("bm25", "a", 20.0)]).svg
+    assert svg.startswith("<svg")
+    assert not re.search(r'(?:href|src)="(?!#)', svg)
+    assert "metadata" not in svg
+
+
+def test_twenty_series_differ_without_colour():
+    styles = [_series_style(place) for place in range(20)]
+    assert len({(style["marker"], style["markerfacecolor"] == "none") for style in styles}) == 20
+
+
+@pytest.mark.parametrize("cells", [[], [cell("bm25", "a", None)]])
+def test_no_known_score_is_no_figure(cells):
+    assert score_plot(cells, "joint", by="setting", rows=["bm25"], series=["a"], name="j") is None
+
+
+def position_row(**places):
+    return {"summarizer": "a", "system": "full", "judge": "j", "measure": "joint"} | places
+
+
+def test_position_figure_names_each_known_place_once():
+    plot = position_plot([position_row(top=20.0, middle=None, bottom=25.5, given=15.0)], "joint", name="p")
+    assert plot is not None
+    assert [text for text in texts(plot.svg) if text in {"top", "middle", "bottom", "given", "random"}] == [
+        "top",
+        "bottom",
+        "given",
+    ]
+    assert plot.alt.endswith("a, full: top 20.0, bottom 25.5, given 15.0.")
+
+
+def test_other_measures_stay_out_of_the_position_figure():
+    assert position_plot([position_row(top=20.0)], "coverage", name="p") is None
+
+
+def test_curve_is_told_by_its_last_minute_whatever_the_order_of_rows():
+    rows = [{"minutes": 120, "coverage": 74.5, "joint": None}, {"minutes": 10, "coverage": 9.5, "joint": 3.0}]
+    plot = curve_plot(rows, name="c")
+    assert plot is not None
+    assert plot.alt == "Scores over 120 minutes of writing; at the end coverage 74.5."
+    assert plot == curve_plot(rows[::-1], name="c")
+
+
+def test_curve_without_scores_is_no_figure():
+    assert curve_plot([{"minutes": 10, "coverage": None}], name="c") is None

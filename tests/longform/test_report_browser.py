@@ -1,0 +1,109 @@
+"""The report in a real browser: the drill-down unfolds, and a narrow window does not scroll sideways."""
+
+import html as markup
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from longform.report import html
+
+CHROMIUM = shutil.which("chromium")
+FIXTURE = Path(__file__).parent / "data" / "report_results.json"
+NARROW = 480
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs `chromium` on the PATH"),
+]
+
+# Copies what the framed report says of itself to where --dump-dom shows it. A window of a browser has a least width;
+# a frame has none.
+FRAME = """<!doctype html><body><iframe style="width:{width}px;height:800px;border:0" srcdoc="{page}"></iframe><script>
+const frame = document.querySelector("iframe");
+frame.addEventListener("load", () => {{
+  const page = frame.contentDocument;
+  Object.assign(document.body.dataset, page.documentElement.dataset);
+  const told = {{}};
+  const table = page.querySelector("#position table");
+  const first = () => [...table.tBodies[0].rows].map((row) => row.cells[0].textContent);
+  for (const head of [4, 4, 5, 5]) {{
+    table.querySelectorAll("th button")[head].click();
+    (told.orders ??= []).push(first());
+  }}
+  const judge = page.querySelector(".choices label:last-child select");
+  judge.selectedIndex = 1;
+  judge.dispatchEvent(new Event("change"));
+  told.answers = [...page.querySelectorAll(".summary .tag")].map((tag) => tag.textContent);
+  document.body.dataset.told = JSON.stringify(told);
+}});
+</script></body>"""
+
+
+def dump(path: Path, folder: Path, fragment: str = "") -> str:
+    command = [
+        str(CHROMIUM),
+        *"--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update".split(),
+        *"--disable-sync --no-first-run --virtual-time-budget=5000 --dump-dom".split(),
+        f"--user-data-dir={folder / 'profile'}",
+        f"{path.as_uri()}{fragment}",
+    ]
+    return subprocess.run(command, capture_output=True, check=True, timeout=120).stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def report():
+    return html(json.loads(FIXTURE.read_text("utf-8")))
+
+
+def test_drilldown_shows_bullets_with_right_wrong_and_missing_citations(report, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(report, "utf-8")
+    shown = dump(path, tmp_path, "#summary=s1")
+    assert 'data-summary="s1"' in shown
+    assert re.findall(r'<li class="(\w+)">. (\d+) \w+</li>', shown) == [
+        ("right", "2"),
+        ("wrong", "7"),
+        ("missing", "5"),
+        ("missing", "9"),
+    ]
+    assert "No insight of this query is linked to this bullet." in shown
+    assert "Insights not covered (1)" in shown
+    assert "Unjudged insights (1)" in shown
+
+
+def test_hostile_texts_of_a_failed_summary_stay_text(report, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(report, "utf-8")
+    shown = dump(path, tmp_path, "#summary=s2%20%3C%2Fscript%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
+    assert "This summary failed: finish_reason length &lt;/script&gt;" in shown
+    assert "<img" not in shown
+
+
+@pytest.fixture(scope="module")
+def framed(report, tmp_path_factory):
+    """What a report in a frame of 480 pixels says after some clicks."""
+    folder = tmp_path_factory.mktemp("framed")
+    path = folder / "frame.html"
+    path.write_text(FRAME.format(width=NARROW, page=markup.escape(report)), "utf-8")
+    return dump(path, folder)
+
+
+def test_a_narrow_window_holds_the_whole_page(framed):
+    window, scroll = (int(re.search(rf'data-{name}-width="(\d+)"', framed)[1]) for name in ("window", "scroll"))
+    assert window == NARROW
+    assert scroll <= window
+
+
+def test_a_click_on_a_head_sorts_high_first_then_low_first_and_unknowns_last(framed):
+    """Top: alpha 17.2, beta 20.2. Middle: alpha 14.4, beta unknown."""
+    told = json.loads(markup.unescape(re.search(r'data-told="([^"]*)"', framed)[1]))
+    assert told["orders"] == [["beta", "alpha"], ["alpha", "beta"], ["alpha", "beta"], ["alpha", "beta"]]
+
+
+def test_another_judge_shows_its_own_answers(framed):
+    told = json.loads(markup.unescape(re.search(r'data-told="([^"]*)"', framed)[1]))
+    assert {"partial", "full", "unjudged: not_json"} <= set(told["answers"])
