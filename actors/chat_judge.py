@@ -56,9 +56,7 @@ class ChatCoverageJudge:
         self._settings = settings.chat
         self._prompt = load_prompt(settings.prompt, prompts_folder)
         if self._prompt.fields != _FIELDS:
-            msg = (
-                f"judge {name!r}: prompt {settings.prompt!r} is not one for coverage, with {sorted(_FIELDS)}"
-            )
+            msg = f"judge {name!r}: prompt {settings.prompt!r} is not one for coverage, with {sorted(_FIELDS)}"
             raise UsageError(msg)
         self._schema = coverage_schema() if self.chat.accepted.json_schema else None
         self._count_tokens = token_counter(self.chat.accepted, count_tokens)

@@ -71,7 +71,7 @@ class OpenAIChat:
                 base_url=self.settings.base_url or PROVIDER_URL,
                 api_key=self._key,
                 max_retries=0,
-                timeout=self.settings.timeout_s,
+                timeout=None,  # the deadline of an attempt is the only limit
                 http_client=DefaultAioHttpClient(),
             )
             self._connection = _Connection(loop, client, asyncio.Semaphore(self.settings.concurrency))
@@ -84,11 +84,11 @@ class OpenAIChat:
             async with asyncio.timeout(self.settings.timeout_s):
                 # The raw body, because the client hands on whatever a server says without checking it.
                 response = await client.chat.completions.with_raw_response.create(**self._parameters(request))
-        except (TimeoutError, openai.APITimeoutError):
+        except TimeoutError:
             return failed("timeout")
         except openai.APIStatusError as error:
             return failed(f"http_{error.status_code}")
-        except openai.APIConnectionError:
+        except openai.APIConnectionError:  # a refused connection too, which the transport calls a timeout
             return failed("connection")
         return read_completion(response.content)
 

@@ -27,7 +27,7 @@ UNKNOWN_TASK = "script_knows_no_such_task"
 
 SUMMARY_WORDS = 300
 FULL_FROM, PARTIAL_FROM = 0.6, 0.3  # share of an insight's stems in a bullet; a guess, good enough to see all labels
-SLOW_S = 0.2
+SLOW_S = 0.05
 
 _HEADING = re.compile(r"^(?:Conversation|Article|Document) (\d+):\n", re.MULTILINE)
 _QUESTION = re.compile(r"^.*\b(?:question|query|subtopic): *(.+)$", re.MULTILINE | re.IGNORECASE)

@@ -1,122 +1,64 @@
 """
-Aggregate: `verdicts` -> `scores`, the measures of each summary. N:1. Then tables with intervals.
+Score a run again from its stored verdicts, and write its results and pages anew; no model is asked.
 
     longform aggregate RUN
+    longform aggregate RUN --set partial_score=0.25 --set aggregate=per_summary
 
-scores a run again from its stored verdicts and writes its results anew; no model is asked.
+Reads   verdicts, units and summaries of the run, and the benchmark it names
+Writes  scores where they are not there yet, results.json, report/
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+import argparse
+from collections.abc import Sequence
 from typing import Any
 
-from actors.benchmark import Benchmark
 from actors.storage import Folder
-from jobs.derive import Item, PartReader, plan
-from jobs.stage import Row, Stage, Task
-from longform import aggregate as tables
-from longform.aggregate import SummaryInfo
-from longform.citations import Bullet
-from longform.keys import content_key
-from longform.scoring import score_summary
-
-VERSION = "summhay@1"
-_SUMMARIES_A_TASK = 256
+from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
+from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.configs import validated
+from jobs.evaluate import Evaluation
+from jobs.replay import Replay, ReplaySettings
+from jobs.run_record import read_record
+from longform.configuration import Experiment
 
 
-def score_work_id(verdict_work_id: str, partial_score: float) -> str:
-    return content_key("scores", verdict_work_id, partial_score, VERSION)
-
-
-def aggregate_stage(run: Folder, bench_url: str, partial_score: float) -> Stage:
-    return Stage(
-        name="aggregate",
-        table="scores",
-        identity=content_key(run.url, bench_url, partial_score),
-        make_worker=partial(_worker, run, bench_url, partial_score),
-    )
-
-
-def aggregate_tasks(run: Folder, judged: Mapping[str, str], partial_score: float) -> list[Task]:
+def open_run(url: str, changes: Sequence[str], *, cluster: Cluster) -> Evaluation | Replay:
     """
-    The tasks that are not done.
+    The job that made the run at *url*, with `key=value` changes to its configuration.
 
-    Args:
-        run: Where the tables are.
-        judged: Verdict work id -> work id of the units it judged.
-        partial_score: What partial coverage counts.
+    Raises:
+        UsageError: No run stands there, or a change is not one of its configuration.
     """
-    items = score_items(run, judged, lambda verdict: score_work_id(verdict, partial_score))
-    return plan(run, "verdicts", run, "scores", items, per_task=_SUMMARIES_A_TASK)
+    record = read_record(Folder(url))
+    config, bench_url = record["config"], record["benchmark"]["url"]
+    if record["verb"] == "replay":
+        return Replay(bench_url, url, validated(ReplaySettings, config, changes, where=url), cluster=cluster)
+    experiment = validated(Experiment, config, changes, where=url)
+    return Evaluation(experiment, bench_url, url, cluster=cluster, limit=record["limit"])
 
 
-def score_items(run: Folder, judged: Mapping[str, str], work_id: Callable[[str], str]) -> list[Item]:
-    """Items of a stage that reads verdicts together with the units they judged."""
-    parts = run.locate("units")
-    return [
-        {"work_id": work_id(source), "source": source, "units": units, "units_part": parts[units]}
-        for source, units in judged.items()
-    ]
+def aggregate(url: str, changes: Sequence[str], *, cluster: Cluster) -> dict[str, Any]:
+    """The results of the run at *url*, scored again."""
+    job = open_run(url, changes, cluster=cluster)
+    job.aggregate()
+    return job.report()
 
 
-def _worker(run: Folder, bench_url: str, partial_score: float) -> Any:
-    verdicts, units = PartReader(run), PartReader(run)
-    benchmark = Benchmark(bench_url)
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = verb_parser("aggregate", __doc__)
+    parser.add_argument("run", metavar="RUN")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the configuration")
+    add_cluster_arguments(parser)
 
-    def score(payload: Mapping[str, Any]) -> list[Row]:
-        return [
-            row
-            for item in payload["items"]
-            for row in _summary_rows(
-                item["work_id"],
-                verdicts.rows(payload["part"], item["source"]),
-                units.rows(item["units_part"], item["units"]),
-                benchmark,
-                partial_score,
-            )
-        ]
+    def work(arguments: argparse.Namespace) -> Outcome:
+        with cluster_of(arguments) as cluster:
+            results = aggregate(arguments.run, arguments.set, cluster=cluster)
+        return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.run}/report/report.html")
 
-    return score
+    return run_verb(parser, work, argv)
 
 
-def _summary_rows(
-    work_id: str, verdicts: Sequence[Row], units: Sequence[Row], benchmark: Benchmark, partial_score: float
-) -> Iterable[Row]:
-    if not verdicts:
-        return
-    target = benchmark.target(verdicts[0]["target_id"])
-    bullets = [Bullet(unit["text"], unit["citations"]) for unit in units]
-    gold = benchmark.gold_numbers(target.haystack_id)
-    for score in score_summary(verdicts, bullets, gold, partial_score=partial_score):
-        yield {
-            "work_id": work_id,
-            "judge": verdicts[0]["judge"],
-            "summary_id": verdicts[0]["summary_id"],
-            "query_id": target.query_id,
-            "haystack_id": target.haystack_id,
-            "measure": score.measure,
-            "value": score.value,
-            "total": score.total,
-            "n": score.n,
-            "n_unjudged": score.n_unjudged,
-            "reason": score.reason,
-        }
-
-
-def summary_tables(
-    scores: Iterable[Row], infos: Mapping[str, SummaryInfo], *, aggregate: tables.Aggregate, seed: int, resamples: int
-) -> dict[str, Any]:
-    """The results' parts that rest on summaries' scores."""
-    names = ("cells", "per_summary_cells", "position", "curve", "comparisons", "failure_modes")
-    found: dict[str, Any] = {name: [] for name in names}
-    for judge, summaries in tables.scored_summaries(scores, infos).items():
-        given: dict[str, Any] = {"judge": judge, "seed": seed, "resamples": resamples}
-        found["cells"] += tables.cells(summaries, aggregate=aggregate, **given)
-        found["per_summary_cells"] += tables.cells(summaries, aggregate="per_summary", **given)
-        found["position"] += tables.positions(summaries, **given)
-        found["curve"] += tables.curve(summaries, judge=judge)
-        found["comparisons"] += tables.comparisons(summaries, **given)
-        found["failure_modes"] += tables.failure_modes(summaries, judge=judge)
-    return found
+if __name__ == "__main__":
+    raise SystemExit(main())

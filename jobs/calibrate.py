@@ -174,6 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--judge", required=True, help="released:NAME, offline, or a judge of --config")
     parser.add_argument("--config", help="a configuration whose judges may be named")
     parser.add_argument("--out", metavar="CARD", help="write the card to this file")
+    parser.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
     parser.add_argument("--resamples", type=int, default=2000, help="of each interval")
     parser.add_argument("--seed", type=int, default=1, help="of the intervals")
 
@@ -186,6 +187,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             seed=arguments.seed,
             resamples=arguments.resamples,
         )
+        card["note"] = arguments.note
         if arguments.out:
             Path(arguments.out).write_bytes(card_bytes(card))
         return Outcome(card, f"{arguments.judge} {describe(card)}")

@@ -8,8 +8,8 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
-from jobs.aggregate import score_items
 from jobs.derive import Item, PartReader, plan
+from jobs.score import score_items
 from jobs.stage import Row, Stage, Task
 from longform.citations import Bullet
 from longform.keys import content_key

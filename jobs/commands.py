@@ -26,8 +26,6 @@ VERBS = {
     "aggregate": "score a run again from its stored verdicts",
     "calibrate": "a judge against human labels -> judge card",
     "report": "write a run's pages again",
-    "compare": "two runs, paired",
-    "status": "how a run stands",
 }
 DONE, FAILED, USAGE, FAILURES_ABOVE_THRESHOLD = 0, 1, 2, 3
 

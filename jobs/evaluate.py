@@ -10,12 +10,13 @@ CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
-from jobs.aggregate import aggregate_stage, aggregate_tasks
 from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
@@ -28,13 +29,15 @@ from jobs.results import summary_infos, write_results
 from jobs.retrieval_results import retrieval_rows
 from jobs.retrieve import retrieve_stage, retrieve_tasks
 from jobs.run_record import RunRecord
+from jobs.score import score_stage, score_tasks
 from jobs.split import split_stage, split_tasks
 from jobs.stage import Stage, Task, run_stage
 from jobs.summarize import summarize_stage, summarize_tasks
 from jobs.synthesize import read_config, synthesize
 from jobs.write_benchmark import TABLES
-from longform.configuration import Experiment
+from longform.configuration import Experiment, OfflineJudge
 from longform.errors import UsageError
+from longform.judge_cards import describe, shipped_card_line
 
 
 class Step(NamedTuple):
@@ -81,12 +84,13 @@ class Evaluation:
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         check_way(WAY)
         check_experiment(experiment, self.benchmark)
+        judge_cards(experiment)
         self.plan = plan_run(experiment, self.benchmark, limit=limit)
         config = experiment.model_dump(mode="json")
-        self.record = RunRecord(self.run, verb="evaluate", benchmark=self.benchmark, config=config)
+        self.record = RunRecord(self.run, verb="evaluate", benchmark=self.benchmark, config=config, limit=limit)
         self.threads = max(1, int(cluster.cpus))
 
-    def stages(self, until: str) -> list[Callable[[], None]]:
+    def stages(self, until: str) -> list[Callable[[], Any]]:
         """The stages in the order of the data, up to and with *until*."""
         last = [step.name for step in WAY].index(until)
         return [getattr(self, step.name) for step in WAY[: last + 1]]
@@ -126,11 +130,11 @@ class Evaluation:
 
     def aggregate(self) -> None:
         judged, share = self.plan.judged_units, self.experiment.partial_score
-        scored = aggregate_tasks(self.run, judged, share)
-        self._perform(aggregate_stage(self.run, self.bench_url, share), len(judged), scored)
+        scored = score_tasks(self.run, judged, share)
+        self._perform(score_stage(self.run, self.bench_url, share), len(judged), scored)
         self._perform(classify_stage(self.run, self.bench_url), len(judged), classify_tasks(self.run, judged))
 
-    def report(self) -> None:
+    def report(self) -> dict[str, Any]:
         settings: dict[str, Any] = {"seed": self.experiment.seed, "resamples": self.experiment.resamples}
         ranking_ids = [*self.plan.rankings.values(), *(work_id for work_id, _ in self.plan.rerankings.values())]
         retrieval = retrieval_rows(
@@ -141,13 +145,14 @@ class Evaluation:
             cutoffs=self.experiment.cutoffs,
             **settings,
         )
-        self.results = write_results(
+        return write_results(
             self.run,
             self.benchmark,
             self.record,
             title=self.experiment.name,
             summary_work_ids=self.plan.summary_work_ids,
             verdict_work_ids=list(self.plan.verdicts.values()),
+            cards=judge_cards(self.experiment),
             partial_score=self.experiment.partial_score,
             aggregate=self.experiment.aggregate,
             more={"retrieval": retrieval},
@@ -182,9 +187,11 @@ def evaluate(
         UsageError: Something the experiment names cannot be used; found before any work.
     """
     evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, limit=limit)
-    for stage in evaluation.stages(until):
+    *before, last = evaluation.stages(until)
+    for stage in before:
         stage()
-    return evaluation.results if until == "report" else {"run": evaluation.record.content}
+    found = last()
+    return dict(found) if until == "report" else {"run": evaluation.record.content}
 
 
 def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
@@ -201,6 +208,30 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
     url = f"{out_url.rstrip('/')}/benchmark"
     synthesize(read_config(experiment.synthesize), url)
     return url
+
+
+def judge_cards(experiment: Experiment) -> dict[str, str | None]:
+    """
+    Each judge's card in one line: the configuration's, else the one that ships for the offline judge.
+
+    Raises:
+        UsageError: A card that the configuration names cannot be read.
+    """
+    return {
+        name: _card_line(experiment.cards[name])
+        if name in experiment.cards
+        else shipped_card_line(settings.kind)
+        if isinstance(settings, OfflineJudge)
+        else None
+        for name, settings in experiment.judges.items()
+    }
+
+
+def _card_line(path: str) -> str:
+    try:
+        return describe(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(f"{path}: expected a judge card as `longform calibrate --out` writes it: {error!r}") from error
 
 
 def worst_unjudged_share(results: Mapping[str, Any]) -> float:

@@ -12,69 +12,90 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
-from jobs.aggregate import aggregate_stage, aggregate_tasks
 from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.configs import validated
 from jobs.results import write_results
 from jobs.run_record import RunRecord
+from jobs.score import score_stage, score_tasks
 from jobs.split import split_stage, split_tasks, unit_work_id
 from jobs.stage import Row, Stage, Task, run_stage
-from longform.aggregate import Aggregate
+from longform.configuration import Strict
 from longform.errors import UsageError
+from longform.judge_cards import shipped_card_line
 from longform.keys import content_key
 
 Work = Mapping[str, str]
-"""Key of a piece of work -> its work id."""
+"""Summary id -> work id."""
 
 
-def replay(
-    bench_url: str,
-    out_url: str,
-    *,
-    aggregate: Aggregate = "pooled",
-    partial_score: float = 0.5,
-    resamples: int = 2000,
-    seed: int = 1,
-    cluster: Cluster,
-) -> dict[str, Any]:
+class ReplaySettings(Strict):
+    """How shipped labels are scored."""
+
+    aggregate: Literal["pooled", "per_summary"] = "pooled"
+    partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
+    resamples: int = Field(2000, ge=100)  # of each interval
+    seed: int = 1  # of the intervals
+
+
+class Replay:
+    """The summaries and labels of one benchmark into one run folder; each stage is a method."""
+
+    def __init__(self, bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster) -> None:
+        self.bench_url, self.settings, self.cluster = bench_url, settings, cluster
+        self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
+        labelled = _labelled_pairs(self.benchmark)
+        self.record = RunRecord(self.run, verb="replay", benchmark=self.benchmark, config=settings.model_dump())
+        self.summaries = {sid: _summary_work_id(self.benchmark, sid) for sid, _ in labelled}
+        self.judged = {
+            (sid, judge): content_key("verdicts", unit_work_id(self.summaries[sid]), "released", judge)
+            for sid, judge in labelled
+        }
+
+    def read_labels(self) -> None:
+        """The released summaries, their bullets, and the labels as verdicts."""
+        work_ids = list(self.summaries.values())
+        copies = _copy_tasks(self.benchmark, self.run, self.summaries)
+        self._perform(_copy_stage(self.run, self.bench_url), len(work_ids), copies)
+        self._perform(split_stage(self.run), len(work_ids), split_tasks(self.run, work_ids))
+        labels = _label_tasks(self.benchmark, self.run, self.judged)
+        self._perform(_label_stage(self.run, self.bench_url), len(self.judged), labels)
+
+    def aggregate(self) -> None:
+        units = {work_id: unit_work_id(self.summaries[sid]) for (sid, _), work_id in self.judged.items()}
+        share = self.settings.partial_score
+        self._perform(score_stage(self.run, self.bench_url, share), len(units), score_tasks(self.run, units, share))
+        self._perform(classify_stage(self.run, self.bench_url), len(units), classify_tasks(self.run, units))
+
+    def report(self) -> dict[str, Any]:
+        return write_results(
+            self.run,
+            self.benchmark,
+            self.record,
+            title="Released summaries, replayed",
+            summary_work_ids=list(self.summaries.values()),
+            verdict_work_ids=list(self.judged.values()),
+            cards={judge: shipped_card_line(judge) for _, judge in self.judged},
+            **self.settings.model_dump(),
+        )
+
+    def _perform(self, stage: Stage, wanted: int, tasks: list[Task]) -> None:
+        self.record.add(run_stage(self.run, stage, wanted, tasks, cluster=self.cluster))
+
+
+def replay(bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster) -> dict[str, Any]:
     """The results: the tables of the report, as one JSON document."""
-    benchmark = Benchmark(bench_url)
-    run = Folder(out_url)
-    labelled = _labelled_pairs(benchmark)
-    config = {"aggregate": aggregate, "partial_score": partial_score, "resamples": resamples, "seed": seed}
-    record = RunRecord(run, verb="replay", benchmark=benchmark, config=config)
-    summaries = {summary_id: _summary_work_id(benchmark, summary_id) for summary_id, _ in labelled}
-    judged = {
-        (summary_id, judge): content_key("verdicts", unit_work_id(summaries[summary_id]), "released", judge)
-        for summary_id, judge in labelled
-    }
-
-    def perform(stage: Stage, wanted: int, tasks: list[Task]) -> None:
-        record.add(run_stage(run, stage, wanted, tasks, cluster=cluster))
-
-    perform(_copy_stage(run, bench_url), len(summaries), _copy_tasks(benchmark, run, summaries))
-    perform(split_stage(run), len(summaries), split_tasks(run, list(summaries.values())))
-    perform(_label_stage(run, bench_url), len(judged), _label_tasks(benchmark, run, judged))
-    units = {work_id: unit_work_id(summaries[summary_id]) for (summary_id, _), work_id in judged.items()}
-    perform(aggregate_stage(run, bench_url, partial_score), len(judged), aggregate_tasks(run, units, partial_score))
-    perform(classify_stage(run, bench_url), len(judged), classify_tasks(run, units))
-    return write_results(
-        run,
-        benchmark,
-        record,
-        summary_work_ids=list(summaries.values()),
-        verdict_work_ids=list(judged.values()),
-        title="Released summaries, replayed",
-        partial_score=partial_score,
-        aggregate=aggregate,
-        seed=seed,
-        resamples=resamples,
-    )
+    job = Replay(bench_url, out_url, settings, cluster=cluster)
+    job.read_labels()
+    job.aggregate()
+    return job.report()
 
 
 def _labelled_pairs(benchmark: Benchmark) -> list[tuple[str, str]]:
@@ -180,23 +201,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("replay", __doc__)
     parser.add_argument("benchmark", metavar="BENCH")
     parser.add_argument("--out", required=True, metavar="RUN")
-    parser.add_argument("--aggregate", choices=["pooled", "per_summary"], default="pooled")
-    parser.add_argument("--partial-score", type=float, default=0.5, help="what partial coverage counts")
-    parser.add_argument("--resamples", type=int, default=2000, help="of each interval")
-    parser.add_argument("--seed", type=int, default=1, help="of the intervals")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the scoring")
     add_cluster_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:
+        settings = validated(ReplaySettings, {}, arguments.set, where="replay")
         with cluster_of(arguments) as cluster:
-            results = replay(
-                arguments.benchmark,
-                arguments.out,
-                aggregate=arguments.aggregate,
-                cluster=cluster,
-                partial_score=arguments.partial_score,
-                resamples=arguments.resamples,
-                seed=arguments.seed,
-            )
+            results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster)
         return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.out}/report/report.html")
 
     return run_verb(parser, work, argv)

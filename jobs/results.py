@@ -6,22 +6,24 @@ Everything here reads committed parts; it can be done again at any time from wha
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
-from jobs.aggregate import score_work_id, summary_tables
 from jobs.classify import PREFIX, classify_work_id
 from jobs.run_record import RunRecord
+from jobs.score import score_work_id, summary_tables
 from jobs.split import unit_work_id
 from jobs.stage import Row
 from longform import report
 from longform.aggregate import Aggregate, SummaryInfo
-from longform.judge_cards import card_line
+from longform.errors import UsageError
 
 RESULTS = "results.json"
-PAGES = "report"
+DRILLDOWN = "report/drilldown.json.gz"
 _INFO_COLUMNS = [
     "work_id", "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
 ]  # fmt: skip
@@ -42,6 +44,7 @@ def write_results(
     title: str,
     summary_work_ids: Sequence[str],
     verdict_work_ids: Sequence[str],
+    cards: Mapping[str, str | None],
     partial_score: float,
     aggregate: Aggregate,
     seed: int,
@@ -51,7 +54,7 @@ def write_results(
     """
     The results of a run, written to `results.json` and, with the drill-down, as pages.
 
-    *more* adds tables of the caller's own (retrieval, failure modes).
+    *cards* has each judge's card in one line, None where it has none; *more* adds tables of the caller's own.
     """
     infos = {info.summary_id: info for info in summary_infos(run, summary_work_ids).values()}
     score_ids = [score_work_id(work_id, partial_score) for work_id in verdict_work_ids]
@@ -63,7 +66,7 @@ def write_results(
         "fidelity": record.content["fidelity"],
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
-        "judges": [{"judge": judge, "card": card_line(judge)} for judge in dict.fromkeys(s["judge"] for s in scores)],
+        "judges": [{"judge": judge, "card": cards[judge]} for judge in dict.fromkeys(s["judge"] for s in scores)],
         **(more or {}),
         "run": record.content,
     }
@@ -72,13 +75,27 @@ def write_results(
         "queries": dict(_query_facts(benchmark, {info.query_id for info in infos.values()})),
         "summaries": _summary_facts(run, infos, scores, summary_work_ids, verdict_work_ids),
     }
-    write_pages(run, results | {"drilldown": drilldown})
+    run.write_bytes(DRILLDOWN, gzip.compress(json.dumps(drilldown, allow_nan=False).encode(), mtime=0))
+    write_pages(run.child("report"), "report", results | {"drilldown": drilldown})
     return results
 
 
-def write_pages(run: Folder, results: Mapping[str, Any]) -> None:
-    run.write_bytes(f"{PAGES}/report.html", report.html(results).encode())
-    run.write_bytes(f"{PAGES}/report.md", report.markdown(results).encode())
+def write_pages(folder: Folder, name: str, results: Mapping[str, Any]) -> None:
+    folder.write_bytes(f"{name}.html", report.html(results).encode())
+    folder.write_bytes(f"{name}.md", report.markdown(results).encode())
+
+
+def read_results(run: Folder) -> dict[str, Any]:
+    """
+    What the pages of a finished run are made from.
+
+    Raises:
+        UsageError: The run has no results yet.
+    """
+    if not run.has(RESULTS):
+        raise UsageError(f"{run.url}: expected a finished run with {RESULTS}; run it to its end first")
+    drilldown = json.loads(gzip.decompress(run.read_bytes(DRILLDOWN)))
+    return dict(run.read_json(RESULTS)) | {"drilldown": drilldown}
 
 
 def _benchmark_facts(benchmark: Benchmark) -> dict[str, Any]:

@@ -27,7 +27,15 @@ class RunRecord:
         UsageError: The folder holds a run of another benchmark.
     """
 
-    def __init__(self, run: Folder, *, verb: str, benchmark: Benchmark, config: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        run: Folder,
+        *,
+        verb: str,
+        benchmark: Benchmark,
+        config: Mapping[str, Any],
+        limit: int | None = None,
+    ) -> None:
         self._run = run
         dataset = benchmark.manifest["dataset_hash"]
         before = run.read_json(_FILE) if run.has(_FILE) else None
@@ -42,6 +50,7 @@ class RunRecord:
             "fidelity": "ours",
             "benchmark": {"url": benchmark.folder.url, **benchmark.manifest},
             "config": dict(config),
+            "limit": limit,  # queries; null: all
             "git_commit": _git_commit(),
             "versions": {"longform": __version__, "python": platform.python_version()}
             | {name: version(name) for name in _PACKAGES},
@@ -54,13 +63,20 @@ class RunRecord:
         self.content["stages"].append(asdict(report))
         self._write()
 
-    def note(self, **facts: Any) -> None:
-        """Note anything else by name."""
-        self.content.update(facts)
-        self._write()
-
     def _write(self) -> None:
         self._run.write_json(_FILE, self.content)
+
+
+def read_record(run: Folder) -> dict[str, Any]:
+    """
+    The record of a run that was made before.
+
+    Raises:
+        UsageError: No run stands there.
+    """
+    if not run.has(_FILE):
+        raise UsageError(f"no run at {run.url!r}: expected a folder with {_FILE}; make one with `longform evaluate`")
+    return dict(run.read_json(_FILE))
 
 
 def _git_commit() -> str | None:

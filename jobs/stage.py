@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import json
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,6 +30,8 @@ Worker = Callable[[Mapping[str, Any]], Any]
 """Task payload -> rows of the stage's table, or an awaitable of them."""
 
 _RECEIPTS_A_COMMIT = 8
+_TERMINAL_INTERVAL_S = 0.5
+_LOG_INTERVAL_S = 10.0
 
 
 class StageError(LongformError):
@@ -151,7 +154,7 @@ def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster
         performer = AsyncPerformer if stage.asynchronous else Performer
         mapped = dataset.map(performer, fn_constructor_kwargs=given, compute=pool, num_cpus=cluster.cpus)
     else:
-        compute = TaskPoolStrategy(size=cluster.workers)
+        compute = TaskPoolStrategy(size=min(cluster.workers, len(tasks)))
         mapped = dataset.map(perform, fn_kwargs=given, compute=compute, num_cpus=cluster.cpus)
     yield from mapped.iter_rows()
 
@@ -211,31 +214,42 @@ def _error_receipt(work_ids: list[str], error: str) -> Row:
 
 
 class _Progress:
-    """A line that says how far a stage is, rewritten in place on a terminal."""
+    """
+    A line that says how far a stage is: rewritten in place on a terminal, else one now and then.
+
+    A thread of its own keeps it coming while nothing is finished.
+    """
 
     def __init__(self, name: str, n_tasks: int, log: TextIO) -> None:
         self._name, self._n_tasks, self._log = name, n_tasks, log
-        self._done = 0
-        self._started = self._shown = time.monotonic()
-        self._interval_s = 0.2 if log.isatty() else 10.0
+        self._done = self._rows = 0
+        self._started = time.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._keep_printing, daemon=True)
+        if n_tasks:
+            self._thread.start()
 
     def step(self, rows: int) -> None:
         self._done += 1
-        now = time.monotonic()
-        if now - self._shown >= self._interval_s:
-            self._shown = now
-            elapsed = now - self._started
-            left = elapsed / self._done * (self._n_tasks - self._done)
-            rate = f"{rows:,} rows  {rows / elapsed:,.0f} rows/s  {left:.0f} s left"
-            self._print(f"{self._name:<10} {self._done}/{self._n_tasks} parts  {rate}", end="")
+        self._rows = rows
 
     def end(self, rows: int, *, found: int) -> None:
+        self._ended.set()
+        if self._n_tasks:
+            self._thread.join()
         elapsed = time.monotonic() - self._started
-        text = f"{self._name:<10} {rows:,} rows in {elapsed:.1f} s; {found:,} pieces of work were done before"
-        self._print(text, end="\n")
+        before = f"; {found:,} pieces of work were done before" if found else ""
+        self._print(f"{self._name:<18} {rows:,} rows in {elapsed:.1f} s{before}", end="\n")
+
+    def _keep_printing(self) -> None:
+        while not self._ended.wait(_TERMINAL_INTERVAL_S if self._log.isatty() else _LOG_INTERVAL_S):
+            elapsed = time.monotonic() - self._started
+            left = f"{elapsed / self._done * (self._n_tasks - self._done):.0f} s left" if self._done else "starting"
+            rate = f"{self._rows:,} rows, {self._rows / elapsed:,.0f} a second, {elapsed:.0f} s so far, {left}"
+            self._print(f"{self._name:<18} {self._done}/{self._n_tasks} parts, {rate}", end="")
 
     def _print(self, text: str, *, end: str) -> None:
         if self._log.isatty():
-            print(f"\r{text:<79}", end=end, file=self._log, flush=True)
+            print(f"\r{text:<100}", end=end, file=self._log, flush=True)
         else:
             print(text, file=self._log, flush=True)

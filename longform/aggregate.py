@@ -114,7 +114,16 @@ def _cell(
         "words_per_bullet": words.value,
         "cut_share": float(np.mean(cuts)) if cuts else None,
         "intervals": {measure: [found.low, found.high] for measure, found in estimates.items()},
+        "reasons": {measure: _why_unknown(group) for measure, found in estimates.items() if found.value is None},
     }
+
+
+def _why_unknown(group: Group) -> str:
+    if all(s.info.failure is not None for s in group):
+        return "every summary failed"
+    if not _count(group, "coverage", 1):
+        return "no insight has a readable judgement"
+    return "no insight is covered" if not _count(group, "citation", 1) else "the gold documents are not known"
 
 
 def _systems(summaries: Group) -> dict[tuple[str, str], list[Scored]]:
@@ -212,10 +221,16 @@ def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> 
             means[order] = 100 * drawn[:, 0] / drawn[:, 1]
     # (1 + resamples,): the observed value first
     sensitivity = np.max([np.abs(means[order] - means[reference]) for order in ("top", "bottom")], axis=0)
-    low, high = np.nanquantile(sensitivity[1:], [0.025, 0.975])
-    values = {order: float(means[order][0]) if order in means else None for order in _ORDERS}
-    interval = [float(low), float(high)] if len(queries) > 1 else [None, None]
-    return values | {"reference": reference, "sensitivity": float(sensitivity[0]), "interval": interval}
+    known = sensitivity[~np.isnan(sensitivity)]
+    low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (np.nan, np.nan)
+    values = {order: _number(means[order][0]) if order in means else None for order in _ORDERS}
+    interval = [_number(low), _number(high)] if len(queries) > 1 else [None, None]
+    return values | {"reference": reference, "sensitivity": _number(sensitivity[0]), "interval": interval}
+
+
+def _number(value: float) -> float | None:
+    """None for NaN: the mean of nothing is unknown."""
+    return None if np.isnan(value) else float(value)
 
 
 _ORDERS = ("given", "random", "top", "middle", "bottom")

@@ -200,6 +200,7 @@ class Experiment(Strict):
     rerankers: dict[str, Reranker] = {}
     summarizers: dict[str, Summarizer]
     judges: dict[str, Judge]
+    cards: dict[str, str] = {}  # judge -> the file of its card, as `longform calibrate --out` writes it
     systems: tuple[SystemGrid, ...] = Field(min_length=1)
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
@@ -228,6 +229,8 @@ class Experiment(Strict):
                     yield "systems.reranker", reranker, dict(self.rerankers)
             for name in grid.summarizer:
                 yield "systems.summarizer", name, dict(self.summarizers)
+        for name in self.cards:
+            yield "cards", name, dict(self.judges)
         for name, retriever in self.retrievers.items():
             if isinstance(retriever, FusionRetriever):
                 for base in retriever.of:

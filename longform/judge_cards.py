@@ -13,20 +13,15 @@ from importlib.resources import files
 from typing import Any
 
 
-def read_card(judge: str) -> dict[str, Any] | None:
-    """The card that ships for *judge*; None: there is none."""
-    resource = files("longform").joinpath("cards", f"{card_name(judge)}.json")
+def shipped_card(judge: str) -> dict[str, Any] | None:
+    """The card that ships for `offline` or `released:NAME`; None: there is none."""
+    resource = files("longform").joinpath("cards", f"{judge.replace(':', '_')}.json")
     return json.loads(resource.read_text(encoding="utf-8")) if resource.is_file() else None
 
 
-def card_name(judge: str) -> str:
-    """A judge's name as a file name."""
-    return judge.replace(":", "_").replace("/", "_")
-
-
-def card_line(judge: str) -> str | None:
-    """The card in one line; None: there is none."""
-    card = read_card(judge)
+def shipped_card_line(judge: str) -> str | None:
+    """The same in one line."""
+    card = shipped_card(judge)
     return None if card is None else describe(card)
 
 
@@ -37,11 +32,12 @@ def describe(card: Mapping[str, Any]) -> str:
         for name, key, factor in (("r", "pearson", 1), ("kappa", "kappa", 1), ("link %", "linking_accuracy", 100))
     ]
     labels = card["labels"]
-    return (
+    topics = "1 topic" if labels["n_topics"] == 1 else f"{labels['n_topics']} topics"
+    line = (
         f"against people: {', '.join(parts)}; bias {_with_interval(card['bias']['mean'], 1)}; "
-        f"{card['pearson']['n']} labels of {labels['n_summaries']} summaries, {labels['n_topics']} topic(s), "
-        f"label set {labels['hash']}"
+        f"{card['pearson']['n']} labels of {labels['n_summaries']} summaries, {topics}, label set {labels['hash']}"
     )
+    return f"{line}; {card['note']}" if card.get("note") else line
 
 
 def _with_interval(estimate: Mapping[str, float | None], factor: float) -> str:

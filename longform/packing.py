@@ -113,10 +113,8 @@ def _within_budget(ranking: Sequence[int], document_tokens: Sequence[int], budge
     kept: dict[int, int] = {}
     remaining = budget_tokens
     for document in ranking:
-        tokens = min(document_tokens[document], remaining)
-        if remaining > 0:
-            kept[document] = tokens
-        remaining -= tokens
         if remaining <= 0:
             break
+        kept[document] = min(document_tokens[document], remaining)
+        remaining -= kept[document]
     return kept

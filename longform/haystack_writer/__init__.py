@@ -40,7 +40,7 @@ __all__ = [
     "write_haystack",
 ]
 
-_WRITER_VERSION = 1  # raised by a change of the code that changes documents
+_WRITER_VERSION = 2  # raised by a change of the code that changes documents
 
 
 class Plant(NamedTuple):

@@ -25,7 +25,7 @@ def assign_insights(
     rng: np.random.Generator,
 ) -> list[list[InsightPlace]]:
     """
-    For each document the insights it states, in the order it states them.
+    For each document the insights it states, in no order.
 
     A document takes as many from each of its subtopics. Each insight is dealt to `MIN_DOCUMENTS` documents first,
     what room is left is filled at random.
@@ -48,7 +48,7 @@ def assign_insights(
     for _ in range(documents):
         subtopics = _choose(visits, subtopics_per_document, least=needed, rng=rng)
         places = [(int(s), int(i)) for s in subtopics for i in _choose(counts[s], share, least=MIN_DOCUMENTS, rng=rng)]
-        assigned.append([places[i] for i in rng.permutation(len(places))])
+        assigned.append(places)
     return [assigned[i] for i in rng.permutation(documents)]
 
 

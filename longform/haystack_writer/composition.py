@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from longform.errors import UsageError
 from longform.haystack_writer.grammar import write
 from longform.haystack_writer.topic import Cast, ConversationTopic, NewsTopic, SubtopicPlan
 
-_ASIDE_SHARE = 0.3  # of the prose between insights; the rest speaks of no subtopic
+_ASIDE_SHARE = 0.7  # of the prose between insights; the rest speaks of no subtopic
 _MOST_USES = 3  # of one template in one document; more would read as a list
 _INTRODUCED_SHARE = 0.5  # of the statements of a subtopic not yet introduced that an introduction precedes
 _OPENER_SHARE = 0.5  # of the other turns that begin with an answer to the turn before
@@ -25,8 +26,13 @@ class Statement(NamedTuple):
     subtopic: SubtopicPlan | None
 
 
+_Thing = TypeVar("_Thing")
+
 Passage = list[str]
 """Sentences or turns that stay together."""
+
+Section = list[str]
+"""Sentences or turns that speak of one subtopic, or of none."""
 
 
 def write_conversation(
@@ -49,8 +55,8 @@ def write_conversation(
 
     beginning = [prose.one_of(topic.greetings), prose.one_of(topic.replies)]
     end = [prose.one_of(topic.closings), prose.one_of(topic.farewells)]
-    passages = prose.around(planted, beginning, end, words=words, passage=spoken)
-    turns = [turn for passage in passages for turn in passage]
+    sections = prose.around(planted, beginning, end, words=words, passage=spoken)
+    turns = [turn for section in sections for turn in section]
     assert cast.participants, "a conversation has participants"
     return "\n".join(f"{name}: {turn}" for name, turn in zip(_speakers(cast.participants, rng), turns, strict=False))
 
@@ -71,8 +77,8 @@ def write_article(
     def printed(statement: Statement) -> Passage:
         return [*prose.introduction(statement), statement.text]
 
-    passages = prose.around(planted, [beginning], [end], words=words, passage=printed)
-    return prose.one_of(topic.headlines), "\n\n".join(_paragraphs(passages, rng))
+    sections = prose.around(planted, [beginning], [end], words=words, passage=printed)
+    return prose.one_of(topic.headlines), "\n\n".join(_paragraphs(sections, rng))
 
 
 class _Prose:
@@ -101,26 +107,32 @@ class _Prose:
     def around(
         self,
         planted: Sequence[Statement],
-        beginning: Passage,
-        end: Passage,
+        beginning: Section,
+        end: Section,
         *,
         words: int,
         passage: Callable[[Statement], Passage],
-    ) -> list[Passage]:
-        """The planted statements in their order, at random places of prose that fills up to *words* words."""
-        wanted = [passage(statement) for statement in planted]
-        missing = words - sum(_n_words(part) for part in [beginning, *wanted, end])
+    ) -> list[Section]:
+        """A section for each subtopic in any order: the planted statements, and other prose up to *words* words."""
+        wanted = [(statement, passage(statement)) for statement in planted]
+        missing = words - sum(_n_words(part) for part in [beginning, *(part for _, part in wanted), end])
         if missing < 0:
             msg = f"words: expected at least {words - missing} for a document of this topic with {len(planted)} "
             msg += f"insights, its beginning and its end, got {words}; ask for more words or fewer insights a document"
             raise UsageError(msg)
-        mixed = list(self._until(missing, passage))
-        places = sorted(int(place) for place in self._rng.integers(len(mixed) + 1, size=len(wanted)))
-        for place, part in reversed(list(zip(places, wanted, strict=True))):
-            mixed.insert(place, part)
-        return [beginning, *mixed, end]
+        return [beginning, *self._sections([*wanted, *self._until(missing, passage)]), end]
 
-    def _until(self, missing: int, passage: Callable[[Statement], Passage]) -> Iterator[Passage]:
+    def _sections(self, parts: Sequence[tuple[Statement, Passage]]) -> Iterator[Section]:
+        by_subject: dict[str, list[Passage]] = {}
+        for statement, part in parts:
+            subject = statement.subtopic.name if statement.subtopic else statement.text
+            by_subject.setdefault(subject, []).append(part)
+        for subject in _shuffled(list(by_subject), self._rng):
+            # stable: the passage with the introduction, which has one sentence more, comes first
+            ordered = sorted(_shuffled(by_subject[subject], self._rng), key=len, reverse=True)
+            yield [text for part in ordered for text in part]
+
+    def _until(self, missing: int, passage: Callable[[Statement], Passage]) -> Iterator[tuple[Statement, Passage]]:
         said: set[str] = set()
         for statement in self._statements():
             if missing <= 0:
@@ -129,7 +141,7 @@ class _Prose:
                 said.add(statement.text)
                 part = passage(statement)
                 missing -= _n_words(part)
-                yield part
+                yield statement, part
         msg = f"words: a document of this topic is {missing} words short when each of its sentences is used "
         raise UsageError(msg + f"{_MOST_USES} times; ask for fewer words")
 
@@ -156,17 +168,23 @@ def _speakers(names: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
         current = (current + int(rng.integers(1, len(names)))) % len(names)
 
 
-def _paragraphs(passages: Sequence[Passage], rng: np.random.Generator) -> Iterator[str]:
-    """Some sentences each; an introduction begins a new one."""
+def _shuffled(things: Sequence[_Thing], rng: np.random.Generator) -> list[_Thing]:
+    return [things[place] for place in rng.permutation(len(things))]
+
+
+def _paragraphs(sections: Sequence[Section], rng: np.random.Generator) -> Iterator[str]:
+    """Some sentences each; a section of several sentences has paragraphs of its own, single ones are gathered."""
     paragraph: list[str] = []
     limit = 0
-    for passage in passages:
-        if paragraph and (len(passage) > 1 or len(paragraph) >= limit):
-            yield " ".join(paragraph)
-            paragraph = []
-        if not paragraph:
-            limit = int(rng.integers(2, _LONGEST_PARAGRAPH + 1))
-        paragraph += passage
+    for before, section in pairwise([[], *sections]):
+        apart = len(section) > 1 or len(before) > 1
+        for place, sentence in enumerate(section):
+            if paragraph and (len(paragraph) >= limit or (apart and place == 0)):
+                yield " ".join(paragraph)
+                paragraph = []
+            if not paragraph:
+                limit = int(rng.integers(2, _LONGEST_PARAGRAPH + 1))
+            paragraph.append(sentence)
     yield " ".join(paragraph)
 
 

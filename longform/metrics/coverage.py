@@ -101,7 +101,7 @@ def summary_scores(insights: Iterable[InsightScore]) -> list[Score]:
     covered = [i.citation for i in judged if i.citation is not None]
     unjudged = len(insights) - len(judged)
     values: dict[str, list[float]] = {
-        "coverage": [i.coverage for i in judged],
+        "coverage": [i.coverage for i in judged if i.coverage is not None],
         "citation": [c.f1 for c in covered],
         "precision": [c.precision for c in covered],
         "recall": [c.recall for c in covered],

@@ -91,6 +91,20 @@ def test_chunks_are_whole_sentences_packed_while_they_fit(encoder: Encoder) -> N
     assert encoder.chunks("Banks fell. " * 5, max_tokens=10) == ["Banks fell. Banks fell."] * 2 + ["Banks fell."]
 
 
+def test_chunks_fit_also_where_a_whole_has_more_tokens_than_its_parts(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vocabularies with a start-of-text mark count a sentence inside a text differently from the sentence alone."""
+
+    def lengths(texts: list[str]) -> list[int]:
+        return [2 + len(text.split()) ** 2 for text in texts]
+
+    monkeypatch.setattr(encoder, "lengths", lengths)
+    chunks = encoder.chunks("Banks fell. " * 9, max_tokens=18)
+    assert max(lengths(chunks)) <= 18
+    assert " ".join(chunks).split() == ["Banks", "fell."] * 9
+
+
 def test_an_empty_text_is_one_empty_chunk(encoder: Encoder) -> None:
     assert encoder.chunks(" \n", max_tokens=None) == [""]
 

@@ -1,15 +1,15 @@
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib.metadata import PackageNotFoundError, files
 from typing import Any
 
+import aiohttp
 import pytest
 from aiohttp import web
 
 from actors.chat import check_chat, open_chat
-from actors.openai_chat import OpenAIChat, read_usage
+from actors.openai_chat import OpenAIChat, read_completion, read_usage
 from longform import prompts
 from longform.chat import ChatRequest, Message, TokenLogprobs, Usage
 from longform.configuration import ChatSettings
@@ -30,14 +30,12 @@ class Server:
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.in_flight = 0
-        self.max_in_flight = 0
         self.url = ""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(await request.json())
         self.keys.append(request.headers.get("Authorization"))
         self.in_flight += 1
-        self.max_in_flight = max(self.max_in_flight, self.in_flight)
         try:
             return await self.handler(request)
         finally:
@@ -49,7 +47,7 @@ async def server() -> AsyncIterator[Server]:
     server = Server()
     app = web.Application()
     app.router.add_post("/v1/chat/completions", server.handle)
-    runner = web.AppRunner(app, shutdown_timeout=0)
+    runner = web.AppRunner(app, shutdown_timeout=1, handler_cancellation=True)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
@@ -103,9 +101,7 @@ async def test_what_is_none_is_not_sent(server: Server, ask: Any) -> None:
 
 async def test_parameters_are_sent_under_the_names_the_api_has(server: Server, ask: Any) -> None:
     schema = coverage_schema()
-    await ask(
-        ChatRequest(messages=REQUEST.messages, max_tokens=5, temperature=0.0, json_schema=schema, top_logprobs=2)
-    )
+    await ask(ChatRequest(messages=REQUEST.messages, max_tokens=5, temperature=0.0, json_schema=schema, top_logprobs=2))
     sent = server.requests[0]
     assert (sent["temperature"], sent["logprobs"], sent["top_logprobs"]) == (0.0, True, 2)
     assert sent["response_format"]["type"] == "json_schema"
@@ -121,7 +117,7 @@ async def test_a_reasoning_model_gets_its_limit_under_its_own_name(server: Serve
     assert "max_tokens" not in sent
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 408, 409, 413, 422, 429, 500, 503, 529])
+@pytest.mark.parametrize("status", [400, 401, 429, 500, 503])
 async def test_an_http_error_is_its_status_after_one_attempt(server: Server, ask: Any, status: int) -> None:
     server.handler = answer({"error": {"message": f"bad key {KEY}"}}, status=status)
     reply = await ask()
@@ -136,9 +132,7 @@ async def test_a_call_that_outlasts_its_deadline_is_a_timeout(server: Server, as
         raise AssertionError
 
     server.handler = hang
-    reply = await ask(timeout_s=0.1)
-    assert reply.failure == "timeout"
-    assert len(server.requests) == 1
+    assert (await ask(timeout_s=0.2)).failure == "timeout"
 
 
 async def test_a_body_that_trickles_without_end_is_a_timeout(server: Server, ask: Any) -> None:
@@ -149,7 +143,7 @@ async def test_a_body_that_trickles_without_end_is_a_timeout(server: Server, ask
         await response.prepare(request)
         while True:
             await response.write(b" ")
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # the pace of the server, nothing waits for it
 
     server.handler = trickle
     assert (await ask(timeout_s=0.2)).failure == "timeout"
@@ -189,16 +183,20 @@ async def test_a_server_that_hangs_up_is_a_connection_failure(server: Server, as
     ],
     ids=lambda body: body[:24].decode("latin-1"),
 )
-@pytest.mark.parametrize("content_type", ["application/json", "text/html"])
-async def test_a_body_that_is_no_completion_is_bad(server: Server, ask: Any, body: bytes, content_type: str) -> None:
-    """The client library hands such bodies on as if they were replies."""
-
-    async def garbage(_: web.Request) -> web.Response:
-        return web.Response(body=body, content_type=content_type)
-
-    server.handler = garbage
-    reply = await ask()
+def test_a_body_that_is_no_completion_is_bad(body: bytes) -> None:
+    reply = read_completion(body)
     assert (reply.text, reply.failure) == (None, "bad_body")
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "text/html"])
+async def test_a_page_in_place_of_a_reply_is_bad(server: Server, ask: Any, content_type: str) -> None:
+    """The client library hands such a body on as if it were a reply."""
+
+    async def page(_: web.Request) -> web.Response:
+        return web.Response(body=b"<html>It works!</html>", content_type=content_type)
+
+    server.handler = page
+    assert (await ask()).failure == "bad_body"
 
 
 @pytest.mark.parametrize(
@@ -213,11 +211,9 @@ async def test_a_body_that_is_no_completion_is_bad(server: Server, ask: Any, bod
         pytest.param({"message": {"content": ""}, "finish_reason": "length"}, "length", id="spent-on-reasoning"),
     ],
 )
-async def test_a_reply_that_is_not_whole_is_no_text_and_keeps_what_it_used(
-    server: Server, ask: Any, choice: dict[str, Any], failure: str
-) -> None:
-    server.handler = answer(completion(**choice) | {"usage": {"prompt_tokens": 9, "completion_tokens": 4}})
-    reply = await ask()
+def test_a_reply_that_is_not_whole_is_no_text_and_keeps_what_it_used(choice: dict[str, Any], failure: str) -> None:
+    body = completion(**choice) | {"usage": {"prompt_tokens": 9, "completion_tokens": 4}}
+    reply = read_completion(json.dumps(body).encode())
     assert (reply.text, reply.failure) == (None, failure)
     assert reply.finish_reason == choice.get("finish_reason", "stop")
     assert reply.usage == Usage(input_tokens=9, output_tokens=4)
@@ -264,20 +260,30 @@ async def test_logprobs_come_with_their_alternatives(server: Server, ask: Any) -
 
 
 async def test_no_more_than_concurrency_are_in_flight_and_all_of_it_is_used(server: Server) -> None:
-    full = asyncio.Event()
+    full, released = asyncio.Event(), asyncio.Event()
 
-    async def wait_until_full(_: web.Request) -> web.Response:
+    async def hold(_: web.Request) -> web.Response:
         if server.in_flight == 3:
             full.set()
-        await full.wait()
+        await released.wait()
         return web.json_response(completion())
 
-    server.handler = wait_until_full
+    server.handler = hold
     chat = OpenAIChat(ChatSettings(model="m", base_url=server.url, concurrency=3))
-    replies = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(10)))
+    asked = [asyncio.create_task(chat.complete(REQUEST)) for _ in range(10)]
+    await full.wait()
+    await probe(server, times=5)  # whatever else had left the client has arrived by now
+    assert server.in_flight == 3
+    released.set()
+    assert [(await one).failure for one in asked] == [None] * 10
     await chat.close()
-    assert [reply.failure for reply in replies] == [None] * 10
-    assert server.max_in_flight == 3
+
+
+async def probe(server: Server, *, times: int) -> None:
+    """Other requests to the server, one after the other."""
+    async with aiohttp.ClientSession() as session:
+        for _ in range(times):
+            await session.get(f"{server.url}/none")
 
 
 async def test_a_request_that_exceeds_the_window_is_never_sent(server: Server, ask: Any) -> None:
@@ -359,13 +365,10 @@ async def test_a_real_model_answers_a_coverage_prompt_by_its_schema(unused_tcp_p
     server = xllamacpp.Server(params)
     prompt = prompts.load_prompt("judge_coverage_3")
     text = prompt.render(bullets=numbered_bullets(["Cats sleep a lot. [1]", "Dogs bark. [2]"]), insight="Cats sleep.")
-    chat = open_chat(
-        ChatSettings(model="smollm2", base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", json_schema=True, timeout_s=300)
-    )
-    request = ChatRequest(
-        messages=(Message("user", text),), max_tokens=100, temperature=0.0, json_schema=coverage_schema(), top_logprobs=3
-    )
-    started = time.monotonic()
+    base_url = f"http://127.0.0.1:{unused_tcp_port}/v1"
+    chat = open_chat(ChatSettings(model="smollm2", base_url=base_url, json_schema=True, timeout_s=300))
+    asked = {"temperature": 0.0, "json_schema": coverage_schema(), "top_logprobs": 3}
+    request = ChatRequest(messages=(Message("user", text),), max_tokens=100, **asked)
     reply = await chat.complete(request)
     await chat.close()
     del server
@@ -373,6 +376,4 @@ async def test_a_real_model_answers_a_coverage_prompt_by_its_schema(unused_tcp_p
     assert json.loads(reply.text or "").keys() == {"coverage", "bullet_id"}
     assert parse_coverage(reply.text or "", n_bullets=2).answer in {"full", "partial", "none"}
     assert reply.usage.output_tokens
-    assert reply.seconds is not None
-    assert reply.seconds <= time.monotonic() - started
     assert reply.logprobs

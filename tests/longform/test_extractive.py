@@ -76,7 +76,7 @@ def test_close_paraphrase_waits_for_what_is_new() -> None:
     lines = [
         "The harbour bridge carries heavy trucks, trams and cyclists.",
         "The harbour bridge carries heavy trucks, trams and pedestrians.",
-        "The harbour museum shows old boats.",
+        "The harbour museum reopened again.",
     ]
     documents = [(number, "\n".join(lines)) for number in range(1, 5)]
     assert lines[2] in [text for text, _ in extract(documents, "harbour", 2, 300)]

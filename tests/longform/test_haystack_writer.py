@@ -23,6 +23,7 @@ from longform.haystack_writer.grammar import every_sentence, number_in_words, sl
 from longform.haystack_writer.topic import InsightPlan, load_topic
 from longform.keys import content_key
 from longform.records import gold_documents
+from longform.support import SupportIndex
 from longform.text import inverse_document_frequency, numbers, stems
 
 SEED = 11
@@ -98,37 +99,83 @@ def test_a_document_takes_its_insights_evenly_from_its_subtopics(haystack: Hayst
 # ---------------------------------------------------------------- words
 
 
-def test_references_share_few_words_with_the_statements_of_them(haystack: Haystack) -> None:
-    """
-    Measured over both topics: 0.30 and 0.35 of a reference's stems on average, numbers and names included.
+def _share(insight: str, statement: frozenset[str]) -> float:
+    wanted = set(stems(insight))
+    return len(wanted & statement) / len(wanted)
 
-    Were it nearly all, matching words would be as good as understanding.
+
+def _best_sentences(haystack: Haystack) -> dict[str, list[frozenset[str]]]:
+    """Insight -> the stems of the sentence nearest to it in each document that states it."""
+    index = SupportIndex([document.text for document in haystack.documents])
+    text = {target.target_id: target.text for target in haystack.targets}
+    place = {document.doc_id: document.doc_index for document in haystack.documents}
+    best: dict[str, list[frozenset[str]]] = {}
+    for qrel in haystack.qrels:
+        assert qrel.target_id is not None
+        begin, end = index.bounds[place[qrel.doc_id]], index.bounds[place[qrel.doc_id] + 1]
+        wanted = set(stems(text[qrel.target_id]))
+        best.setdefault(qrel.target_id, []).append(max(index.stems[begin:end], key=lambda s: len(wanted & s)))  # noqa: B023
+    return best
+
+
+def test_statements_share_as_many_words_with_the_reference_as_in_published_haystacks(haystack: Haystack) -> None:
     """
-    reference = {target.target_id: set(stems(target.text)) for target in haystack.targets}
-    shared = [
-        len(reference[plant.target_id] & set(stems(plant.text))) / len(reference[plant.target_id])
-        for plant in haystack.plants
+    The best sentence of a document that states an insight has 0.61 (ferry) and 0.56 (lido) of its stems.
+
+    In SummHay's topics news3 and conv5, measured alike, it is 0.73 and 0.39. Much less, and a method that matches
+    words finds nothing; nearly all, and matching words is as good as understanding.
+    """
+    best = _best_sentences(haystack)
+    shares = [_share(target.text, sentence) for target in haystack.targets for sentence in best[target.target_id]]
+
+    assert 0.46 < fmean(shares) < 0.66
+    assert min(shares) > 0.2
+    assert max(shares) < 1
+
+
+def test_statements_of_an_insight_resemble_each_other_as_in_published_haystacks(haystack: Haystack) -> None:
+    """Two documents' best sentences share 0.59 (ferry), 0.52 (lido) of the shorter's stems; SummHay's 0.65 and 0.42."""
+    overlaps = [
+        len(one & other) / min(len(one), len(other))
+        for sentences in _best_sentences(haystack).values()
+        for one, other in combinations(sentences, 2)
     ]
 
-    assert fmean(shared) < 0.4
-    assert min(shared) > 0, "a name or a number ties each statement to its insight"
+    assert 0.42 < fmean(overlaps) < 0.65
+
+
+@pytest.mark.parametrize("variant", range(3))
+@pytest.mark.parametrize("topic", topic_names())
+def test_no_wording_copies_the_reference(topic: str, variant: int) -> None:
+    """Each possible sentence leaves out or replaces a word of the reference; a name or a number ties it to it."""
+    targets = write_haystack(topic, variant=variant, seed=SEED, **DEMO).targets
+    for target, sentences in zip(targets, possible_statements(topic, variant=variant, seed=SEED), strict=True):
+        for sentence in sentences:
+            assert 0.25 < _share(target.text, frozenset(stems(sentence))) < 0.9, (target.text, sentence)
 
 
 @pytest.mark.parametrize("topic", topic_names())
 def test_wordings_of_an_insight_differ_from_each_other(topic: str) -> None:
     """
-    No two share more than half the stems of the shorter one, names and numbers apart; 0.09 and 0.17 on average.
+    No two share more than 0.6 of the shorter one's stems, names and numbers apart; 0.27 and 0.23 on average.
 
     Else the same sentence would be found again and again, and repetition would give insights away.
     """
+    overlaps = []
     for insight in (insight for subtopic in load_topic(topic).subtopics for insight in subtopic.insights):
         texts = [set(stems(re.sub(r"\{.*?\}", "", wording))) for wording in insight.wordings]
         for one, other in combinations(texts, 2):
-            assert len(one & other) <= min(len(one), len(other)) / 2, insight.name
+            overlaps.append(len(one & other) / min(len(one), len(other)))
+            assert overlaps[-1] <= 0.6, insight.name
+    assert 0.15 < fmean(overlaps) < 0.35
 
 
 def test_words_alone_find_gold_documents_better_than_chance_and_not_perfectly(haystack: Haystack) -> None:
-    """R-precision of the documents by the idf of the reference's stems: 0.85 measured, 0.13 by chance."""
+    """
+    R-precision of the documents by the idf of the reference's stems: RPREC measured, 0.13 by chance.
+
+    SummHay's news3 and conv5, measured alike, have 0.95 and 0.77.
+    """
     texts = {document.doc_id: set(stems(document.text)) for document in haystack.documents}
     idf = inverse_document_frequency(texts.values())
     gold = gold_documents(haystack.qrels)
@@ -139,7 +186,7 @@ def test_words_alone_find_gold_documents_better_than_chance_and_not_perfectly(ha
         relevant = gold[target.target_id]
         precisions.append(len(relevant.intersection(ranked[: len(relevant)])) / len(relevant))
 
-    assert 0.4 < fmean(precisions) < 0.95
+    assert 0.7 < fmean(precisions) < 0.95
 
 
 # ---------------------------------------------------------------- documents
@@ -167,6 +214,20 @@ def test_a_conversation_is_turns_of_its_participants_and_nobody_answers_himself(
         assert set(speakers) <= set(names)
         assert all(one != next_one for one, next_one in pairwise(speakers))
         assert document.title is None
+
+
+def test_a_document_states_the_insights_of_a_subtopic_together(haystack: Haystack) -> None:
+    """Other statements of the subtopic may stand between, another subtopic's insight may not."""
+    text = {document.doc_id: document.text for document in haystack.documents}
+    query_of = {target.target_id: target.query_id for target in haystack.targets}
+    placed: dict[str, list[tuple[int, str]]] = {}
+    for plant in haystack.plants:
+        place = text[plant.doc_id].index(plant.text)
+        placed.setdefault(plant.doc_id, []).append((place, query_of[plant.target_id]))
+
+    for places in placed.values():
+        first, second, third, fourth = [query_id for _, query_id in sorted(places)]
+        assert first == second != third == fourth
 
 
 def test_an_article_has_a_headline_a_dateline_and_paragraphs() -> None:

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longform.judging import CoverageVerdict, numbered_bullets, parse_coverage
@@ -84,6 +84,7 @@ def test_coverage_without_a_bullet_stays_coverage_without_a_link(bullet_id: str,
     assert parse_coverage(reply, n_bullets=3) == ("partial", None, None, link_failure)
 
 
+@settings(deadline=None)
 @given(
     label=st.sampled_from(["FULL_COVERAGE", "PARTIAL_COVERAGE", "NO_COVERAGE"]),
     bullet_id=st.one_of(st.integers(), st.text(), st.none(), st.booleans(), st.floats(), st.lists(st.integers())),
@@ -97,6 +98,7 @@ def test_a_linked_unit_is_always_a_bullet_that_exists(label: str, bullet_id: obj
     assert (verdict.linked_unit is None and verdict.link_failure is None) == (verdict.answer == "none")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_gives_a_verdict_or_a_reason(reply: str) -> None:
     verdict = parse_coverage(reply, n_bullets=5)

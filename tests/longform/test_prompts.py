@@ -41,7 +41,7 @@ def test_rendering_takes_exactly_the_fields(given: dict[str, int]) -> None:
     [
         pytest.param("Just text {{a}}", "TOML header", id="no-header"),
         pytest.param("+++\nsource = \n+++\nx", "no TOML", id="broken-header"),
-        pytest.param(prompt_file("{{a}} {{b}}", '["a"]'), r"names the fields \['a'\], the text has \['a', 'b'\]", id="-"),
+        pytest.param(prompt_file("{{a}} {{b}}", '["a"]'), r"fields \['a'\], the text has \['a', 'b'\]", id="unnamed"),
         pytest.param(prompt_file("{{a}}", '["a", "b"]'), "the text has", id="field-not-in-text"),
         pytest.param('+++\nsource = "s"\nfields = []\n+++\nx', r"missing \['changes'\]", id="missing-key"),
         pytest.param(prompt_file("x", "[]", 'answer = "yes"\n'), r"unknown or of a wrong type \['answer'\]", id="typo"),

@@ -1,0 +1,116 @@
+"""Score: `verdicts` -> `scores`, the measures of each summary. N:1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.derive import Item, PartReader, plan
+from jobs.stage import Row, Stage, Task
+from longform import aggregate as tables
+from longform.aggregate import SummaryInfo
+from longform.citations import Bullet
+from longform.keys import content_key
+from longform.scoring import score_summary
+
+VERSION = "summhay@1"
+_SUMMARIES_A_TASK = 256
+
+
+def score_work_id(verdict_work_id: str, partial_score: float) -> str:
+    return content_key("scores", verdict_work_id, partial_score, VERSION)
+
+
+def score_stage(run: Folder, bench_url: str, partial_score: float) -> Stage:
+    return Stage(
+        name="score",
+        table="scores",
+        identity=content_key(run.url, bench_url, partial_score),
+        make_worker=partial(_worker, run, bench_url, partial_score),
+    )
+
+
+def score_tasks(run: Folder, judged: Mapping[str, str], partial_score: float) -> list[Task]:
+    """
+    The tasks that are not done.
+
+    Args:
+        run: Where the tables are.
+        judged: Verdict work id -> work id of the units it judged.
+        partial_score: What partial coverage counts.
+    """
+    items = score_items(run, judged, lambda verdict: score_work_id(verdict, partial_score))
+    return plan(run, "verdicts", run, "scores", items, per_task=_SUMMARIES_A_TASK)
+
+
+def score_items(run: Folder, judged: Mapping[str, str], work_id: Callable[[str], str]) -> list[Item]:
+    """Items of a stage that reads verdicts together with the units they judged."""
+    parts = run.locate("units")
+    return [
+        {"work_id": work_id(source), "source": source, "units": units, "units_part": parts[units]}
+        for source, units in judged.items()
+    ]
+
+
+def _worker(run: Folder, bench_url: str, partial_score: float) -> Any:
+    verdicts, units = PartReader(run), PartReader(run)
+    benchmark = Benchmark(bench_url)
+
+    def score(payload: Mapping[str, Any]) -> list[Row]:
+        return [
+            row
+            for item in payload["items"]
+            for row in _summary_rows(
+                item["work_id"],
+                verdicts.rows(payload["part"], item["source"]),
+                units.rows(item["units_part"], item["units"]),
+                benchmark,
+                partial_score,
+            )
+        ]
+
+    return score
+
+
+def _summary_rows(
+    work_id: str, verdicts: Sequence[Row], units: Sequence[Row], benchmark: Benchmark, partial_score: float
+) -> Iterable[Row]:
+    if not verdicts:
+        return
+    target = benchmark.target(verdicts[0]["target_id"])
+    bullets = [Bullet(unit["text"], unit["citations"]) for unit in units]
+    gold = benchmark.gold_numbers(target.haystack_id)
+    for score in score_summary(verdicts, bullets, gold, partial_score=partial_score):
+        yield {
+            "work_id": work_id,
+            "judge": verdicts[0]["judge"],
+            "summary_id": verdicts[0]["summary_id"],
+            "query_id": target.query_id,
+            "haystack_id": target.haystack_id,
+            "measure": score.measure,
+            "value": score.value,
+            "total": score.total,
+            "n": score.n,
+            "n_unjudged": score.n_unjudged,
+            "reason": score.reason,
+        }
+
+
+def summary_tables(
+    scores: Iterable[Row], infos: Mapping[str, SummaryInfo], *, aggregate: tables.Aggregate, seed: int, resamples: int
+) -> dict[str, Any]:
+    """The results' parts that rest on summaries' scores."""
+    names = ("cells", "per_summary_cells", "position", "curve", "comparisons", "failure_modes")
+    found: dict[str, Any] = {name: [] for name in names}
+    for judge, summaries in tables.scored_summaries(scores, infos).items():
+        given: dict[str, Any] = {"judge": judge, "seed": seed, "resamples": resamples}
+        found["cells"] += tables.cells(summaries, aggregate=aggregate, **given)
+        found["per_summary_cells"] += tables.cells(summaries, aggregate="per_summary", **given)
+        found["position"] += tables.positions(summaries, **given)
+        found["curve"] += tables.curve(summaries, judge=judge)
+        found["comparisons"] += tables.comparisons(summaries, **given)
+        found["failure_modes"] += tables.failure_modes(summaries, judge=judge)
+    return found

@@ -1,0 +1,169 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.chat_judge import ChatCoverageJudge
+from actors.scripted_chat import ScriptedChat
+from actors.storage import Folder
+from longform.chat import ChatReply, ChatRequest
+from longform.configuration import ChatJudge, ChatSettings
+from longform.errors import UsageError
+from longform.judging import coverage_schema
+from longform.tables import VERDICTS, conform
+
+INSIGHTS = ["The tram opens in June.", "Shops complain about the noise of it.", "Swans nest by the harbour."]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> str:
+    folder = Folder(str(tmp_path / "bench"))
+    rows = [("insight", i, text) for i, text in reversed(list(enumerate(INSIGHTS)))] + [("reference", 3, "A summary.")]
+    targets = [
+        {"target_id": f"t{i}", "kind": kind, "query_id": "q", "haystack_id": "h", "target_index": i, "text": text}
+        for kind, i, text in rows
+    ]
+    folder.commit("targets", [folder.write_part("targets", targets, work_ids=["h"])])
+    folder.write_json("benchmark.json", {})
+    return folder.url
+
+
+def summary(**changes: Any) -> dict[str, Any]:
+    lines = ["Here is the summary:", "- Shops complain. [2]", "- The tram opens in June. [1][2]"]
+    row = {"work_id": "w", "summary_id": "s", "query_id": "q", "haystack_id": "h", "bullets": lines}
+    return row | changes
+
+
+def judge(bench: str, *, prompt: str = "judge_coverage_3", **chat: Any) -> ChatCoverageJudge:
+    settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
+    return ChatCoverageJudge(bench, "mine", ChatJudge(kind="chat", chat=ChatSettings(**settings), prompt=prompt))
+
+
+class Sayer:
+    """A model that says the same to all and keeps what it is asked."""
+
+    def __init__(self, made: ChatCoverageJudge, **reply: Any) -> None:
+        self.accepted = made.chat.accepted
+        self.requests: list[ChatRequest] = []
+        self._reply = ChatReply(**({"text": None, "failure": None} | reply))
+        made.chat = self
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        self.requests.append(request)
+        return self._reply
+
+    async def close(self) -> None: ...
+
+
+async def test_each_insight_of_a_summary_has_one_verdict_in_their_order(bench: str) -> None:
+    rows = await judge(bench).judge([summary(), summary(summary_id="s2", work_id="w2")])
+    assert conform(rows, VERDICTS).num_rows == 6
+    assert [(row["work_id"], row["summary_id"], row["target_id"]) for row in rows[2:4]] == [
+        ("w", "s", "t2"),
+        ("w2", "s2", "t0"),
+    ]
+    assert [(row["answer"], row["linked_unit"]) for row in rows[:3]] == [("full", 2), ("full", 1), ("none", None)]
+    assert {(row["judge"], row["target_kind"], row["mode"], row["repeat"]) for row in rows} == {
+        ("mine", "insight", "full", 0)
+    }
+    assert all(row["prompt_version"].startswith("judge_coverage_3@") for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "linked_unit", "failure"),
+    [
+        ('{"coverage": "FULL_COVERAGE", "bullet_id": 3}', "full", 2, None),
+        ('{"coverage": "FULL_COVERAGE", "bullet_id": 4}', "full", None, None),
+        ('{"coverage": "PARTIAL_COVERAGE", "bullet_id": [1, 2]}', "partial", None, None),
+        ('{"coverage": "NO_COVERAGE", "bullet_id": "NA"}', "none", None, None),
+        ("The insight is covered.", None, None, "no_json_object"),
+        ('{"coverage": "MAYBE", "bullet_id": 1}', None, None, "unknown_coverage"),
+    ],
+)
+async def test_the_reply_is_kept_as_written_beside_what_was_read(
+    bench: str, reply: str, answer: str | None, linked_unit: int | None, failure: str | None
+) -> None:
+    made = judge(bench)
+    Sayer(made, text=reply)
+    row = (await made.judge([summary()]))[0]
+    assert (row["reply"], row["answer"], row["linked_unit"], row["failure"]) == (reply, answer, linked_unit, failure)
+
+
+@pytest.mark.parametrize("failure", ["http_429", "length", "timeout"])
+async def test_a_call_that_failed_is_unjudged_with_its_reason(bench: str, failure: str) -> None:
+    made = judge(bench)
+    Sayer(made, failure=failure)
+    rows = await made.judge([summary()])
+    assert [(row["answer"], row["failure"], row["reply"]) for row in rows] == [(None, failure, None)] * 3
+
+
+async def test_call_ids_tell_requests_apart_and_nothing_else(bench: str) -> None:
+    one = await judge(bench).judge([summary(), summary(summary_id="s2")])
+    again = await judge(bench, concurrency=1, timeout_s=9).judge([summary()])
+    other = await judge(bench, prompt="judge_coverage_9").judge([summary()])
+    ids = [row["call_id"] for row in one]
+    assert len(set(ids[:3])) == 3
+    assert ids[:3] == ids[3:] == [row["call_id"] for row in again]
+    assert not set(ids) & {row["call_id"] for row in other}
+
+
+@pytest.mark.parametrize(
+    ("chat", "schema"),
+    [
+        ({}, None),
+        ({"json_schema": True}, coverage_schema()),
+        ({"model": "gpt-4o"}, coverage_schema()),
+        ({"model": "gpt-4o", "json_schema": False}, None),
+    ],
+)
+async def test_a_schema_is_asked_for_where_the_model_is_known_to_take_it(
+    bench: str, chat: dict[str, Any], schema: dict[str, Any] | None
+) -> None:
+    made = judge(bench, **chat)
+    asked = Sayer(made, text="{}")
+    await made.judge([summary()])
+    assert {str(request.json_schema) for request in asked.requests} == {str(schema)}
+
+
+async def test_prompts_about_one_summary_differ_only_after_its_bullets(bench: str) -> None:
+    made = judge(bench)
+    asked = Sayer(made, text="{}")
+    await made.judge([summary()])
+    texts = [request.messages[0].text for request in asked.requests]
+    ends = [text.rindex(insight) for text, insight in zip(texts, INSIGHTS, strict=True)]
+    assert len({text[:end] for text, end in zip(texts, ends, strict=True)}) == 1
+    assert "- The tram opens in June. [1][2]" in texts[0][: ends[0]]
+
+
+async def test_a_summary_without_bullets_is_not_asked_about(bench: str) -> None:
+    """Whether it is empty or failed is not the judge's to say, so it gives no label."""
+    made = judge(bench)
+    rows = await made.judge([summary(bullets=[])])
+    assert [(row["answer"], row["failure"]) for row in rows] == [(None, "no_bullets")] * 3
+    assert isinstance(made.chat, ScriptedChat)
+    assert made.chat.n_calls == 0
+
+
+async def test_a_query_without_insights_gives_no_rows(bench: str) -> None:
+    assert await judge(bench).judge([summary(query_id="other")]) == []
+
+
+async def test_misbehaving_models_lose_no_row_and_invent_no_link(bench: str) -> None:
+    summaries = [summary(summary_id=f"s{i}", bullets=[f"bullet {i}", "b"]) for i in range(50)]
+    rows = await judge(bench, script="misbehaving").judge(summaries)
+    assert [(row["summary_id"], row["target_id"]) for row in rows] == [
+        (f"s{i}", f"t{j}") for i in range(50) for j in range(3)
+    ]
+    assert all((row["answer"] is None) == (row["failure"] is not None) for row in rows)
+    assert all(row["linked_unit"] is None or row["linked_unit"] < 2 for row in rows)
+    assert any(row["answer"] == "full" and row["linked_unit"] is None for row in rows)
+
+
+async def test_a_summary_beyond_the_window_is_unjudged(bench: str) -> None:
+    rows = await judge(bench, context_window=1500).judge([summary(bullets=["long"] * 400)])
+    assert all(row["failure"].startswith("context_exceeds_window") and row["answer"] is None for row in rows)
+
+
+def test_a_prompt_of_another_task_is_refused(bench: str) -> None:
+    with pytest.raises(UsageError, match="'summarize_news' is not one for coverage"):
+        judge(bench, prompt="summarize_news")

@@ -1,0 +1,249 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.chat_summarizer import ChatSummarizer
+from actors.scripted_chat import ScriptedChat
+from actors.storage import Folder
+from longform.chat import ChatReply, ChatRequest, Usage
+from longform.citations import bullets
+from longform.configuration import ChatSettings
+from longform.configuration import ChatSummarizer as Settings
+from longform.errors import UsageError
+from longform.keys import content_key
+from longform.tables import SUMMARIES, conform
+
+TEXTS = [
+    "The tram line opens in June this year. Nobody likes the new colour of it.",
+    "Shops complain about noise from the tram. The tram line opens in June this year.",
+    "A document that is cut HERE and its end says {{query}} is never shown.",
+]
+QUERIES = {"q-talk": "conversation", "q-news": "news", "q-any": None, "q-bare": "conversation"}
+
+
+def query(query_id: str, domain: str | None) -> dict[str, Any]:
+    bare = query_id == "q-bare"
+    return {
+        "query_id": query_id,
+        "haystack_id": "h",
+        "domain": domain,
+        "topic": "A tram for the town",
+        "subtopic_name": "Opening",
+        "subtopic": "When the tram opens",
+        "participants": None if bare else ["Ann", "Bo"],
+        "text": "When does the tram line open?",
+    }
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> str:
+    folder = Folder(str(tmp_path / "bench"))
+    documents = [
+        {"doc_id": f"d{i}", "haystack_id": "h", "doc_index": i, "title": None, "text": text}
+        for i, text in enumerate(TEXTS)
+    ]
+    queries = [query(query_id, domain) for query_id, domain in QUERIES.items()]
+    folder.commit("documents", [folder.write_part("documents", documents, work_ids=["h"])])
+    folder.commit("queries", [folder.write_part("queries", queries, work_ids=["q"])])
+    folder.write_json("benchmark.json", {})
+    return folder.url
+
+
+def context(query_id: str = "q-talk", **changes: Any) -> dict[str, Any]:
+    row = {
+        "work_id": f"w-{query_id}",
+        "context_id": f"c-{query_id}",
+        "query_id": query_id,
+        "haystack_id": "h",
+        "system": "bm25",
+        "order": "given",
+        "doc_ids": ["d2", "d0", "d1"],
+        "doc_numbers": [3, 1, 2],
+        "doc_chars": [22, 1000, 1000],
+        "cut_share": 0.25,
+        "n_requested": 2,
+        "setting": "bm25",
+    }
+    return row | changes
+
+
+def summarizer(bench: str, *, prompt: str | None = None, folder: str | None = None, **chat: Any) -> ChatSummarizer:
+    settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
+    return ChatSummarizer(bench, "mine", Settings(kind="chat", chat=ChatSettings(**settings), prompt=prompt), folder)
+
+
+class Recorder:
+    """A model that keeps what it is asked and says the same to all."""
+
+    def __init__(self, scripted: ScriptedChat, reply: ChatReply) -> None:
+        self.accepted = scripted.accepted
+        self.requests: list[ChatRequest] = []
+        self._reply = reply
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        self.requests.append(request)
+        return self._reply
+
+    async def close(self) -> None: ...
+
+
+def recorded(made: ChatSummarizer, **reply: Any) -> Recorder:
+    assert isinstance(made.chat, ScriptedChat)
+    made.chat = Recorder(made.chat, ChatReply(**({"text": "- a [1]", "failure": None} | reply)))
+    return made.chat
+
+
+async def test_a_summary_quotes_and_cites_the_documents_of_its_context(bench: str) -> None:
+    (row,) = await summarizer(bench).summarize([context()])
+    found = bullets(row["text"])
+    assert len(found) == 2
+    assert found[0].text.startswith("- The tram line opens in June this year.")
+    assert found[0].citations == [1, 2]
+
+
+async def test_rows_are_summaries_in_the_order_of_the_contexts(bench: str) -> None:
+    rows = [context(query_id) for query_id in ("q-news", "q-talk", "q-any")]
+    found = await summarizer(bench).summarize(rows)
+    assert conform(found, SUMMARIES).num_rows == 3
+    assert [row["work_id"] for row in found] == ["w-q-news", "w-q-talk", "w-q-any"]
+    assert [row["summary_id"] for row in found] == [content_key(row["work_id"]) for row in rows]
+    assert [row["prompt_version"].split("@")[0] for row in found] == [
+        "summarize_news",
+        "summarize_conversation",
+        "summarize_documents",
+    ]
+    assert {(row["summarizer"], row["setting"], row["order"], row["cut_share"]) for row in found} == {
+        ("mine", "bm25", "given", 0.25)
+    }
+
+
+async def test_the_prompt_shows_the_documents_cut_numbered_and_in_prompt_order(bench: str) -> None:
+    made = summarizer(bench)
+    chat = recorded(made)
+    await made.summarize([context()])
+    text = chat.requests[0].messages[0].text
+    assert f"Conversation 3:\n{TEXTS[2][:22]}\n\nConversation 1:\n{TEXTS[0]}\n\nConversation 2:\n" in text
+    assert "is cut HERE" not in text
+    for part in ("3 conversations", "A tram for the town", "Ann, Bo", "exactly 2 bullets", "When does the tram"):
+        assert part in text
+
+
+async def test_braces_in_a_document_stay_as_they_are(bench: str) -> None:
+    made = summarizer(bench)
+    chat = recorded(made)
+    await made.summarize([context(doc_chars=[1000, 1000, 1000])])
+    assert "its end says {{query}} is never shown" in chat.requests[0].messages[0].text
+
+
+async def test_the_news_prompt_asks_by_subtopic_and_not_by_query(bench: str) -> None:
+    made = summarizer(bench)
+    chat = recorded(made)
+    await made.summarize([context("q-news")])
+    text = chat.requests[0].messages[0].text
+    assert "When the tram opens" in text
+    assert "When does the tram line open?" not in text
+    assert "Article 3:\n" in text
+
+
+async def test_what_the_reply_says_of_itself_is_kept(bench: str) -> None:
+    made = summarizer(bench, temperature=0.5, max_tokens=77)
+    chat = recorded(made, finish_reason="stop", model="m-1", usage=Usage(5, 6, 7, 8), seconds=1.5)
+    (row,) = await made.summarize([context()])
+    assert (row["model"], row["finish_reason"], row["seconds"], row["cost_usd"]) == ("m-1", "stop", 1.5, None)
+    tokens = [row[f"{kind}_tokens"] for kind in ("input", "cached", "output", "reasoning")]
+    assert tokens == [5, 6, 7, 8]
+    assert (chat.requests[0].temperature, chat.requests[0].max_tokens) == (0.5, 77)
+
+
+async def test_a_failed_reply_stays_a_row_with_its_reason(bench: str) -> None:
+    made = summarizer(bench)
+    recorded(made, text=None, failure="http_429")
+    (row,) = await made.summarize([context()])
+    assert (row["text"], row["failure"], row["n_requested"]) == (None, "http_429", 2)
+
+
+@pytest.mark.parametrize(
+    ("row", "failure"),
+    [
+        pytest.param(context("q-gone"), "missing_query", id="query"),
+        pytest.param(context(doc_ids=["d0", "dx", "d1"]), "missing_document: dx", id="document"),
+        pytest.param(context("q-bare"), "missing_participants", id="participants"),
+        pytest.param(context(n_requested=None), "missing_n_insights", id="n-insights"),
+    ],
+)
+async def test_a_row_that_cannot_be_asked_fails_alone(bench: str, row: dict[str, Any], failure: str) -> None:
+    bad, good = await summarizer(bench).summarize([row, context("q-any")])
+    assert (bad["text"], bad["failure"]) == (None, failure)
+    assert good["failure"] is None
+
+
+async def test_misbehaving_models_give_as_many_rows_as_came_in(bench: str) -> None:
+    rows = [context(work_id=f"w{i}", doc_chars=[22 + i, 1000, 1000]) for i in range(40)]
+    found = await summarizer(bench, script="misbehaving").summarize(rows)
+    assert [row["work_id"] for row in found] == [row["work_id"] for row in rows]
+    assert all((row["text"] is None) == (row["failure"] is not None) for row in found)
+    assert len({row["failure"] for row in found}) > 3
+
+
+async def test_a_context_beyond_the_window_is_not_sent(bench: str) -> None:
+    made = summarizer(bench, context_window=1100)
+    (row,) = await made.summarize([context()])
+    assert row["failure"].startswith("context_exceeds_window: ")
+    assert isinstance(made.chat, ScriptedChat)
+    assert made.chat.n_calls == 0
+
+
+async def test_tokens_are_counted_only_where_a_window_is_known(bench: str) -> None:
+    made = summarizer(bench)
+    chat = recorded(made)
+    await made.summarize([context()])
+    assert chat.requests[0].input_tokens is None
+
+
+async def test_all_rows_of_a_call_are_under_way_together(bench: str) -> None:
+    made = summarizer(bench, concurrency=5)
+    await made.summarize([context(work_id=f"w{i}") for i in range(12)])
+    assert isinstance(made.chat, ScriptedChat)
+    assert (made.chat.n_calls, made.chat.max_in_flight) == (12, 5)
+
+
+async def test_a_configured_prompt_stands_above_the_domain(bench: str) -> None:
+    (row,) = await summarizer(bench, prompt="summarize_documents").summarize([context("q-talk")])
+    assert row["prompt_version"].startswith("summarize_documents@")
+
+
+async def test_a_file_in_the_prompts_folder_replaces_ours(bench: str, tmp_path: Path) -> None:
+    text = '+++\nsource = "s"\nchanges = "c"\nfields = ["n_documents", "documents", "query", "n_insights"]\n+++\n'
+    (tmp_path / "summarize_documents.md").write_text(text + "OURS {{n_documents}}{{documents}}{{query}}{{n_insights}}")
+    made = summarizer(bench, folder=str(tmp_path))
+    chat = recorded(made)
+    any_row, talk_row = await made.summarize([context("q-any"), context("q-talk")])
+    assert chat.requests[0].messages[0].text.startswith("OURS 3Document 3:\n")
+    assert any_row["prompt_version"] != (await summarizer(bench).summarize([context("q-any")]))[0]["prompt_version"]
+    assert talk_row["prompt_version"] == (await summarizer(bench).summarize([context()]))[0]["prompt_version"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b'+++\nsource="s"\nchanges="c"\nfields=["query"]\n+++\n{{query}}',
+            r"expected the fields .* found \['query'\]",
+        ),
+        (b"\xff\xfe", "is not UTF-8"),
+    ],
+)
+def test_a_prompts_folder_that_cannot_be_used_is_refused(
+    bench: str, tmp_path: Path, content: bytes, message: str
+) -> None:
+    (tmp_path / "summarize_news.md").write_bytes(content)
+    with pytest.raises(UsageError, match=message):
+        summarizer(bench, folder=str(tmp_path))
+    with pytest.raises(UsageError, match="does not exist"):
+        summarizer(bench, folder=str(tmp_path / "none"))
+
+
+def test_a_prompt_of_another_task_is_refused(bench: str) -> None:
+    with pytest.raises(UsageError, match=r"expected a prompt of .*summarize_news.* found 'judge_coverage_3'"):
+        summarizer(bench, prompt="judge_coverage_3")

@@ -1,0 +1,44 @@
+"""What several rooms' tests share: the released data, a Ray of our own, a small benchmark."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+@pytest.fixture(scope="session")
+def released() -> Path:
+    """The folder of released data that LONGFORM_RELEASED_DATA names."""
+    place = os.environ.get("LONGFORM_RELEASED_DATA")
+    if not place:
+        pytest.skip("LONGFORM_RELEASED_DATA is unset: no released data to test on")
+    return Path(place)
+
+
+@pytest.fixture(scope="session")
+def ray_session() -> Iterator[None]:
+    """One local Ray for the whole session; `address="local"` never joins another one on the machine."""
+    import ray
+
+    ray.init(
+        address="local",
+        num_cpus=4,
+        object_store_memory=200_000_000,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="error",
+        namespace=f"test-{uuid.uuid4()}",
+    )
+    yield
+    ray.shutdown()

@@ -1,0 +1,116 @@
+"""Files become benchmark folders, or nothing at all."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from actors.benchmark import Benchmark
+from jobs.ingest import main
+
+DOCUMENTS = [{"doc_id": f"d{i}", "text": f"Text number {i}."} for i in range(3)]
+QUERIES = [{"query_id": "q", "text": "Which text?"}]
+INSIGHTS = [{"insight_id": "i", "query_id": "q", "text": "The second.", "doc_ids": ["d1"]}]
+
+
+def write_lines(path: Path, rows: list[dict[str, object]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus"
+    write_lines(folder / "documents.jsonl", DOCUMENTS)
+    write_lines(folder / "queries.jsonl", QUERIES)
+    write_lines(folder / "insights.jsonl", INSIGHTS)
+    return folder
+
+
+def test_own_corpus_becomes_a_benchmark(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["jsonl", str(corpus), "--out", str(tmp_path / "b"), "--json"]) == 0
+
+    manifest = json.loads(capsys.readouterr().out)
+    benchmark = Benchmark(str(tmp_path / "b"))
+    assert manifest["rows"]["documents"] == 3
+    assert [d.number for d in benchmark.documents("corpus")] == [1, 2, 3]
+    assert benchmark.gold_numbers("corpus") == {"i": frozenset({2})}
+
+
+def test_same_files_again_are_not_written_again(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "b"
+    main(["jsonl", str(corpus), "--out", str(out)])
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+
+    assert main(["jsonl", str(corpus), "--out", str(out)]) == 0
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
+
+
+def test_other_files_do_not_replace_a_benchmark(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["jsonl", str(corpus), "--out", str(tmp_path / "b")])
+    write_lines(corpus / "documents.jsonl", [*DOCUMENTS, {"doc_id": "new", "text": "x"}])
+
+    assert main(["jsonl", str(corpus), "--out", str(tmp_path / "b")]) == 2
+    assert "name another folder" in capsys.readouterr().err
+
+
+def test_malformed_input_writes_nothing(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_lines(corpus / "insights.jsonl", [INSIGHTS[0] | {"doc_ids": ["d9"]}])
+
+    assert main(["jsonl", str(corpus), "--out", str(tmp_path / "b")]) == 2
+    message = capsys.readouterr().err
+    assert all(word in message for word in ("insights.jsonl", "line 1", "doc_ids", "d9"))
+    assert not (tmp_path / "b").exists()
+
+
+def test_beir_error_at_the_end_of_the_corpus_removes_what_was_written(tmp_path: Path) -> None:
+    """Documents are written as they are read: the last of them may still be wrong."""
+    folder = tmp_path / "tiny"
+    write_lines(folder / "corpus.jsonl", [{"_id": f"d{i}", "title": "", "text": "x"} for i in range(5)])
+    write_lines(folder / "queries.jsonl", [{"_id": "q", "text": "x"}])
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\tgone\t1\n")
+
+    assert main(["beir", str(folder), "--out", str(tmp_path / "b")]) == 2
+    assert not (tmp_path / "b").exists()
+
+
+def test_beir_folder_becomes_one_haystack(tmp_path: Path) -> None:
+    folder = tmp_path / "tiny"
+    write_lines(folder / "corpus.jsonl", [{"_id": "d", "title": "T", "text": "x"}])
+    write_lines(folder / "queries.jsonl", [{"_id": "q", "text": "x"}, {"_id": "unjudged", "text": "y"}])
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t2\n")
+
+    assert main(["beir", str(folder), "--out", str(tmp_path / "b")]) == 0
+    benchmark = Benchmark(str(tmp_path / "b"))
+    assert list(benchmark.queries) == ["q"]
+    assert benchmark.qrels[0].relevance == 2
+
+
+def test_folder_of_topics_is_read_gzipped_or_not(tmp_path: Path, released: Path) -> None:
+    source = released / "summhay" / "topic_news5.json.gz"
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "topic_news5.json").write_bytes(gzip.decompress(source.read_bytes()))
+    (tmp_path / "in" / "notes.txt").write_text("not a topic")
+
+    assert main(["summhay", str(tmp_path / "in"), "--out", str(tmp_path / "plain")]) == 0
+    assert main(["summhay", str(source), "--out", str(tmp_path / "packed")]) == 0
+    plain, packed = (Benchmark(str(tmp_path / name)).manifest for name in ("plain", "packed"))
+    assert plain["dataset_hash"] == packed["dataset_hash"]
+
+
+@pytest.mark.parametrize("kind", ["beir", "jsonl", "summhay"])
+def test_folder_without_the_files_is_an_error_that_says_which(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+
+    assert main([kind, str(tmp_path / "empty"), "--out", str(tmp_path / "b")]) == 2
+    assert "expected" in capsys.readouterr().err
+    assert not (tmp_path / "b").exists()

@@ -1,0 +1,89 @@
+"""Replay and calibrate against the numbers that the release prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.storage import Folder
+from jobs.aggregate import aggregate
+from jobs.cluster import Cluster
+from jobs.ingest import ingest
+from jobs.replay import ReplaySettings, replay
+
+CLUSTER = Cluster(address=None, workers=2)
+
+
+@pytest.fixture(scope="module")
+def bench(released: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    url = str(tmp_path_factory.mktemp("bench"))
+    folder = released / "summhay"
+    ingest("summhay", [str(folder / "topic_news3.json.gz"), str(folder / "topic_news5.json.gz")], url)
+    return url
+
+
+@pytest.fixture(scope="module")
+def replayed(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
+    out = str(tmp_path_factory.mktemp("run"))
+    return Folder(out), replay(bench, out, ReplaySettings(resamples=200), cluster=CLUSTER)
+
+
+@pytest.mark.ray
+def test_every_released_cell_is_reproduced(replayed: tuple[Folder, dict[str, Any]], released: Path) -> None:
+    expected = json.loads((released / "summhay" / "expected_cells_pooled.json").read_text())
+    found = {(cell["setting"], cell["summarizer"]): cell for cell in replayed[1]["cells"]}
+
+    assert len(found) == len(expected) == 78
+    for cell in expected:
+        ours = found[cell["setting"], cell["summarizer"]]
+        for measure, value in cell.items():
+            assert ours[measure] == (value if isinstance(value, str) else pytest.approx(value, abs=1e-9)), measure
+
+
+@pytest.mark.ray
+def test_intervals_hold_their_values(replayed: tuple[Folder, dict[str, Any]]) -> None:
+    for cell in replayed[1]["cells"]:
+        for measure, (low, high) in cell["intervals"].items():
+            assert low <= cell[measure] <= high
+
+
+@pytest.mark.ray
+def test_gpt_4o_reads_the_bottom_best_and_gemini_is_least_moved(replayed: tuple[Folder, dict[str, Any]]) -> None:
+    """The paper's table 3 on all haystacks; its direction holds on these two for GPT-4o."""
+    rows = {row["summarizer"]: row for row in replayed[1]["position"]}
+
+    assert rows["gpt-4o"]["bottom"] > rows["gpt-4o"]["top"] > rows["gpt-4o"]["given"]
+    assert rows["gpt-4o"]["sensitivity"] > rows["gemini-1.5-pro"]["sensitivity"]
+
+
+@pytest.mark.ray
+def test_unlinked_bullets_are_counted_by_class(replayed: tuple[Folder, dict[str, Any]]) -> None:
+    rows = replayed[1]["failure_modes"]
+    counted = sum(row["n_bullets"] for row in rows)
+
+    assert counted == replayed[0].read("units").num_rows
+    assert all(
+        row["n_bullets"] == sum(row[k] for k in row if isinstance(row[k], int) and k != "n_bullets") for row in rows
+    )
+
+
+@pytest.mark.ray
+def test_second_replay_redoes_nothing(replayed: tuple[Folder, dict[str, Any]], bench: str) -> None:
+    again = replay(bench, replayed[0].url, ReplaySettings(resamples=200), cluster=CLUSTER)
+
+    assert sum(stage["rows"] for stage in again["run"]["stages"]) == 0
+    assert again["cells"] == replayed[1]["cells"]
+
+
+@pytest.mark.ray
+def test_aggregate_scores_again_what_partial_coverage_counts(replayed: tuple[Folder, dict[str, Any]]) -> None:
+    """Partial coverage at 0 lowers coverage by half of the partial share, and asks nothing again."""
+    run, before = replayed
+    after = aggregate(run.url, ["partial_score=0", "resamples=200"], cluster=CLUSTER)
+
+    assert [stage["name"] for stage in after["run"]["stages"]] == ["score", "classify"]
+    assert all(a["coverage"] < b["coverage"] for a, b in zip(after["cells"], before["cells"], strict=True))
+    aggregate(run.url, ["partial_score=0.5"], cluster=CLUSTER)

@@ -1,0 +1,138 @@
+"""Cells, curves, positions and comparisons from scores whose answers are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from longform.aggregate import (
+    Scored,
+    SummaryInfo,
+    cells,
+    comparisons,
+    curve,
+    final_summaries,
+    positions,
+    scored_summaries,
+    verdict_in_words,
+)
+
+SETTINGS: dict[str, Any] = {"judge": "j", "seed": 1, "resamples": 200}
+
+
+def scored(
+    summary_id: str, *, query: str = "q", setting: str = "bm25", order: str | None = "given",
+    minutes: float | None = None, coverage: tuple[float, int] = (1, 2), joint: tuple[float, int] = (1, 2),
+    citation: tuple[float, int] = (1, 1), unjudged: int = 0, summarizer: str = "s",
+) -> Scored:  # fmt: skip
+    info = SummaryInfo(summary_id, query, summarizer, setting, order, minutes, 0.1, None)
+    measures = {
+        "coverage": (*coverage, unjudged),
+        "joint": (*joint, unjudged),
+        "citation": (*citation, 0),
+        "precision": (*citation, 0),
+        "recall": (*citation, 0),
+        "unlinked": (0.0, citation[1], 0),
+        "words_per_bullet": (10.0, 1, 0),
+    }
+    return Scored(info, measures)
+
+
+def test_pooled_weighs_insights_and_per_summary_weighs_summaries() -> None:
+    group = [scored("a", query="q1", coverage=(1, 1)), scored("b", query="q2", coverage=(0, 9))]
+
+    assert cells(group, aggregate="pooled", **SETTINGS)[0]["coverage"] == pytest.approx(10)
+    assert cells(group, aggregate="per_summary", **SETTINGS)[0]["coverage"] == pytest.approx(50)
+
+
+def test_summary_without_a_covered_insight_is_left_out_of_citation_and_not_zero() -> None:
+    group = [scored("a", query="q1", citation=(1, 1)), scored("b", query="q2", citation=(0, 0))]
+
+    assert cells(group, aggregate="per_summary", **SETTINGS)[0]["citation"] == pytest.approx(100)
+
+
+def test_cell_where_nothing_is_covered_is_unknown_and_says_why() -> None:
+    cell = cells([scored("a", citation=(0, 0))], aggregate="pooled", **SETTINGS)[0]
+
+    assert cell["citation"] is None
+    assert cell["reasons"]["citation"] == "no insight is covered"
+
+
+def test_unjudged_insights_stand_beside_the_mean() -> None:
+    cell = cells([scored("a", coverage=(2, 2), unjudged=2)], aggregate="pooled", **SETTINGS)[0]
+
+    assert (cell["coverage"], cell["unjudged_share"]) == (pytest.approx(100), 0.5)
+
+
+def test_rows_of_the_scores_table_join_their_summaries() -> None:
+    info = SummaryInfo("a", "q", "s", "bm25", "given", None, None, None)
+    row = {"judge": "j", "summary_id": "a", "measure": "joint", "total": 1.0, "n": 2, "n_unjudged": 0}
+
+    found = scored_summaries([row, row | {"summary_id": "elsewhere"}], {"a": info})
+
+    assert found == {"j": [Scored(info, {"joint": (1.0, 2, 0)})]}
+
+
+def test_curve_keeps_a_session_that_ended_at_its_last_snapshot() -> None:
+    """Figure 3 is over sessions of different lengths: one that is done does not leave the mean."""
+    group = [
+        scored("a10", query="a", minutes=10, coverage=(1, 4)),
+        scored("a20", query="a", minutes=20, coverage=(2, 4)),
+        scored("b10", query="b", minutes=10, coverage=(4, 4)),
+    ]
+
+    points = curve(group, judge="j")
+
+    assert [(p["minutes"], p["n_summaries"], p["coverage"]) for p in points] == [
+        (10.0, 2, pytest.approx(62.5)),
+        (20.0, 2, pytest.approx(75.0)),
+    ]
+
+
+def test_only_the_last_snapshot_counts_in_a_cell() -> None:
+    group = [scored("a10", minutes=10), scored("a20", minutes=20), scored("other", query="q2")]
+
+    assert {s.info.summary_id for s in final_summaries(group)} == {"a20", "other"}
+
+
+def test_sensitivity_is_the_largest_distance_from_random_order() -> None:
+    group = [
+        scored("r", setting="full/random", order="random", joint=(20, 100)),
+        scored("t", setting="full/top", order="top", joint=(50, 100)),
+        scored("b", setting="full/bottom", order="bottom", joint=(10, 100)),
+        scored("g", setting="full", order="given", joint=(90, 100)),
+    ]
+
+    (row,) = positions(group, **SETTINGS)
+
+    assert (row["reference"], row["sensitivity"]) == ("random", pytest.approx(30))
+    assert row["interval"] == [None, None]  # one query
+
+
+def test_released_full_context_keys_are_orders_of_one_setting() -> None:
+    group = [
+        scored("g", setting="full", order="given", joint=(1, 4)),
+        scored("t", setting="fl-ctxt-sort", order="top", joint=(2, 4)),
+        scored("b", setting="fl-ctxt-rev-sort", order="bottom", joint=(4, 4)),
+    ]
+
+    (row,) = positions(group, **SETTINGS)
+
+    assert (row["reference"], row["sensitivity"]) == ("given", pytest.approx(75))
+
+
+def test_clear_difference_is_said_and_chance_is_not() -> None:
+    better = [scored(f"x{i}", query=f"q{i}", setting="good", joint=(0.9, 1)) for i in range(12)]
+    worse = [scored(f"y{i}", query=f"q{i}", setting="bad", joint=(0.1, 1)) for i in range(12)]
+    equal = [scored(f"z{i}", query=f"q{i}", setting="same", joint=(1.7 * (i % 2), 1)) for i in range(12)]
+
+    rows = {row["b"]: row for row in comparisons(better + worse + equal, **SETTINGS)}
+
+    assert rows["s, bad"]["verdict"] == "s, good is better than s, bad"
+    assert rows["s, same"]["verdict"] == "not distinguishable"
+    assert rows["s, bad"]["p_holm"] >= rows["s, bad"]["p"]
+
+
+def test_verdict_names_the_better_system_first() -> None:
+    assert verdict_in_words(-1.0, 0.01, "a", "b") == "b is better than a"

@@ -1,0 +1,62 @@
+"""A judge against people, on labels whose agreement is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from longform.metrics.agreement import (
+    JudgedPair,
+    answer_kappa,
+    linking_accuracy,
+    linking_recall,
+    mean_bias,
+    sample_biases,
+    score_agreement,
+)
+
+SETTINGS = {"seed": 1, "resamples": 200}
+
+
+def pair(
+    human: str,
+    judge: str,
+    *,
+    links: tuple[int | None, int | None] = (None, None),
+    summary: str = "a",
+    p: float | None = None,
+) -> JudgedPair:
+    return JudgedPair(summary, human, links[0], judge, links[1], p)
+
+
+PERFECT = [pair(a, a, summary=a) for a in ("full", "partial", "none")]
+
+
+def test_equal_answers_agree_fully_and_have_no_bias() -> None:
+    assert score_agreement(PERFECT, **SETTINGS).value == pytest.approx(1)
+    assert answer_kappa(PERFECT, **SETTINGS).value == pytest.approx(1)
+    assert mean_bias(PERFECT, **SETTINGS).value == 0
+
+
+def test_own_number_of_a_judge_is_what_correlates() -> None:
+    pairs = [pair("none", "full", p=0.0, summary="a"), pair("full", "full", p=1.0, summary="b")]
+
+    assert score_agreement(pairs, **SETTINGS).value == pytest.approx(1)
+
+
+def test_generous_judge_has_bias_above_zero() -> None:
+    pairs = [pair("none", "full"), pair("partial", "full"), pair("full", "full"), pair("full", "full", summary="b")]
+
+    assert mean_bias(pairs, **SETTINGS).value == pytest.approx(1.5 / 4)
+    assert {s.summary_id: s.bias for s in sample_biases(pairs)} == {"a": pytest.approx(0.5), "b": 0}
+
+
+def test_linking_accuracy_sees_only_pairs_that_both_linked() -> None:
+    pairs = [
+        pair("full", "full", links=(1, 1)),
+        pair("full", "partial", links=(1, 2)),
+        pair("full", "none", links=(3, None)),
+        pair("none", "full", links=(None, 4)),
+    ]
+
+    assert linking_accuracy(pairs, **SETTINGS)[0] == pytest.approx(1 / 2)
+    assert linking_recall(pairs, **SETTINGS)[0] == pytest.approx(1 / 3)
