@@ -31,6 +31,7 @@ from longform.configuration import (
     RandomRetriever,
     ReleasedRetriever,
     Retriever,
+    base_retrievers,
 )
 from longform.errors import LongformError, UsageError
 from longform.feedback import feedback_scores
@@ -257,13 +258,7 @@ def _with_bases(experiment: Experiment, names: Iterable[str]) -> list[str]:
         if name not in experiment.retrievers:
             msg = f"no retriever is called {name!r}; defined are {sorted(experiment.retrievers)}"
             raise UsageError(msg)
-        settings = experiment.retrievers[name]
-        bases: tuple[str, ...] = ()
-        if isinstance(settings, FusionRetriever):
-            bases = settings.of
-        elif isinstance(settings, FeedbackRetriever):
-            bases = (settings.of,)
-        for base in bases:
+        for base in base_retrievers(experiment.retrievers[name]):
             visit(base, (*above, name))
         found[name] = None
 

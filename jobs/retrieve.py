@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.stage import Row, Stage, Task
-from longform.configuration import EncoderRetriever, Experiment, FeedbackRetriever, FusionRetriever
+from longform.configuration import EncoderRetriever, Experiment, base_retrievers
 from longform.keys import content_key
 
 VERSION = "retrieve@1"
@@ -34,12 +34,7 @@ def retriever_names(experiment: Experiment) -> list[str]:
 def definition(experiment: Experiment, name: str) -> dict[str, Any]:
     """A retriever's settings with those of the retrievers it builds on: what its rankings depend on."""
     settings = experiment.retrievers[name]
-    bases: tuple[str, ...] = ()
-    if isinstance(settings, FusionRetriever):
-        bases = settings.of
-    elif isinstance(settings, FeedbackRetriever):
-        bases = (settings.of,)
-    return settings.model_dump() | {"bases": [definition(experiment, base) for base in bases]}
+    return settings.model_dump() | {"bases": [definition(experiment, base) for base in base_retrievers(settings)]}
 
 
 def ranking_work_ids(benchmark: Benchmark, experiment: Experiment, query_ids: Iterable[str]) -> dict[Ranked, str]:

@@ -98,7 +98,6 @@ def _cell(
     }
     n_judged, n_unjudged = _count(group, "coverage", 1), _count(group, "coverage", 2)
     words = estimate(group, "words_per_bullet", aggregate="per_summary", seed=seed, resamples=resamples)
-    cuts = [s.info.cut_share for s in group if s.info.cut_share is not None]
     return {
         "setting": setting,
         "summarizer": summarizer,
@@ -112,10 +111,16 @@ def _cell(
         "n_unlinked": int(sum(s.measures["unlinked"][0] for s in group)),
         **{measure: found.value for measure, found in estimates.items()},
         "words_per_bullet": words.value,
-        "cut_share": float(np.mean(cuts)) if cuts else None,
+        "cut_share": mean_cut_share(group),
         "intervals": {measure: [found.low, found.high] for measure, found in estimates.items()},
         "reasons": {measure: _why_unknown(group) for measure, found in estimates.items() if found.value is None},
     }
+
+
+def mean_cut_share(group: Group) -> float | None:
+    """Share of retrieved tokens that the budget took away; None where the contexts are not known."""
+    cuts = [s.info.cut_share for s in group if s.info.cut_share is not None]
+    return float(np.mean(cuts)) if cuts else None
 
 
 def _why_unknown(group: Group) -> str:
@@ -150,6 +155,7 @@ def failure_modes(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
             found.append(
                 {"summarizer": summarizer, "setting": setting, "judge": judge, "n_bullets": sum(counts.values())}
                 | counts
+                | {"cut_share": mean_cut_share(group)}
             )
     return found
 
@@ -174,7 +180,7 @@ def curve(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
                 means = {m: estimate(reached, m, aggregate="per_summary", seed=0, resamples=100).value for m in PERCENT}
                 points.append(
                     {"summarizer": summarizer, "setting": setting, "judge": judge, "minutes": minute}
-                    | {"n_summaries": len(reached)}
+                    | {"n_summaries": len(reached), "cut_share": mean_cut_share(reached)}
                     | {measure: None if mean is None else 100 * mean for measure, mean in means.items()}
                 )
     return points
@@ -203,6 +209,7 @@ def positions(summaries: Group, *, judge: str, seed: int, resamples: int) -> lis
     return [
         _position_row(orders, seed=seed, resamples=resamples)
         | {"summarizer": summarizer, "system": setting, "judge": judge, "measure": "joint"}
+        | {"cut_share": mean_cut_share([scored for group in orders.values() for scored in group])}
         for (summarizer, setting), orders in sorted(grouped.items())
         if {"top", "bottom"} <= orders.keys() and orders.keys() & {"random", "given"}
     ]

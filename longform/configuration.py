@@ -7,7 +7,7 @@ A list in a system multiplies: two retrievers and three orders are six systems.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -98,6 +98,13 @@ Retriever = Annotated[
 ]
 
 
+def base_retrievers(retriever: Retriever) -> tuple[str, ...]:
+    """The names of the retrievers that *retriever* combines or expands."""
+    if isinstance(retriever, FusionRetriever):
+        return retriever.of
+    return (retriever.of,) if isinstance(retriever, FeedbackRetriever) else ()
+
+
 class CrossEncoderReranker(Strict):
     kind: Literal["cross_encoder"]
     model: str  # a hub name or a folder
@@ -159,7 +166,7 @@ class SystemGrid(Strict):
 
     retriever: tuple[str, ...]
     reranker: tuple[str | None, ...] = (None,)
-    budget_tokens: tuple[int | None, ...]  # null: no limit
+    budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...]  # null: no limit
     order: tuple[Order, ...] = ("given",)
     summarizer: tuple[str, ...]
 
@@ -220,23 +227,15 @@ class Experiment(Strict):
                 raise ValueError(msg)
         return self
 
-    def _references(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    def _references(self) -> Iterator[tuple[str, str, Collection[str]]]:
+        """Where a name stands, the name, and the names defined for that place."""
         for grid in self.systems:
-            for name in grid.retriever:
-                yield "systems.retriever", name, dict(self.retrievers)
-            for reranker in grid.reranker:
-                if reranker is not None:
-                    yield "systems.reranker", reranker, dict(self.rerankers)
-            for name in grid.summarizer:
-                yield "systems.summarizer", name, dict(self.summarizers)
-        for name in self.cards:
-            yield "cards", name, dict(self.judges)
+            yield from (("systems.retriever", name, self.retrievers) for name in grid.retriever)
+            yield from (("systems.reranker", name, self.rerankers) for name in grid.reranker if name is not None)
+            yield from (("systems.summarizer", name, self.summarizers) for name in grid.summarizer)
+        yield from (("cards", name, self.judges) for name in self.cards)
         for name, retriever in self.retrievers.items():
-            if isinstance(retriever, FusionRetriever):
-                for base in retriever.of:
-                    yield f"retrievers.{name}.of", base, dict(self.retrievers)
-            elif isinstance(retriever, FeedbackRetriever):
-                yield f"retrievers.{name}.of", retriever.of, dict(self.retrievers)
+            yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
 
     def all_systems(self) -> tuple[System, ...]:
         """Every combination that the grids name, each once, in the order they are written."""

