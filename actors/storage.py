@@ -74,15 +74,15 @@ class Folder:
         self._filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
         if isinstance(self._filesystem, pafs.LocalFileSystem):
             temporary = f"{path}.{content_key(name, len(content))}.tmp"
-            with self._filesystem.open_output_stream(temporary) as stream:
+            with self._filesystem.open_output_stream(temporary, compression=None) as stream:
                 stream.write(content)
             self._filesystem.move(temporary, path)
         else:
-            with self._filesystem.open_output_stream(path) as stream:
+            with self._filesystem.open_output_stream(path, compression=None) as stream:
                 stream.write(content)
 
     def read_bytes(self, name: str) -> bytes:
-        with self._filesystem.open_input_stream(self._path(name)) as stream:
+        with self._filesystem.open_input_stream(self._path(name), compression=None) as stream:
             return cast("bytes", stream.read())
 
     def has(self, name: str) -> bool:

@@ -60,7 +60,7 @@ class SourceFile:
     def identity(self) -> dict[str, str]:
         """Name and hash of its content as stored, for the manifest."""
         digest = hashlib.sha256()
-        with self._filesystem.open_input_stream(self._path) as stream:
+        with self._filesystem.open_input_stream(self._path, compression=None) as stream:
             while chunk := stream.read(_HASH_CHUNK):
                 digest.update(chunk)
         return {"name": self.name, "sha256": digest.hexdigest()}

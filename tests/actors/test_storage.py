@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
 from pathlib import Path
 
@@ -64,3 +65,14 @@ def test_folder_goes_to_workers_by_its_url(tmp_path: Path) -> None:
 def test_unknown_scheme_is_an_error_that_says_what_is_expected() -> None:
     with pytest.raises(UsageError, match="expected a local path or an s3:// URL"):
         Folder("gopher://x/y")
+
+
+def test_bytes_come_back_as_they_were_written_whatever_the_name_ends_in(tmp_path: Path) -> None:
+    """The file system would unpack a .gz on its own."""
+    folder = Folder(str(tmp_path))
+    packed = gzip.compress(b"content", mtime=0)
+    folder.write_bytes("a.gz", packed)
+
+    assert folder.read_bytes("a.gz") == packed
+    assert (tmp_path / "a.gz").read_bytes() == packed
+    assert folder.names() == ["a.gz"]

@@ -1,0 +1,68 @@
+"""Pages of finished runs, made again; and snapshots of summaries written over time, from a user's own files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.cluster import Cluster
+from jobs.ingest import ingest
+from jobs.replay import ReplaySettings, replay
+from jobs.report import main
+
+FILES: dict[str, list[dict[str, Any]]] = {
+    "documents": [{"doc_id": "a", "text": "It cost 5."}, {"doc_id": "b", "text": "It cost 5, said Ann."}],
+    "queries": [{"query_id": "q", "text": "What did it cost?"}],
+    "insights": [{"insight_id": "i", "query_id": "q", "text": "It cost 5.", "doc_ids": ["a", "b"]}],
+    "summaries": [
+        {"summary_id": f"s{minute}", "query_id": "q", "summarizer": "Bo", "setting": "oracle", "text": text,
+         "elapsed_minutes": minute}
+        for minute, text in ((10, "- It cost something"), (20, "- It cost 5 [1]"), (30, "- It cost 5 [1][2]"))
+    ],
+    "labels": [
+        {"summary_id": f"s{minute}", "insight_id": "i", "coverage": coverage, "bullet": 1, "annotator": "human"}
+        for minute, coverage in ((10, "partial"), (20, "full"), (30, "full"))
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def replayed(ray_session: None, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for name, rows in FILES.items():
+        (corpus / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ingest("jsonl", [str(corpus)], str(tmp_path / "bench"))
+    cluster = Cluster(address=None, workers=1)
+    return tmp_path, replay(
+        str(tmp_path / "bench"), str(tmp_path / "run"), ReplaySettings(resamples=100), cluster=cluster
+    )
+
+
+@pytest.mark.ray
+def test_snapshots_make_a_curve_and_only_the_last_a_cell(replayed: tuple[Path, dict[str, Any]]) -> None:
+    results = replayed[1]
+
+    assert [(p["minutes"], p["coverage"], round(p["joint"], 1)) for p in results["curve"]] == [
+        (10.0, 50.0, 0.0),
+        (20.0, 100.0, 66.7),
+        (30.0, 100.0, 100.0),
+    ]
+    assert [(cell["n_summaries"], cell["joint"]) for cell in results["cells"]] == [(1, 100.0)]
+
+
+@pytest.mark.ray
+def test_pages_of_a_finished_run_are_the_same_pages(replayed: tuple[Path, dict[str, Any]]) -> None:
+    folder = replayed[0]
+
+    assert main([str(folder / "run"), "--out", str(folder / "pages")]) == 0
+    assert (folder / "pages" / "run.html").read_bytes() == (folder / "run" / "report" / "report.html").read_bytes()
+    assert (folder / "pages" / "run.md").read_bytes() == (folder / "run" / "report" / "report.md").read_bytes()
+
+
+def test_folder_without_results_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path), "--out", str(tmp_path / "pages")]) == 2
+    assert "results.json" in capsys.readouterr().err
