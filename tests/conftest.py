@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -42,3 +42,34 @@ def ray_session() -> Iterator[None]:
     )
     yield
     ray.shutdown()
+
+
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz", "fed", "bank", "rate"]
+
+
+@pytest.fixture(scope="session")
+def save_cross_encoder() -> Callable[..., str]:
+    """Saves a random two-layer cross-encoder to a folder, as a user's own would be: (folder, n_labels=) -> folder."""
+
+    def save(folder: Path, *, n_labels: int) -> str:
+        import torch
+        from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+        torch.manual_seed(0)
+        folder.mkdir()
+        (folder / "vocab.txt").write_text("\n".join(VOCABULARY))
+        BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=64).save_pretrained(folder)
+        config = BertConfig(
+            vocab_size=len(VOCABULARY),
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=64,
+            num_labels=n_labels,
+            initializer_range=1.0,
+        )
+        BertForSequenceClassification(config).save_pretrained(folder)
+        return str(folder)
+
+    return save

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,34 +8,9 @@ import pytest
 from actors.reranker import CrossEncoderReranker, check
 from longform.errors import UsageError
 
-VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz", "fed", "bank", "rate"]
-
-
-def save_cross_encoder(folder: Path, *, n_labels: int) -> str:
-    """A random two-layer BERT with a head, as a user's folder would hold one."""
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
-
-    torch.manual_seed(0)
-    folder.mkdir()
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY))
-    BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=64).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=64,
-        num_labels=n_labels,
-        initializer_range=1.0,
-    )
-    BertForSequenceClassification(config).save_pretrained(folder)
-    return str(folder)
-
 
 @pytest.fixture(scope="module")
-def reranker(tmp_path_factory: pytest.TempPathFactory) -> CrossEncoderReranker:
+def reranker(tmp_path_factory: pytest.TempPathFactory, save_cross_encoder: Callable[..., str]) -> CrossEncoderReranker:
     folder = save_cross_encoder(tmp_path_factory.mktemp("models") / "cross-encoder", n_labels=1)
     check(folder)
     return CrossEncoderReranker(folder, threads=1)
@@ -72,7 +48,7 @@ def test_no_texts_are_no_scores(reranker: CrossEncoderReranker) -> None:
     assert reranker.rerank("bank", [], depth=5) == []
 
 
-def test_an_entailment_model_is_refused(tmp_path: Path) -> None:
+def test_an_entailment_model_is_refused(tmp_path: Path, save_cross_encoder: Callable[..., str]) -> None:
     """Three labels have no single relevance; taking the first would be a silent guess."""
     folder = save_cross_encoder(tmp_path / "nli", n_labels=3)
     with pytest.raises(UsageError, match="found 3"):
