@@ -84,7 +84,7 @@ def _query(subtopic: Record, topic: Record, haystack_id: str) -> Query:
     )
 
 
-def _targets(subtopic: Record, haystack_id: str) -> list[Target]:
+def _targets(subtopic: Record, haystack_id: str, *, field: str = "insights") -> list[Target]:
     return [
         Target(
             target_id=insight.filled("insight_id"),
@@ -95,7 +95,7 @@ def _targets(subtopic: Record, haystack_id: str) -> list[Target]:
             name=insight.optional_string("insight_name"),
             text=insight.filled("insight"),
         )
-        for index, insight in enumerate(_filled_objects(subtopic, "insights"))
+        for index, insight in enumerate(_filled_objects(subtopic, field))
     ]
 
 
@@ -172,7 +172,11 @@ def read_human_study(samples: Sequence[Record]) -> Iterator[HaystackRows]:
         haystacks.setdefault(sample.filled("topic_id"), []).append(sample)
     for haystack_id, members in haystacks.items():
         queries = {sample.filled("subtopic_id"): sample for sample in members}
-        targets = [target for sample in queries.values() for target in _study_targets(sample, haystack_id)]
+        targets = [
+            target
+            for sample in queries.values()
+            for target in _targets(sample, haystack_id, field="reference_insights")
+        ]
         yield HaystackRows(
             haystack_id=haystack_id,
             documents=[],
@@ -196,21 +200,6 @@ def _study_query(sample: Record, haystack_id: str) -> Query:
         participants=None,
         text=sample.string("subtopic"),
     )
-
-
-def _study_targets(sample: Record, haystack_id: str) -> list[Target]:
-    return [
-        Target(
-            target_id=insight.filled("insight_id"),
-            kind="insight",
-            query_id=sample.filled("subtopic_id"),
-            haystack_id=haystack_id,
-            target_index=index,
-            name=insight.optional_string("insight_name"),
-            text=insight.filled("insight"),
-        )
-        for index, insight in enumerate(_filled_objects(sample, "reference_insights"))
-    ]
 
 
 def _study_id(sample: Record) -> str:

