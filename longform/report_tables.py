@@ -178,20 +178,20 @@ def _asides(cells: Sequence[Row]) -> list[Cell]:
     n_words = _mean(
         cells, "words_per_bullet", lambda cell: (cell.get("n_summaries") or 0) - (cell.get("n_failed") or 0)
     )
-    cut = _mean(cells, "cut_share", lambda cell: cell.get("n_summaries") or 0)
     unjudged = _mean(
         cells, "unjudged_share", lambda cell: (cell.get("n_insights") or 0) + (cell.get("n_unjudged") or 0)
     )
     return [
         number(n_words, reason=reason(first, "words_per_bullet")),
-        percent(cut, reason=reason(first, "cut_share")),
+        share_cut(cells),
         percent(unjudged, reason=reason(first, "unjudged_share")),
     ]
 
 
 def share_cut(cells: Sequence[Row]) -> Cell:
-    """The share of retrieved tokens that the limit took away, mean over cells by their summaries."""
-    return _asides(cells)[1]
+    """The share of retrieved tokens that the limit took away, mean over rows by their summaries where they say so."""
+    cut = _mean(cells, "cut_share", lambda cell: cell.get("n_summaries", 1))
+    return percent(cut, reason=reason(cells[0], "cut_share"))
 
 
 def _mean(cells: Iterable[Row], field: str, weight: Callable[[Row], int]) -> float | None:

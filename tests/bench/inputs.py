@@ -75,17 +75,17 @@ def make_small_benchmark(url: str, *, haystacks: int) -> str:
 
 def _released_passages(folder: Path) -> Passages:
     topics = [json.loads(_unpacked(folder / "summhay" / name)) for name in _TOPICS]
-    stories = _json_lines(folder / "msrs" / "story" / "documents.jsonl.gz")
+    corpora = [folder / "msrs" / name for name in ("story", "meeting")]
     texts = chain(
         (document["document_text"] for topic in topics for document in topic["documents"]),
-        (story["text"] for story in stories),
+        (document["text"] for corpus in corpora for document in _json_lines(corpus / "documents.jsonl.gz")),
     )
     queries = chain(
         (subtopic["query"] for topic in topics for subtopic in topic["subtopics"]),
-        (query["query"] for query in _json_lines(folder / "msrs" / "story" / "queries.jsonl.gz")),
+        (query["query"] for corpus in corpora for query in _json_lines(corpus / "queries.jsonl.gz")),
     )
     cut = [passage for text in texts for passage in _cut(text)]
-    return Passages("released SummHay articles and MSRS stories, cut at 300 words", cut, list(dict.fromkeys(queries)))
+    return Passages("released SummHay and MSRS documents, cut at 300 words", cut, list(dict.fromkeys(queries)))
 
 
 def _cut(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from statistics import median
 from actors.storage import Folder
 from jobs.cluster import Cluster
 from jobs.replay import Replay, ReplaySettings
-from jobs.stage import Stage, Task, run_stage
+from jobs.stage import Stage, Task, Worker, run_stage
 from tests.bench.inputs import make_benchmark, make_small_benchmark
 from tests.bench.measure import Figure, Pairs, seconds
 
@@ -104,5 +104,5 @@ def _overhead(out: Path, cluster: Cluster) -> Figure:
     return Figure("Ray, fixed cost of a stage", median(found), None, "seconds", None, None, note)
 
 
-def _idle_worker() -> object:
+def _idle_worker() -> Worker:
     return lambda payload: []

