@@ -70,11 +70,15 @@ def stem_documents(texts: Iterable[str]) -> list[list[str]]:
     return [list(chain.from_iterable(map(known.__getitem__, text.split()))) for text in texts]
 
 
+_OUTER = "\"'()[]{}.,;:!?*-–—“”‘’"  # marks that are no part of any token, wherever they stand
+
+
 class _Stems(dict[str, list[str]]):
-    """A run of characters without white space -> its stems."""
+    """A run of characters without white space -> its stems; `Word`, `word,` and `"word"` are stemmed once together."""
 
     def __missing__(self, run: str) -> list[str]:
-        found = self[run] = stems(run)
+        bare = run.strip(_OUTER).lower()
+        found = self[run] = self[bare] if bare != run else stems(run)
         return found
 
 

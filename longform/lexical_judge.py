@@ -103,6 +103,15 @@ class QueryInsights:
             )
         ]
 
+    def best_scores(self, bullets: Sequence[str]) -> NDArray[np.float64]:
+        """Each bullet's best score for any of the insights, the bullet seen alone: shape (bullets,), 0 for no word."""
+        if not len(self._mass):
+            return np.zeros(len(bullets))
+        recall, precision = self._overlap(bullets)
+        share = _share(np.round(recall + precision, _DIGITS))
+        scores = np.where(recall > 0, (np.round(recall, _DIGITS) + np.round(share, _DIGITS)) / 2, 0.0)
+        return np.asarray(np.round(scores.max(axis=0), _DIGITS))[: len(bullets)]
+
     def _overlap(self, bullets: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         # A summary without bullets is one bullet without words: every share of it is 0.
         bullet_stems = [statement_stems(text) for text in bullets or [""]]

@@ -34,8 +34,8 @@ _CAPITALISED = re.compile(r"(?<=[^\W\d_] |[,;:] )[A-Z][\w'’-]+")
 
 def other_subtopic_scores(bullets: Sequence[Bullet], other_insights: QueryInsights) -> list[float]:
     """Each bullet's best score, in [0, 1], for an insight of the haystack's other queries; 0 where there is none."""
-    readings = (other_insights.readings([bullet.text]) for bullet in bullets)
-    return [max((r.score for r in found if r.score is not None), default=0.0) for found in readings]
+    scores: list[float] = other_insights.best_scores([bullet.text for bullet in bullets]).tolist()
+    return scores
 
 
 def classify(

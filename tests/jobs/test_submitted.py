@@ -64,9 +64,9 @@ class Head:
 
     def submit(self, *arguments: str, submission_id: str) -> subprocess.CompletedProcess[str]:
         """Send `python -m jobs.evaluate` with the repository as its working directory, and wait for its end."""
-        command = [RAY, "job", "submit", "--address", self.address, "--submission-id", submission_id]
+        command = [str(RAY), "job", "submit", "--address", self.address, "--submission-id", submission_id]
         return subprocess.run(
-            [*command, "--working-dir", ROOT, "--", "python", "-m", "jobs.evaluate", *arguments],
+            [*command, "--working-dir", str(ROOT), "--", "python", "-m", "jobs.evaluate", *arguments],
             capture_output=True,
             text=True,
             timeout=300,
@@ -98,7 +98,7 @@ def head() -> Iterator[Head]:
     ports = dict(zip((*names, *more), free_ports(len(names) + len(more)), strict=True))
     # The path of a socket in it must stay below 108 characters.
     with tempfile.TemporaryDirectory(prefix="lf", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        command = [RAY, "start", "--head", "--block", "--node-ip-address", "127.0.0.1", "--temp-dir", folder]
+        command = [str(RAY), "start", "--head", "--block", "--node-ip-address", "127.0.0.1", "--temp-dir", folder]
         command += ["--num-cpus", "4", "--object-store-memory", "200000000", "--dashboard-host", "127.0.0.1"]
         command += ["--min-worker-port", "0", "--max-worker-port", "0"]
         command += [f"--{name}={port}" for name, port in ports.items()]

@@ -117,3 +117,14 @@ def test_agreement_with_people_on_released_labels() -> None:
 
 def _read(path: Path) -> list | dict:
     return json.loads(gzip.decompress(path.read_bytes()))
+
+
+def test_best_score_of_a_bullet_alone_is_the_best_of_its_readings() -> None:
+    insights = ["The bridge costs 5 million euros.", "The council voted 7 to 2.", ""]
+    of_query = QueryInsights(insights, StemWeights.of(insights))
+    lines = ["- The bridge costs 5 million. [1]", "- It was voted: 7 to 2", "- Nothing shared", ""]
+    alone = [max(r.score for r in of_query.readings([line]) if r.score is not None) for line in lines]
+
+    assert of_query.best_scores(lines) == pytest.approx(alone, abs=2e-6)
+    assert of_query.best_scores([]).tolist() == []
+    assert QueryInsights([], StemWeights.of([])).best_scores(["x"]).tolist() == [0.0]
