@@ -148,9 +148,12 @@ def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster
     dataset = ray.data.from_arrow(blocks)
     given = {"run": run, "stage": stage}
     if stage.holds_model:
+        slots = stage.slots if stage.asynchronous else 1
         pool = ActorPoolStrategy(
             size=min(cluster.workers, len(tasks)),
-            max_concurrent_calls_per_actor=stage.slots if stage.asynchronous else 1,
+            max_concurrent_calls_per_actor=slots,
+            # No queue at an actor: the first one up would take the tasks of those still loading.
+            max_tasks_in_flight_per_actor=slots,
         )
         performer = AsyncPerformer if stage.asynchronous else Performer
         mapped = dataset.map(performer, fn_constructor_kwargs=given, compute=pool, num_cpus=cluster.cpus)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,16 +124,19 @@ def wait_until_started(process: subprocess.Popen[str]) -> None:
 
 
 def stop(process: subprocess.Popen[str]) -> None:
-    """End the head's process group, and those of its descendants that left it."""
-    try:
-        descendants = psutil.Process(process.pid).children(recursive=True)
-        os.killpg(process.pid, signal.SIGTERM)
-    except (psutil.NoSuchProcess, ProcessLookupError):
+    """
+    End the head's process group, and those of its descendants that left it.
+
+    At once: a group that is asked to end loses its control store first, and its head then waits half a minute for it.
+    """
+    if process.poll() is not None:
         return
-    _, alive = psutil.wait_procs([*descendants], timeout=20)
-    for left in alive:
-        left.kill()
-    process.wait(timeout=20)
+    descendants = psutil.Process(process.pid).children(recursive=True)
+    os.killpg(process.pid, signal.SIGKILL)
+    for descendant in descendants:
+        with suppress(psutil.NoSuchProcess):
+            descendant.kill()
+    psutil.wait_procs(descendants, timeout=20)
 
 
 @pytest.fixture(scope="module")
