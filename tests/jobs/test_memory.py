@@ -17,7 +17,7 @@ from jobs.synthesize import read_config, synthesize
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-SAMPLE_INTERVAL_S = 0.3
+SAMPLE_INTERVAL_S = 0.5
 MOST_GROWTH = 1.15
 SIZE = ["documents=100", "words=220"]  # most documents fill the encoder's window, so that its batches are alike
 EXPERIMENT = {
