@@ -2,6 +2,7 @@
 Score the summaries and labels that a benchmark ships, without a call.
 
     longform replay BENCH --out RUN [--json]
+    longform replay BENCH --out RUN --citations matrix
 
 Reads   BENCH/summaries and BENCH/labels
 Writes  summaries, units, verdicts, scores, results.json and report/ in RUN; a second call redoes nothing
@@ -10,9 +11,9 @@ Writes  summaries, units, verdicts, scores, results.json and report/ in RUN; a s
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -31,9 +32,8 @@ from longform.configuration import Strict
 from longform.errors import UsageError
 from longform.judge_cards import shipped_card_line
 from longform.keys import content_key
-
-Work = Mapping[str, str]
-"""Summary id -> work id."""
+from longform.repair import LABEL, VERSION, repaired_texts
+from longform.support import SupportIndex
 
 
 class ReplaySettings(Strict):
@@ -43,6 +43,21 @@ class ReplaySettings(Strict):
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
     resamples: int = Field(2000, ge=100)  # of each interval
     seed: int = 1  # of the intervals
+    citations: Literal["released", "matrix"] = (
+        "released"  # matrix: beside each system, one whose citations are repaired
+    )
+
+
+class Released(NamedTuple):
+    """A summary of the run: a released one, or its copy with repaired citations."""
+
+    summary_id: str
+    original_id: str
+    work_id: str
+
+    @property
+    def repaired(self) -> bool:
+        return self.summary_id != self.original_id
 
 
 class Replay:
@@ -53,15 +68,20 @@ class Replay:
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         labelled = _labelled_pairs(self.benchmark)
         self.record = RunRecord(self.run, verb="replay", benchmark=self.benchmark, config=settings.model_dump())
-        self.summaries = {sid: _summary_work_id(self.benchmark, sid) for sid, _ in labelled}
+        repair = settings.citations == "matrix"
+        self.summaries = released_summaries(self.benchmark, [sid for sid, _ in labelled], repair=repair)
+        judges: dict[str, list[str]] = {}
+        for sid, judge in labelled:
+            judges.setdefault(sid, []).append(judge)
         self.judged = {
-            (sid, judge): content_key("verdicts", unit_work_id(self.summaries[sid]), "released", judge)
-            for sid, judge in labelled
+            (summary, judge): content_key("verdicts", unit_work_id(summary.work_id), "released", judge)
+            for summary in self.summaries
+            for judge in judges[summary.original_id]
         }
 
     def read_labels(self) -> None:
         """The released summaries, their bullets, and the labels as verdicts."""
-        work_ids = list(self.summaries.values())
+        work_ids = [summary.work_id for summary in self.summaries]
         copies = _copy_tasks(self.benchmark, self.run, self.summaries)
         self._perform(_copy_stage(self.run, self.bench_url), len(work_ids), copies)
         self._perform(split_stage(self.run), len(work_ids), split_tasks(self.run, work_ids))
@@ -69,7 +89,7 @@ class Replay:
         self._perform(_label_stage(self.run, self.bench_url), len(self.judged), labels)
 
     def aggregate(self) -> None:
-        units = {work_id: unit_work_id(self.summaries[sid]) for (sid, _), work_id in self.judged.items()}
+        units = {work_id: unit_work_id(summary.work_id) for (summary, _), work_id in self.judged.items()}
         share = self.settings.partial_score
         self._perform(score_stage(self.run, self.bench_url, share), len(units), score_tasks(self.run, units, share))
         self._perform(classify_stage(self.run, self.bench_url), len(units), classify_tasks(self.run, units))
@@ -80,10 +100,10 @@ class Replay:
             self.benchmark,
             self.record,
             title="Released summaries, replayed",
-            summary_work_ids=list(self.summaries.values()),
+            summary_work_ids=[summary.work_id for summary in self.summaries],
             verdict_work_ids=list(self.judged.values()),
             cards={judge: shipped_card_line(judge) for _, judge in self.judged},
-            **self.settings.model_dump(),
+            **self.settings.model_dump(exclude={"citations"}),
         )
 
     def _perform(self, stage: Stage, wanted: int, tasks: list[Task]) -> None:
@@ -109,8 +129,23 @@ def _labelled_pairs(benchmark: Benchmark) -> list[tuple[str, str]]:
     return list(pairs)
 
 
-def _summary_work_id(benchmark: Benchmark, summary_id: str) -> str:
-    return content_key("released-summary", benchmark.manifest["dataset_hash"], summary_id)
+def released_summaries(benchmark: Benchmark, summary_ids: Iterable[str], *, repair: bool) -> list[Released]:
+    """
+    Each released summary once; with *repair*, its repaired copy behind it.
+
+    Raises:
+        UsageError: Repair is wanted, and the benchmark ships no documents to find support in.
+    """
+    if repair and not benchmark.manifest["rows"]["documents"]:
+        raise UsageError(f"{benchmark.folder.url}: expected documents to find support in, found none")
+    dataset = benchmark.manifest["dataset_hash"]
+    found = []
+    for original in dict.fromkeys(summary_ids):
+        found.append(Released(original, original, content_key("released-summary", dataset, original)))
+        if repair:
+            copy = content_key("repaired", original, VERSION)
+            found.append(Released(copy, original, content_key("repaired-summary", dataset, original, VERSION)))
+    return found
 
 
 # ---------------------------------------------------------------- copying the released summaries
@@ -120,26 +155,50 @@ def _copy_stage(run: Folder, bench_url: str) -> Stage:
     return Stage(name="summaries", table="summaries", identity=run.url, make_worker=partial(_copier, bench_url))
 
 
-def _copy_tasks(benchmark: Benchmark, run: Folder, summaries: Work) -> list[Task]:
+def _copy_tasks(benchmark: Benchmark, run: Folder, summaries: Sequence[Released]) -> list[Task]:
     done = run.locate("summaries")
+    todo = [summary for summary in summaries if summary.work_id not in done]
     tasks = []
     for part in benchmark.folder.parts("summaries"):
-        ids = benchmark.folder.read_part(part.path, columns=["summary_id"])["summary_id"].to_pylist()
-        todo = {sid: summaries[sid] for sid in ids if sid in summaries and summaries[sid] not in done}
-        if todo:
-            tasks.append(Task(work_ids=tuple(todo.values()), payload={"part": part.path, "work_ids": todo}))
+        ids = set(benchmark.folder.read_part(part.path, columns=["summary_id"])["summary_id"].to_pylist())
+        # A task for the copies and one for the repaired: a part holds one haystack
+        for repaired in (False, True):
+            chosen = [s for s in todo if s.original_id in ids and s.repaired is repaired]
+            if chosen:
+                work_ids = tuple(summary.work_id for summary in chosen)
+                tasks.append(Task(work_ids=work_ids, payload={"part": part.path, "summaries": chosen}))
     return tasks
 
 
 def _copier(bench_url: str) -> Any:
-    folder = Folder(bench_url)
+    benchmark = Benchmark(bench_url)
 
     def copy(payload: Mapping[str, Any]) -> list[Row]:
-        wanted = payload["work_ids"]
-        rows = folder.read_part(payload["part"]).to_pylist()
-        return [row | {"work_id": wanted[row["summary_id"]]} for row in rows if row["summary_id"] in wanted]
+        rows = {row["summary_id"]: row for row in benchmark.folder.read_part(payload["part"]).to_pylist()}
+        chosen = [Released(*summary) for summary in payload["summaries"]]
+        if not chosen[0].repaired:
+            return [rows[s.original_id] | {"work_id": s.work_id} for s in chosen]
+        return _repaired(benchmark, [(s, rows[s.original_id]) for s in chosen])
 
     return copy
+
+
+def _repaired(benchmark: Benchmark, originals: Sequence[tuple[Released, Row]]) -> list[Row]:
+    documents = benchmark.documents(originals[0][1]["haystack_id"])
+    index = SupportIndex([document.text for document in documents])
+    texts = repaired_texts([row["text"] for _, row in originals], index, [document.number for document in documents])
+    return [
+        row
+        | {
+            "work_id": summary.work_id,
+            "summary_id": summary.summary_id,
+            "summarizer": f"{row['summarizer']}, {LABEL}",
+            "method": "repaired citations",
+            "parents": [summary.original_id],
+            "text": text,
+        }
+        for (summary, row), text in zip(originals, texts, strict=True)
+    ]
 
 
 # ---------------------------------------------------------------- labels as verdicts
@@ -149,17 +208,17 @@ def _label_stage(run: Folder, bench_url: str) -> Stage:
     return Stage(name="labels", table="verdicts", identity=run.url, make_worker=partial(_label_reader, bench_url))
 
 
-def _label_tasks(benchmark: Benchmark, run: Folder, judged: Mapping[tuple[str, str], str]) -> list[Task]:
+def _label_tasks(benchmark: Benchmark, run: Folder, judged: Mapping[tuple[Released, str], str]) -> list[Task]:
     done = run.locate("verdicts")
+    todo = [(summary, judge, work_id) for (summary, judge), work_id in judged.items() if work_id not in done]
     tasks = []
     for part in benchmark.folder.parts("labels"):
         columns = benchmark.folder.read_part(part.path, columns=["summary_id", "annotator"])
-        pairs = dict.fromkeys(zip(columns["summary_id"].to_pylist(), columns["annotator"].to_pylist(), strict=True))
-        todo = [[sid, judge, judged[sid, judge]] for sid, judge in pairs if judged[sid, judge] not in done]
-        if todo:
-            tasks.append(
-                Task(work_ids=tuple(work_id for _, _, work_id in todo), payload={"part": part.path, "pairs": todo})
-            )
+        held = set(zip(columns["summary_id"].to_pylist(), columns["annotator"].to_pylist(), strict=True))
+        chosen = [entry for entry in todo if (entry[0].original_id, entry[1]) in held]
+        if chosen:
+            work_ids = tuple(work_id for _, _, work_id in chosen)
+            tasks.append(Task(work_ids=work_ids, payload={"part": part.path, "judged": chosen}))
     return tasks
 
 
@@ -171,9 +230,9 @@ def _label_reader(bench_url: str) -> Any:
         for row in benchmark.folder.read_part(payload["part"]).to_pylist():
             labels.setdefault((row["summary_id"], row["annotator"]), []).append(row)
         return [
-            verdict
-            for summary_id, judge, work_id in payload["pairs"]
-            for verdict in _as_verdicts(labels[summary_id, judge], benchmark, judge=judge, work_id=work_id)
+            verdict | {"summary_id": summary_id}
+            for (summary_id, original_id, _), judge, work_id in payload["judged"]
+            for verdict in _as_verdicts(labels[original_id, judge], benchmark, judge=judge, work_id=work_id)
         ]
 
     return verdicts
@@ -201,11 +260,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("replay", __doc__)
     parser.add_argument("benchmark", metavar="BENCH")
     parser.add_argument("--out", required=True, metavar="RUN")
+    parser.add_argument(
+        "--citations", choices=["released", "matrix"], help="matrix: also with the documents that support each bullet"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the scoring")
     add_cluster_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:
-        settings = validated(ReplaySettings, {}, arguments.set, where="replay")
+        given = {"citations": arguments.citations} if arguments.citations else {}
+        settings = validated(ReplaySettings, given, arguments.set, where="replay")
         with cluster_of(arguments) as cluster:
             results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster)
         return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.out}/report/report.html")

@@ -32,6 +32,11 @@ def cited_numbers(text: str) -> list[int]:
     return sorted(found)
 
 
+def without_citations(line: str) -> str:
+    """*line* without its citation groups and the space before them; every other bracket stays."""
+    return re.sub(rf"\s*{_CITATION_GROUP.pattern}", "", line).strip()
+
+
 def bullets(summary: str | Iterable[str]) -> list[Bullet]:
     """The non-empty lines of *summary* (a text, or lines that may hold line breaks), stripped, in order."""
     text = summary if isinstance(summary, str) else "\n".join(summary)

@@ -13,6 +13,7 @@ from jobs.aggregate import aggregate
 from jobs.cluster import Cluster
 from jobs.ingest import ingest
 from jobs.replay import ReplaySettings, replay
+from longform.repair import LABEL
 
 CLUSTER = Cluster(address=None, workers=2)
 
@@ -68,6 +69,24 @@ def test_unlinked_bullets_are_counted_by_class(replayed: tuple[Folder, dict[str,
     assert all(
         row["n_bullets"] == sum(row[k] for k in row if isinstance(row[k], int) and k != "n_bullets") for row in rows
     )
+
+
+@pytest.mark.ray
+def test_repaired_citations_are_systems_of_their_own_with_the_same_coverage(
+    replayed: tuple[Folder, dict[str, Any]], bench: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Released systems cite far fewer documents than support their bullets."""
+    out = str(tmp_path_factory.mktemp("repaired"))
+    results = replay(bench, out, ReplaySettings(resamples=100, citations="matrix"), cluster=CLUSTER)
+    cells = {(cell["setting"], cell["summarizer"]): cell for cell in results["cells"]}
+    before = {(cell["setting"], cell["summarizer"]): cell for cell in replayed[1]["cells"]}
+    pairs = [(cells[key], cells[key[0], f"{key[1]}, {LABEL}"]) for key in before]
+
+    assert len(cells) == 2 * len(before)
+    assert all(cells[key]["joint"] == before[key]["joint"] for key in before)
+    assert all(original["coverage"] == repaired["coverage"] for original, repaired in pairs)
+    assert sum(repaired["joint"] > original["joint"] for original, repaired in pairs) / len(pairs) > 0.9
+    assert Folder(out).read("units").num_rows == 2 * replayed[0].read("units").num_rows
 
 
 @pytest.mark.ray
