@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longform.citations import bullets, without_citations
@@ -37,6 +37,7 @@ def test_only_citation_groups_go() -> None:
     assert without_citations("- In [Article 3], 5 [1][2, 3] fell [4].") == "- In [Article 3], 5 fell."
 
 
+@example(["- Zebras migrate [1]\n[1][2]\n- May"])
 @given(st.lists(st.text(alphabet="ab [],12:\n- ", max_size=30), max_size=5))
 def test_no_line_comes_or_goes(texts: list[str]) -> None:
     """A released label names a bullet by its place."""
