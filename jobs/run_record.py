@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from actors.benchmark import Benchmark
@@ -80,6 +81,7 @@ def read_record(run: Folder) -> dict[str, Any]:
 
 
 def _git_commit() -> str | None:
-    """The commit of the code; None outside a checkout."""
-    answer = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)  # noqa: S607
+    """The commit of the code, wherever the command was typed; None outside a checkout."""
+    here = Path(__file__).parent
+    answer = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=False)  # noqa: S607
     return answer.stdout.strip() if answer.returncode == 0 else None

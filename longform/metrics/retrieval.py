@@ -8,7 +8,7 @@ documents has no score: None.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from math import log2
 
 MEASURES = ("precision", "recall", "ndcg", "average_precision")
@@ -56,16 +56,6 @@ def retrieval_measures(
 def gold_recall(context: Collection[str], gold: Collection[str]) -> float | None:
     """Share of one target's gold documents that a prompt holds, whole or cut; None where the target has none."""
     return len(set(gold) & set(context)) / len(set(gold)) if gold else None
-
-
-def mean_gold_recall(context: Collection[str], gold_by_target: Mapping[str, Collection[str]]) -> float | None:
-    """
-    Mean of `gold_recall` over the targets of one query that have gold documents; None where no target has.
-
-    SummHay's 15,000-token figures are this mean over the targets of all queries, so pool targets, not queries.
-    """
-    recalls = [recall for gold in gold_by_target.values() if (recall := gold_recall(context, gold)) is not None]
-    return sum(recalls) / len(recalls) if recalls else None
 
 
 def _hits(ranking: Sequence[str], gold: Collection[str], k: int) -> list[bool]:
