@@ -10,9 +10,18 @@ from numpy.typing import NDArray
 
 from actors.encoder import Encoder
 from longform.bm25 import Bm25, stem_documents
-from longform.configuration import Bm25Retriever, EncoderRetriever
+from longform.configuration import (
+    Bm25Retriever,
+    ClusterFeedbackRetriever,
+    EncoderRetriever,
+    StatementRetriever,
+)
+from longform.extractive import Extractor, shipped_ranker
+from longform.query_relevance import QueryText
 from longform.ranking import keyword_tokens
 from longform.records import Document
+from longform.statement_retrieval import cluster_feedback_scores, statement_scores
+from longform.support_model import shipped_support_model
 from longform.text import words
 
 
@@ -25,6 +34,8 @@ class Haystack:
         self.texts = [
             f"{document.title}\n{document.text}" if document.title else document.text for document in documents
         ]
+        self._documents = documents
+        self._extractor: Extractor | None = None
         self._indexes: dict[tuple[float, float, bool], Bm25] = {}
         self._chunks: dict[tuple[str, int | None, str], list[list[str]]] = {}
         self._vectors: dict[EncoderRetriever, NDArray[np.float32]] = {}
@@ -58,6 +69,28 @@ class Haystack:
         if settings.pooling != "max":
             return np.asarray(cosines)
         return np.asarray(np.maximum.reduceat(cosines, _starts(self._chunked(settings, encoder))))
+
+    def statement_scores(self, settings: StatementRetriever, encoder: Encoder, query: QueryText) -> NDArray[np.float64]:
+        """
+        How much of what bears on the query each document supports, shape (documents,).
+
+        Args:
+            settings: Which of the two ways; both read the same sentences.
+            encoder: The one whose vectors the shipped models were fitted with.
+            query: With that encoder's vectors.
+        """
+        extractor = self._read_statements(encoder)
+        if isinstance(settings, ClusterFeedbackRetriever):
+            return cluster_feedback_scores(extractor.support, query)
+        return statement_scores(extractor, query, n_statements=settings.n_statements)
+
+    def _read_statements(self, encoder: Encoder) -> Extractor:
+        """The documents as the offline summarizer reads them: without their titles."""
+        if self._extractor is None:
+            numbered = list(enumerate(document.text for document in self._documents))
+            model, ranker = shipped_support_model("vectors"), shipped_ranker()
+            self._extractor = Extractor(numbered, encoder.embed, model=model, ranker=ranker)
+        return self._extractor
 
     def _document_vectors(self, settings: EncoderRetriever, encoder: Encoder) -> NDArray[np.float32]:
         """Shape (documents, dimensions); (chunks, dimensions) for `max`."""

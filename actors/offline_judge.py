@@ -1,4 +1,4 @@
-"""The offline judge of coverage: shared words, no model."""
+"""The offline judge of coverage: words and a small fitted model, no language model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from actors.benchmark import Benchmark
-from longform.lexical_judge import VERSION, QueryInsights, Reading, StemWeights
+from longform.judge_model import Evidence
+from longform.lexical_judge import VERSION, QueryInsights, Reading, StemWeights, shipped_judge
+from longform.models import models_version
 from longform.records import Target
 
-PROMPT_VERSION = f"offline_judge@{VERSION}"
+PROMPT_VERSION = f"offline_judge@{VERSION}+{models_version('judge_people', 'judge_gpt4o')}"
 _HAYSTACKS_HELD = 8
 _QUERIES_HELD = 128  # 128 queries' stems are about 3 MB
 
@@ -22,11 +24,15 @@ class OfflineJudge:
 
     Table in: summaries with their bullets (`work_id, summary_id, query_id, haystack_id, bullets`).
     Table out: `VERDICTS`, one row for each target of the summary's query, in order.
+
+    Raises:
+        UsageError: No benchmark stands at the URL, or no judge ships for the calibration.
     """
 
-    def __init__(self, bench_url: str, name: str = "offline") -> None:
+    def __init__(self, bench_url: str, name: str = "offline", *, calibration: str) -> None:
         self._benchmark = Benchmark(bench_url)
         self._name = name
+        self._model = shipped_judge(calibration)
         self._weights = lru_cache(maxsize=_HAYSTACKS_HELD)(self._haystack_weights)
         self._insights = lru_cache(maxsize=_QUERIES_HELD)(self._query_insights)
 
@@ -39,7 +45,7 @@ class OfflineJudge:
         if not targets:
             return []
         bullets: Sequence[str] = row["bullets"]
-        readings = self._insights(row["query_id"], row["haystack_id"]).readings(list(bullets))
+        readings = self._insights(row["query_id"], row["haystack_id"]).readings(list(bullets), self._model)
         return [self._verdict(row, target, reading) for target, reading in zip(targets, readings, strict=True)]
 
     def _verdict(self, row: Mapping[str, Any], target: Target, reading: Reading) -> dict[str, Any]:
@@ -57,7 +63,7 @@ class OfflineJudge:
             "probability": reading.score,
             "linked_unit": reading.linked,
             "failure": "target_without_words" if reading.answer is None else None,
-            "reply": _features(reading),
+            "reply": _reply(reading.evidence),
             "prompt_version": PROMPT_VERSION,
             "call_id": None,
         }
@@ -70,12 +76,9 @@ class OfflineJudge:
         return QueryInsights(texts, self._weights(haystack_id))
 
 
-def _features(reading: Reading) -> str:
-    return json.dumps(
-        {
-            "closest_bullet": reading.closest,
-            "recall": reading.recall,
-            "precision": reading.precision,
-            "share": reading.share,
-        }
-    )
+def _reply(evidence: Evidence) -> str:
+    """What a reader needs to follow the score; `closest_bullet` is named also where it is not linked."""
+    shares = evidence._asdict()
+    closest = shares.pop("closest")
+    del shares["has_words"]
+    return json.dumps({"closest_bullet": closest, **shares})

@@ -7,12 +7,15 @@ from functools import lru_cache
 from typing import Any
 
 from actors.benchmark import Benchmark
-from longform.extractive import VERSION, Extractor, bullet_lines
+from actors.encoder import MINILM, Encoder
+from longform.extractive import Extractor, bullet_lines, extractor_version, shipped_ranker
 from longform.keys import content_key
+from longform.query_relevance import QueryText
 from longform.records import retrieval_text
+from longform.support_model import shipped_support_model
 
-PROMPT_VERSION = f"offline_summarizer@{VERSION}"
-_EXTRACTORS_HELD = 2  # one of 100 documents is about 20 MB
+PROMPT_VERSION = f"offline_summarizer@{extractor_version()}"
+_EXTRACTORS_HELD = 2  # one of 100 documents is about 60 MB
 
 _Sources = tuple[tuple[str, int, int], ...]  # (doc_id, number, characters kept)
 
@@ -26,9 +29,11 @@ class OfflineSummarizer:
     The order of the documents changes nothing.
     """
 
-    def __init__(self, bench_url: str, max_words: int) -> None:
+    def __init__(self, bench_url: str, max_words: int, *, threads: int) -> None:
         self._benchmark = Benchmark(bench_url)
         self._max_words = max_words
+        self._encoder = Encoder(MINILM, threads=threads)
+        self._haystack_id: str | None = None
         self._extractor = lru_cache(maxsize=_EXTRACTORS_HELD)(self._read)
 
     def summarize(self, context_rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -64,10 +69,23 @@ class OfflineSummarizer:
         if not sources:
             return None, "no_documents"
         extractor = self._extractor(row["haystack_id"], sources)
-        query_text = retrieval_text(self._benchmark.queries[row["query_id"]], query_text="query_subtopic")
-        extracted = extractor.extract(query_text, row["n_requested"], self._max_words)
+        extracted = extractor.extract(self._query_text(row["query_id"]), row["n_requested"], self._max_words)
         return (bullet_lines(extracted), None) if extracted else (None, "no_sentence")
 
+    def _query_text(self, query_id: str) -> QueryText:
+        query = self._benchmark.queries[query_id]
+        text = retrieval_text(query, query_text="query_subtopic")
+        vectors = self._encoder.embed([text, query.subtopic or query.text])
+        return QueryText(text, vectors[0], vectors[1])
+
     def _read(self, haystack_id: str, sources: _Sources) -> Extractor:
+        if haystack_id != self._haystack_id:
+            self._encoder.forget()  # vectors are shared by the contexts of one haystack
+            self._haystack_id = haystack_id
         texts = {document.doc_id: document.text for document in self._benchmark.documents(haystack_id)}
-        return Extractor([(number, texts[doc_id][:chars]) for doc_id, number, chars in sources])
+        return Extractor(
+            [(number, texts[doc_id][:chars]) for doc_id, number, chars in sources],
+            self._encoder.embed,
+            model=shipped_support_model("vectors"),
+            ranker=shipped_ranker(),
+        )

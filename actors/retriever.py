@@ -17,10 +17,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from actors.benchmark import Benchmark
-from actors.encoder import Encoder, check
+from actors.encoder import MINILM, Encoder, check
 from actors.haystack import Haystack
 from longform.configuration import (
     Bm25Retriever,
+    ClusterFeedbackRetriever,
     EncoderRetriever,
     Experiment,
     FeedbackRetriever,
@@ -31,11 +32,15 @@ from longform.configuration import (
     RandomRetriever,
     ReleasedRetriever,
     Retriever,
+    ShortFirstRetriever,
+    StatementRetriever,
+    StatementsRetriever,
     base_retrievers,
 )
 from longform.errors import LongformError, UsageError
 from longform.feedback import feedback_scores
 from longform.keys import stable_seed
+from longform.query_relevance import QueryText
 from longform.ranking import keyword_overlap, keyword_tokens, ranked, reciprocal_rank_fusion, rounded, z_sum
 from longform.records import Query, relevance_by_query, retrieval_text
 from longform.text import stems, words
@@ -103,16 +108,27 @@ class HaystackRetriever:
     def _computed(self, haystack: Haystack, query: Query, settings: Retriever) -> Scores:
         match settings:
             case KeywordRetriever() | Bm25Retriever() | EncoderRetriever():
-                text = retrieval_text(query, query_text=self._experiment.query_text)
-                return self._matched(haystack, text, settings)
+                return self._matched(haystack, self._text(query), settings)
+            case ClusterFeedbackRetriever() | StatementsRetriever():
+                return haystack.statement_scores(settings, self._encoder(MINILM), self._query_text(query))
             case FusionRetriever() | FeedbackRetriever():
                 return self._combined(haystack, query, settings)
-            case RandomRetriever():
-                return np.random.default_rng(stable_seed("random", settings.seed, query.query_id)).random(len(haystack))
-            case FullContext():
-                return -np.arange(len(haystack), dtype=np.float64)
+            case RandomRetriever() | ShortFirstRetriever() | FullContext():
+                return self._unasked(haystack, query, settings)
             case OracleRetriever() | ReleasedRetriever():
                 return self._looked_up(haystack, query, settings)
+
+    def _unasked(
+        self, haystack: Haystack, query: Query, settings: RandomRetriever | ShortFirstRetriever | FullContext
+    ) -> Scores:
+        """By nothing that the query says."""
+        match settings:
+            case RandomRetriever():
+                return np.random.default_rng(stable_seed("random", settings.seed, query.query_id)).random(len(haystack))
+            case ShortFirstRetriever():
+                return -np.array([len(text.split()) for text in haystack.texts], dtype=np.float64)
+            case FullContext():
+                return -np.arange(len(haystack), dtype=np.float64)
 
     def _matched(
         self, haystack: Haystack, text: str, settings: KeywordRetriever | Bm25Retriever | EncoderRetriever
@@ -139,7 +155,7 @@ class HaystackRetriever:
             )
         bases = [self._scores(haystack, query, base) for base in settings.of]
         if settings.by == "z_sum":
-            return z_sum(bases)
+            return z_sum(bases, settings.weights)
         return reciprocal_rank_fusion(bases, rank_constant=settings.rank_constant)
 
     def _looked_up(self, haystack: Haystack, query: Query, settings: OracleRetriever | ReleasedRetriever) -> Scores:
@@ -184,11 +200,26 @@ class HaystackRetriever:
 
     def _embed_queries(self, queries: Sequence[Query], names: Iterable[str]) -> None:
         """All queries in one batch; one by one would cost several times as much."""
-        texts = [retrieval_text(query, query_text=self._experiment.query_text) for query in queries]
+        texts = [self._text(query) for query in queries]
         for name in names:
             settings = self._experiment.retrievers[name]
             if isinstance(settings, EncoderRetriever):
                 self._encoder(settings.model).embed([settings.query_prefix + text for text in texts])
+            elif isinstance(settings, StatementRetriever):
+                self._encoder(MINILM).embed([*texts, *(self._subtopic_text(query) for query in queries)])
+
+    def _text(self, query: Query) -> str:
+        return retrieval_text(query, query_text=self._experiment.query_text)
+
+    def _subtopic_text(self, query: Query) -> str:
+        """What the query is about; an experiment that hides the subtopics hides them here too."""
+        hidden = self._experiment.query_text == "query"
+        return query.text if hidden or not query.subtopic else query.subtopic
+
+    def _query_text(self, query: Query) -> QueryText:
+        text = self._text(query)
+        vector, subtopic_vector = self._encoder(MINILM).embed([text, self._subtopic_text(query)])
+        return QueryText(text, vector, subtopic_vector)
 
     def _encoder(self, model: str) -> Encoder:
         if model not in self._encoders:
@@ -214,11 +245,17 @@ def check_loadable(experiment: Experiment, *, bench_url: str | None = None) -> N
     systems = experiment.all_systems()
     retrievers = [experiment.retrievers[name] for name in _with_bases(experiment, [s.retriever for s in systems])]
     rerankers = [experiment.rerankers[s.reranker] for s in systems if s.reranker is not None]
-    models = [settings.model for settings in retrievers if isinstance(settings, EncoderRetriever)]
+    models = [model for settings in retrievers if (model := _encoder_model(settings)) is not None]
     for model in dict.fromkeys([*models, *(settings.model for settings in rerankers)]):
         check(model)
     if bench_url is not None:
         _check_benchmark(Benchmark(bench_url), retrievers)
+
+
+def _encoder_model(settings: Retriever) -> str | None:
+    if isinstance(settings, EncoderRetriever):
+        return settings.model
+    return MINILM if isinstance(settings, StatementRetriever) else None
 
 
 def _check_benchmark(benchmark: Benchmark, retrievers: Sequence[Retriever]) -> None:

@@ -13,7 +13,9 @@ AskSummarizer = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
 """Rows of `contexts` with n_requested, setting and summarizer -> rows of `summaries`, one each."""
 
 
-def make_summarizer(bench_url: str, name: str, definition: Summarizer, *, prompts: str | None) -> AskSummarizer:
+def make_summarizer(
+    bench_url: str, name: str, definition: Summarizer, *, prompts: str | None, threads: int
+) -> AskSummarizer:
     """The summarizer *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatDefinition):
         from actors.chat_summarizer import ChatSummarizer
@@ -21,7 +23,7 @@ def make_summarizer(bench_url: str, name: str, definition: Summarizer, *, prompt
         return ChatSummarizer(bench_url, name, definition, prompts).summarize
     from actors.offline_summarizer import OfflineSummarizer
 
-    summarizer = OfflineSummarizer(bench_url, max_words=definition.max_words)
+    summarizer = OfflineSummarizer(bench_url, max_words=definition.max_words, threads=threads)
 
     async def ask(rows: Sequence[Mapping[str, Any]]) -> Rows:
         return summarizer.summarize(rows)

@@ -26,6 +26,7 @@ VERBS = {
     "aggregate": "score a run again from its stored verdicts",
     "calibrate": "a judge against human labels -> judge card",
     "report": "write a run's pages again",
+    "train": "re-make the offline models that ship, and measure what they reach",
 }
 DONE, FAILED, USAGE, FAILURES_ABOVE_THRESHOLD = 0, 1, 2, 3
 

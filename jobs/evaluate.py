@@ -2,6 +2,7 @@
 The main job: run systems on a benchmark, judge what they write, report.
 
     longform evaluate CONFIG --bench BENCH --out RUN
+    longform evaluate CONFIG --bench BENCH --out RUN --citations matrix
     ray job submit --working-dir . -- python -m jobs.evaluate CONFIG --bench s3://... --out s3://...
 
 CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing that stands in RUN.
@@ -10,20 +11,21 @@ CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
+from jobs.cards import judge_rows
 from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
+from jobs.combine import combine_stage, combine_tasks
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
 from jobs.judge import judge_stage, judge_tasks
 from jobs.pack import pack_stage, pack_tasks
 from jobs.plan_run import check_experiment, plan_run
+from jobs.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
 from jobs.rerank import rerank_stage, rerank_tasks
 from jobs.results import summary_infos, write_results
 from jobs.retrieval_results import retrieval_rows
@@ -35,9 +37,8 @@ from jobs.stage import Stage, Task, run_stage
 from jobs.summarize import summarize_stage, summarize_tasks
 from jobs.synthesize import read_config, synthesize
 from jobs.write_benchmark import TABLES
-from longform.configuration import Experiment, OfflineJudge
+from longform.configuration import Experiment, MeanJudge
 from longform.errors import UsageError
-from longform.judge_cards import describe, shipped_card_line
 
 
 class Step(NamedTuple):
@@ -53,6 +54,7 @@ WAY = (
     Step("rerank", ("rankings", "documents"), "rankings"),
     Step("pack", ("rankings", "documents"), "contexts"),
     Step("summarize", ("contexts", "documents"), "summaries"),
+    Step("repair", ("summaries", "documents"), "summaries"),
     Step("split", ("summaries",), "units"),
     Step("judge", ("units", "targets"), "verdicts"),
     Step("aggregate", ("verdicts", "units", "qrels"), "scores"),
@@ -84,7 +86,7 @@ class Evaluation:
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         check_way(WAY)
         check_experiment(experiment, self.benchmark)
-        judge_cards(experiment)
+        judge_rows(experiment)
         self.plan = plan_run(experiment, self.benchmark, limit=limit)
         config = experiment.model_dump(mode="json")
         self.record = RunRecord(self.run, verb="evaluate", benchmark=self.benchmark, config=config, limit=limit)
@@ -111,22 +113,37 @@ class Evaluation:
 
     def summarize(self) -> None:
         for name in dict.fromkeys(wanted.summarizer for wanted in self.plan.summaries):
-            stage = summarize_stage(self.run, self.bench_url, self.experiment, name, self.experiment.prompts)
+            stage = summarize_stage(
+                self.run, self.bench_url, self.experiment, name, prompts=self.experiment.prompts, threads=self.threads
+            )
             wanted = sum(summarized.summarizer == name for summarized in self.plan.summaries)
             self._perform(stage, wanted, summarize_tasks(self.run, self.experiment, name, self.plan.summaries))
+
+    def repair(self) -> None:
+        if wanted := self.plan.repaired:
+            self._perform(repair_stage(self.run, self.bench_url), len(wanted), repair_tasks(self.run, wanted))
 
     def split(self) -> None:
         summaries = self.plan.summary_work_ids
         self._perform(split_stage(self.run), len(summaries), split_tasks(self.run, summaries))
 
     def judge(self) -> None:
-        infos = summary_infos(self.run, self.plan.summary_work_ids)
-        for name, settings in self.experiment.judges.items():
-            stage = judge_stage(self.run, self.bench_url, name, settings, self.experiment.prompts)
-            tasks = judge_tasks(
-                self.run, name, settings, wanted=self.plan.verdicts, infos=infos, benchmark=self.benchmark
-            )
-            self._perform(stage, len(infos), tasks)
+        """Ask the judges about the summaries as written; means of judges and verdicts on twins follow from that."""
+        infos = summary_infos(self.run, self.plan.written_work_ids)
+        judges = self.experiment.judges.items()
+        for name, settings in judges:
+            if not isinstance(settings, MeanJudge):
+                stage = judge_stage(self.run, self.bench_url, name, settings, self.experiment.prompts)
+                tasks = judge_tasks(
+                    self.run, name, settings, wanted=self.plan.asked, infos=infos, benchmark=self.benchmark
+                )
+                self._perform(stage, len(infos), tasks)
+        for name, settings in judges:
+            if isinstance(settings, MeanJudge):
+                tasks = combine_tasks(self.run, name, settings, wanted=self.plan.means, asked=self.plan.asked)
+                self._perform(combine_stage(self.run, name, settings), len(infos), tasks)
+        if copied := self.plan.copied:
+            self._perform(copy_stage(self.run), len(copied), copy_tasks(self.run, copied))
 
     def aggregate(self) -> None:
         judged, share = self.plan.judged_units, self.experiment.partial_score
@@ -151,8 +168,8 @@ class Evaluation:
             self.record,
             title=self.experiment.name,
             summary_work_ids=self.plan.summary_work_ids,
-            verdict_work_ids=list(self.plan.verdicts.values()),
-            cards=judge_cards(self.experiment),
+            verdict_work_ids=list(self.plan.judged_units),
+            judges=judge_rows(self.experiment),
             partial_score=self.experiment.partial_score,
             aggregate=self.experiment.aggregate,
             more={"retrieval": retrieval},
@@ -210,30 +227,6 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
     return url
 
 
-def judge_cards(experiment: Experiment) -> dict[str, str | None]:
-    """
-    Each judge's card in one line: the configuration's, else the one that ships for the offline judge.
-
-    Raises:
-        UsageError: A card that the configuration names cannot be read.
-    """
-    return {
-        name: _card_line(experiment.cards[name])
-        if name in experiment.cards
-        else shipped_card_line(settings.kind)
-        if isinstance(settings, OfflineJudge)
-        else None
-        for name, settings in experiment.judges.items()
-    }
-
-
-def _card_line(path: str) -> str:
-    try:
-        return describe(json.loads(Path(path).read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"{path}: expected a judge card as `longform calibrate --out` writes it: {error!r}") from error
-
-
 def worst_unjudged_share(results: Mapping[str, Any]) -> float:
     """The largest share of unjudged insights in any cell."""
     return max((cell["unjudged_share"] or 0.0 for cell in results["cells"]), default=0.0)
@@ -247,10 +240,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--limit", type=int, help="only the first queries")
     parser.add_argument("--until", choices=[step.name for step in WAY], default=WAY[-1].name)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the configuration")
+    parser.add_argument(
+        "--citations",
+        choices=["written", "matrix"],
+        help="matrix: beside each summary, one that cites the documents that support each bullet",
+    )
     add_cluster_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:
-        experiment = read_experiment(arguments.config, arguments.set)
+        changes = [f"citations={arguments.citations}"] if arguments.citations else []
+        experiment = read_experiment(arguments.config, [*arguments.set, *changes])
         bench = benchmark_url(experiment, arguments.bench, arguments.out)
         with cluster_of(arguments) as cluster:
             results = evaluate(

@@ -12,7 +12,7 @@ from jobs.derive import Item, PartReader, plan
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
 from longform.aggregate import SummaryInfo
-from longform.configuration import ChatJudge, Experiment, Judge
+from longform.configuration import AskedJudge, ChatJudge, Experiment, MeanJudge
 from longform.keys import content_key
 from longform.tables import VERDICTS
 
@@ -32,7 +32,7 @@ def verdict_work_ids(
     experiment: Experiment, summaries: Iterable[str], versions: Mapping[str, str]
 ) -> dict[Judged, str]:
     """
-    Every judgement the experiment wants -> its work id.
+    Every judgement the experiment asks a judge for -> its work id; a mean of judges is asked nothing.
 
     Args:
         experiment: Whose judges.
@@ -44,11 +44,12 @@ def verdict_work_ids(
             "verdicts", unit_work_id(summary), name, settings.model_dump(), versions[name]
         )
         for name, settings in experiment.judges.items()
+        if not isinstance(settings, MeanJudge)
         for summary in summaries
     }
 
 
-def judge_stage(run: Folder, bench_url: str, name: str, settings: Judge, prompts: str | None) -> Stage:
+def judge_stage(run: Folder, bench_url: str, name: str, settings: AskedJudge, prompts: str | None) -> Stage:
     chat = isinstance(settings, ChatJudge)
     return Stage(
         name=f"judge {name}",
@@ -64,7 +65,7 @@ def judge_stage(run: Folder, bench_url: str, name: str, settings: Judge, prompts
 def judge_tasks(
     run: Folder,
     name: str,
-    settings: Judge,
+    settings: AskedJudge,
     *,
     wanted: Mapping[Judged, str],
     infos: Mapping[str, SummaryInfo],
@@ -87,7 +88,7 @@ def judge_tasks(
     return plan(run, "units", run, "verdicts", items, per_task=per_task)
 
 
-def _worker(run: Folder, bench_url: str, name: str, settings: Judge, prompts: str | None) -> Any:
+def _worker(run: Folder, bench_url: str, name: str, settings: AskedJudge, prompts: str | None) -> Any:
     from actors.judges import make_judge
 
     reader, benchmark = PartReader(run), Benchmark(bench_url)

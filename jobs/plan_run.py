@@ -9,8 +9,10 @@ from actors.benchmark import Benchmark
 from actors.chat import check_chat, load_prompt
 from actors.retriever import check_loadable
 from actors.storage import Folder
+from jobs.combine import mean_work_ids
 from jobs.judge import Judged, verdict_work_ids
 from jobs.pack import Packed, context_work_ids
+from jobs.repair import check_documents, copied_work_ids, judged_with_twins, repaired_work_ids, with_twins
 from jobs.rerank import reranking_work_ids
 from jobs.retrieve import Ranked, ranking_work_ids
 from jobs.split import unit_work_id
@@ -24,22 +26,40 @@ from longform.prompts import prompt_names
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
-    """Keys of the work of each stage -> its work id (and that of its source)."""
+    """
+    Keys of the work of each stage -> its work id (and that of its source).
+
+    Attributes:
+        repaired: Work id of a summary -> of its twin with repaired citations.
+        asked: What judges are asked about the summaries as written.
+        means: What follows from that for means of judges.
+        copied: Work id of verdicts on a summary -> of the same on its twin.
+    """
 
     rankings: Mapping[Ranked, str]
     rerankings: Mapping[Ranked, tuple[str, str]]
     contexts: Mapping[Packed, tuple[str, str]]
     summaries: Mapping[Summarized, Source]
-    verdicts: Mapping[Judged, str]
+    repaired: Mapping[str, str]
+    asked: Mapping[Judged, str]
+    means: Mapping[Judged, str]
+    copied: Mapping[str, str]
+
+    @property
+    def written_work_ids(self) -> list[str]:
+        """Of the summaries as their summarizers wrote them."""
+        return [source.work_id for source in self.summaries.values()]
 
     @property
     def summary_work_ids(self) -> list[str]:
-        return [source.work_id for source in self.summaries.values()]
+        """Of all summaries, each with its twin behind it where there is one."""
+        return with_twins(self.written_work_ids, self.repaired)
 
     @property
     def judged_units(self) -> dict[str, str]:
         """Verdict work id -> work id of the units it judges."""
-        return {work_id: unit_work_id(judged.summary) for judged, work_id in self.verdicts.items()}
+        judged = {work_id: judged.summary for judged, work_id in [*self.asked.items(), *self.means.items()]}
+        return {work_id: unit_work_id(s) for work_id, s in judged_with_twins(judged, self.repaired).items()}
 
 
 def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None) -> RunPlan:
@@ -50,8 +70,21 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
     all_rankings = rankings | {ranked: work_id for ranked, (work_id, _) in rerankings.items()}
     contexts = context_work_ids(experiment, all_rankings)
     summaries = summary_work_ids(benchmark, experiment, contexts, _summarizer_versions(experiment))
-    verdicts = verdict_work_ids(experiment, [s.work_id for s in summaries.values()], _judge_versions(experiment))
-    return RunPlan(rankings=rankings, rerankings=rerankings, contexts=contexts, summaries=summaries, verdicts=verdicts)
+    written = [source.work_id for source in summaries.values()]
+    repaired = repaired_work_ids(written) if experiment.citations == "matrix" else {}
+    asked = verdict_work_ids(experiment, written, _judge_versions(experiment))
+    means = mean_work_ids(experiment, asked)
+    judged = {work_id: judged.summary for judged, work_id in [*asked.items(), *means.items()]}
+    return RunPlan(
+        rankings=rankings,
+        rerankings=rerankings,
+        contexts=contexts,
+        summaries=summaries,
+        repaired=repaired,
+        asked=asked,
+        means=means,
+        copied=copied_work_ids(judged, repaired),
+    )
 
 
 def check_experiment(experiment: Experiment, benchmark: Benchmark) -> None:
@@ -66,6 +99,8 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark) -> None:
         if isinstance(settings, ChatSummarizer | ChatJudge):
             check_chat(settings.chat)
     _check_prompts(experiment.prompts)
+    if experiment.citations == "matrix":
+        check_documents(benchmark)
     if not benchmark.queries:
         raise UsageError(f"{benchmark.folder.url}: the benchmark has no queries")
 

@@ -11,7 +11,7 @@ Writes  summaries, units, verdicts, scores, results.json and report/ in RUN; a s
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -19,10 +19,22 @@ from pydantic import Field
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
+from jobs.cards import released_judge_row
 from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import validated
+from jobs.repair import (
+    check_documents,
+    copied_work_ids,
+    copy_stage,
+    copy_tasks,
+    judged_with_twins,
+    repair_stage,
+    repair_tasks,
+    repaired_work_ids,
+    with_twins,
+)
 from jobs.results import write_results
 from jobs.run_record import RunRecord
 from jobs.score import score_stage, score_tasks
@@ -30,10 +42,7 @@ from jobs.split import split_stage, split_tasks, unit_work_id
 from jobs.stage import Row, Stage, Task, run_stage
 from longform.configuration import Strict
 from longform.errors import UsageError
-from longform.judge_cards import shipped_card_line
 from longform.keys import content_key
-from longform.repair import LABEL, VERSION, repaired_texts
-from longform.support import SupportIndex
 
 
 class ReplaySettings(Strict):
@@ -48,16 +57,12 @@ class ReplaySettings(Strict):
     )
 
 
-class Released(NamedTuple):
-    """A summary of the run: a released one, or its copy with repaired citations."""
+class Labelled(NamedTuple):
+    """A released summary, by its work id in the run, under one annotator."""
 
     summary_id: str
-    original_id: str
     work_id: str
-
-    @property
-    def repaired(self) -> bool:
-        return self.summary_id != self.original_id
+    judge: str
 
 
 class Replay:
@@ -66,31 +71,43 @@ class Replay:
     def __init__(self, bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster) -> None:
         self.bench_url, self.settings, self.cluster = bench_url, settings, cluster
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
-        labelled = _labelled_pairs(self.benchmark)
+        labelled = _labelled(self.benchmark)
+        if settings.citations == "matrix":
+            check_documents(self.benchmark)
         self.record = RunRecord(self.run, verb="replay", benchmark=self.benchmark, config=settings.model_dump())
-        repair = settings.citations == "matrix"
-        self.summaries = released_summaries(self.benchmark, [sid for sid, _ in labelled], repair=repair)
-        judges: dict[str, list[str]] = {}
-        for sid, judge in labelled:
-            judges.setdefault(sid, []).append(judge)
-        self.judged = {
-            (summary, judge): content_key("verdicts", unit_work_id(summary.work_id), "released", judge)
-            for summary in self.summaries
-            for judge in judges[summary.original_id]
+        self.released = {label.summary_id: label.work_id for label in labelled}
+        self.repaired = repaired_work_ids(self.released.values()) if settings.citations == "matrix" else {}
+        self.labels = {
+            label: content_key("verdicts", unit_work_id(label.work_id), "released", label.judge) for label in labelled
         }
+        self.judged = {work_id: label.work_id for label, work_id in self.labels.items()}
+
+    @property
+    def summary_work_ids(self) -> list[str]:
+        """Of the released summaries, each with its twin behind it where there is one."""
+        return with_twins(self.released.values(), self.repaired)
+
+    @property
+    def judged_units(self) -> dict[str, str]:
+        """Verdict work id -> work id of the units it judges."""
+        return {work_id: unit_work_id(s) for work_id, s in judged_with_twins(self.judged, self.repaired).items()}
 
     def read_labels(self) -> None:
-        """The released summaries, their bullets, and the labels as verdicts."""
-        work_ids = [summary.work_id for summary in self.summaries]
-        copies = _copy_tasks(self.benchmark, self.run, self.summaries)
-        self._perform(_copy_stage(self.run, self.bench_url), len(work_ids), copies)
+        """The released summaries, their twins, their bullets, and the labels as verdicts."""
+        copies = _copy_tasks(self.benchmark, self.run, self.released)
+        self._perform(_copy_stage(self.run, self.bench_url), len(self.released), copies)
+        if self.repaired:
+            stage = repair_stage(self.run, self.bench_url)
+            self._perform(stage, len(self.repaired), repair_tasks(self.run, self.repaired))
+        work_ids = self.summary_work_ids
         self._perform(split_stage(self.run), len(work_ids), split_tasks(self.run, work_ids))
-        labels = _label_tasks(self.benchmark, self.run, self.judged)
-        self._perform(_label_stage(self.run, self.bench_url), len(self.judged), labels)
+        labels = _label_tasks(self.benchmark, self.run, self.labels)
+        self._perform(_label_stage(self.run, self.bench_url), len(self.labels), labels)
+        if copied := copied_work_ids(self.judged, self.repaired):
+            self._perform(copy_stage(self.run), len(copied), copy_tasks(self.run, copied))
 
     def aggregate(self) -> None:
-        units = {work_id: unit_work_id(summary.work_id) for (summary, _), work_id in self.judged.items()}
-        share = self.settings.partial_score
+        units, share = self.judged_units, self.settings.partial_score
         self._perform(score_stage(self.run, self.bench_url, share), len(units), score_tasks(self.run, units, share))
         self._perform(classify_stage(self.run, self.bench_url), len(units), classify_tasks(self.run, units))
 
@@ -100,9 +117,9 @@ class Replay:
             self.benchmark,
             self.record,
             title="Released summaries, replayed",
-            summary_work_ids=[summary.work_id for summary in self.summaries],
-            verdict_work_ids=list(self.judged.values()),
-            cards={judge: shipped_card_line(judge) for _, judge in self.judged},
+            summary_work_ids=self.summary_work_ids,
+            verdict_work_ids=list(self.judged_units),
+            judges=[released_judge_row(judge) for judge in dict.fromkeys(label.judge for label in self.labels)],
             **self.settings.model_dump(exclude={"citations"}),
         )
 
@@ -118,7 +135,7 @@ def replay(bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: C
     return job.report()
 
 
-def _labelled_pairs(benchmark: Benchmark) -> list[tuple[str, str]]:
+def _labelled(benchmark: Benchmark) -> list[Labelled]:
     columns = benchmark.folder.read("labels", columns=["summary_id", "annotator"])
     pairs = dict.fromkeys(zip(columns["summary_id"].to_pylist(), columns["annotator"].to_pylist(), strict=True))
     if not pairs:
@@ -126,26 +143,8 @@ def _labelled_pairs(benchmark: Benchmark) -> list[tuple[str, str]]:
             f"{benchmark.folder.url}: expected summaries with labels, found none; "
             "`longform evaluate` runs systems and judges"
         )
-    return list(pairs)
-
-
-def released_summaries(benchmark: Benchmark, summary_ids: Iterable[str], *, repair: bool) -> list[Released]:
-    """
-    Each released summary once; with *repair*, its repaired copy behind it.
-
-    Raises:
-        UsageError: Repair is wanted, and the benchmark ships no documents to find support in.
-    """
-    if repair and not benchmark.manifest["rows"]["documents"]:
-        raise UsageError(f"{benchmark.folder.url}: expected documents to find support in, found none")
     dataset = benchmark.manifest["dataset_hash"]
-    found = []
-    for original in dict.fromkeys(summary_ids):
-        found.append(Released(original, original, content_key("released-summary", dataset, original)))
-        if repair:
-            copy = content_key("repaired", original, VERSION)
-            found.append(Released(copy, original, content_key("repaired-summary", dataset, original, VERSION)))
-    return found
+    return [Labelled(sid, content_key("released-summary", dataset, sid), judge) for sid, judge in pairs]
 
 
 # ---------------------------------------------------------------- copying the released summaries
@@ -155,50 +154,27 @@ def _copy_stage(run: Folder, bench_url: str) -> Stage:
     return Stage(name="summaries", table="summaries", identity=run.url, make_worker=partial(_copier, bench_url))
 
 
-def _copy_tasks(benchmark: Benchmark, run: Folder, summaries: Sequence[Released]) -> list[Task]:
+def _copy_tasks(benchmark: Benchmark, run: Folder, released: Mapping[str, str]) -> list[Task]:
     done = run.locate("summaries")
-    todo = [summary for summary in summaries if summary.work_id not in done]
+    todo = {summary_id: work_id for summary_id, work_id in released.items() if work_id not in done}
     tasks = []
     for part in benchmark.folder.parts("summaries"):
-        ids = set(benchmark.folder.read_part(part.path, columns=["summary_id"])["summary_id"].to_pylist())
-        # A task for the copies and one for the repaired: a part holds one haystack
-        for repaired in (False, True):
-            chosen = [s for s in todo if s.original_id in ids and s.repaired is repaired]
-            if chosen:
-                work_ids = tuple(summary.work_id for summary in chosen)
-                tasks.append(Task(work_ids=work_ids, payload={"part": part.path, "summaries": chosen}))
+        ids = benchmark.folder.read_part(part.path, columns=["summary_id"])["summary_id"].to_pylist()
+        chosen = {summary_id: todo[summary_id] for summary_id in ids if summary_id in todo}
+        if chosen:
+            tasks.append(Task(work_ids=tuple(chosen.values()), payload={"part": part.path, "summaries": chosen}))
     return tasks
 
 
 def _copier(bench_url: str) -> Any:
-    benchmark = Benchmark(bench_url)
+    folder = Folder(bench_url)
 
     def copy(payload: Mapping[str, Any]) -> list[Row]:
-        rows = {row["summary_id"]: row for row in benchmark.folder.read_part(payload["part"]).to_pylist()}
-        chosen = [Released(*summary) for summary in payload["summaries"]]
-        if not chosen[0].repaired:
-            return [rows[s.original_id] | {"work_id": s.work_id} for s in chosen]
-        return _repaired(benchmark, [(s, rows[s.original_id]) for s in chosen])
+        work_ids = payload["summaries"]
+        rows = folder.read_part(payload["part"]).to_pylist()
+        return [row | {"work_id": work_ids[row["summary_id"]]} for row in rows if row["summary_id"] in work_ids]
 
     return copy
-
-
-def _repaired(benchmark: Benchmark, originals: Sequence[tuple[Released, Row]]) -> list[Row]:
-    documents = benchmark.documents(originals[0][1]["haystack_id"])
-    index = SupportIndex([document.text for document in documents])
-    texts = repaired_texts([row["text"] for _, row in originals], index, [document.number for document in documents])
-    return [
-        row
-        | {
-            "work_id": summary.work_id,
-            "summary_id": summary.summary_id,
-            "summarizer": f"{row['summarizer']}, {LABEL}",
-            "method": "repaired citations",
-            "parents": [summary.original_id],
-            "text": text,
-        }
-        for (summary, row), text in zip(originals, texts, strict=True)
-    ]
 
 
 # ---------------------------------------------------------------- labels as verdicts
@@ -208,14 +184,18 @@ def _label_stage(run: Folder, bench_url: str) -> Stage:
     return Stage(name="labels", table="verdicts", identity=run.url, make_worker=partial(_label_reader, bench_url))
 
 
-def _label_tasks(benchmark: Benchmark, run: Folder, judged: Mapping[tuple[Released, str], str]) -> list[Task]:
+def _label_tasks(benchmark: Benchmark, run: Folder, labels: Mapping[Labelled, str]) -> list[Task]:
     done = run.locate("verdicts")
-    todo = [(summary, judge, work_id) for (summary, judge), work_id in judged.items() if work_id not in done]
+    todo = {label: work_id for label, work_id in labels.items() if work_id not in done}
     tasks = []
     for part in benchmark.folder.parts("labels"):
         columns = benchmark.folder.read_part(part.path, columns=["summary_id", "annotator"])
         held = set(zip(columns["summary_id"].to_pylist(), columns["annotator"].to_pylist(), strict=True))
-        chosen = [entry for entry in todo if (entry[0].original_id, entry[1]) in held]
+        chosen = [
+            (label.summary_id, label.judge, work_id)
+            for label, work_id in todo.items()
+            if (label.summary_id, label.judge) in held
+        ]
         if chosen:
             work_ids = tuple(work_id for _, _, work_id in chosen)
             tasks.append(Task(work_ids=work_ids, payload={"part": part.path, "judged": chosen}))
@@ -230,9 +210,9 @@ def _label_reader(bench_url: str) -> Any:
         for row in benchmark.folder.read_part(payload["part"]).to_pylist():
             labels.setdefault((row["summary_id"], row["annotator"]), []).append(row)
         return [
-            verdict | {"summary_id": summary_id}
-            for (summary_id, original_id, _), judge, work_id in payload["judged"]
-            for verdict in _as_verdicts(labels[original_id, judge], benchmark, judge=judge, work_id=work_id)
+            verdict
+            for summary_id, judge, work_id in payload["judged"]
+            for verdict in _as_verdicts(labels[summary_id, judge], benchmark, judge=judge, work_id=work_id)
         ]
 
     return verdicts

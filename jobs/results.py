@@ -14,6 +14,7 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.classify import PREFIX, classify_work_id
+from jobs.repair_results import repair_results, repaired_originals
 from jobs.run_record import RunRecord
 from jobs.score import score_work_id, summary_tables
 from jobs.split import unit_work_id
@@ -44,7 +45,7 @@ def write_results(
     title: str,
     summary_work_ids: Sequence[str],
     verdict_work_ids: Sequence[str],
-    cards: Mapping[str, str | None],
+    judges: Sequence[Mapping[str, Any]],
     partial_score: float,
     aggregate: Aggregate,
     seed: int,
@@ -54,27 +55,35 @@ def write_results(
     """
     The results of a run, written to `results.json` and, with the drill-down, as pages.
 
-    *cards* has each judge's card in one line, None where it has none; *more* adds tables of the caller's own.
+    *judges* has a row `judge, scale, card` for each judge, in the report's order; *more* adds tables of the caller's
+    own.
     """
     infos = {info.summary_id: info for info in summary_infos(run, summary_work_ids).values()}
     score_ids = [score_work_id(work_id, partial_score) for work_id in verdict_work_ids]
     score_ids += [classify_work_id(work_id) for work_id in verdict_work_ids]
+    places = {row["judge"]: place for place, row in enumerate(judges)}
     scores = run.read("scores", work_ids=score_ids).to_pylist()
-    results: dict[str, Any] = summary_tables(scores, infos, aggregate=aggregate, seed=seed, resamples=resamples)
+    judged = {score["judge"] for score in scores}
+    scores.sort(key=lambda score: places[score["judge"]])  # a resumed run has its parts in another order
+    settings: dict[str, Any] = {"aggregate": aggregate, "seed": seed, "resamples": resamples}
+    results: dict[str, Any] = summary_tables(scores, infos, **settings)
     results |= {
         "title": title,
         "fidelity": record.content["fidelity"],
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
-        "judges": [{"judge": judge, "card": cards[judge]} for judge in dict.fromkeys(s["judge"] for s in scores)],
+        "judges": [dict(row) for row in judges if row["judge"] in judged],
         **(more or {}),
         "run": record.content,
     }
-    run.write_json(RESULTS, results)
     drilldown = {
         "queries": dict(_query_facts(benchmark, {info.query_id for info in infos.values()})),
         "summaries": _summary_facts(run, infos, scores, summary_work_ids, verdict_work_ids),
     }
+    if originals := repaired_originals(run, summary_work_ids):
+        facts: dict[str, Any] = {"scores": scores, "infos": infos, "drilldown": drilldown}
+        results["repair"] = repair_results(benchmark, originals=originals, **facts, **settings)
+    run.write_json(RESULTS, results)
     run.write_bytes(DRILLDOWN, gzip.compress(json.dumps(drilldown, allow_nan=False).encode(), mtime=0))
     write_pages(run.child("report"), "report", results | {"drilldown": drilldown})
     return results

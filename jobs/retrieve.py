@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.stage import Row, Stage, Task
-from longform.configuration import EncoderRetriever, Experiment, base_retrievers
+from longform.configuration import EncoderRetriever, Experiment, StatementRetriever, base_retrievers
 from longform.keys import content_key
+from longform.statement_retrieval import statements_version
 
 VERSION = "retrieve@1"
 _QUERIES_A_TASK = 64
@@ -34,7 +35,11 @@ def retriever_names(experiment: Experiment) -> list[str]:
 def definition(experiment: Experiment, name: str) -> dict[str, Any]:
     """A retriever's settings with those of the retrievers it builds on: what its rankings depend on."""
     settings = experiment.retrievers[name]
-    return settings.model_dump() | {"bases": [definition(experiment, base) for base in base_retrievers(settings)]}
+    made_by = [statements_version()] if isinstance(settings, StatementRetriever) else []
+    return settings.model_dump() | {
+        "made_by": made_by,
+        "bases": [definition(experiment, base) for base in base_retrievers(settings)],
+    }
 
 
 def ranking_work_ids(benchmark: Benchmark, experiment: Experiment, query_ids: Iterable[str]) -> dict[Ranked, str]:
@@ -50,7 +55,9 @@ def ranking_work_ids(benchmark: Benchmark, experiment: Experiment, query_ids: It
 
 
 def retrieve_stage(run: Folder, bench_url: str, experiment: Experiment, *, threads: int) -> Stage:
-    encoders = any(isinstance(retriever, EncoderRetriever) for retriever in experiment.retrievers.values())
+    encoders = any(
+        isinstance(retriever, EncoderRetriever | StatementRetriever) for retriever in experiment.retrievers.values()
+    )
     return Stage(
         name="retrieve",
         table="rankings",

@@ -13,6 +13,7 @@ from jobs.stage import Row, Stage, Task
 from longform import aggregate as tables
 from longform.aggregate import SummaryInfo
 from longform.citations import Bullet
+from longform.errors import UsageError
 from longform.keys import content_key
 from longform.scoring import score_summary
 
@@ -47,8 +48,18 @@ def score_tasks(run: Folder, judged: Mapping[str, str], partial_score: float) ->
 
 
 def score_items(run: Folder, judged: Mapping[str, str], work_id: Callable[[str], str]) -> list[Item]:
-    """Items of a stage that reads verdicts together with the units they judged."""
+    """
+    Items of a stage that reads verdicts together with the units they judged.
+
+    Raises:
+        UsageError: The run does not hold all units, as after a change of configuration that means other summaries.
+    """
     parts = run.locate("units")
+    if missing := [units for units in judged.values() if units not in parts]:
+        raise UsageError(
+            f"{run.url}: expected the bullets of {len(judged)} judged summaries, {len(missing)} are not there; "
+            "do the stages before this one first, with `longform evaluate` or `longform replay`"
+        )
     return [
         {"work_id": work_id(source), "source": source, "units": units, "units_part": parts[units]}
         for source, units in judged.items()

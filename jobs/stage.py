@@ -173,7 +173,7 @@ class Performer:
     def __call__(self, row: Row) -> Row:
         work_ids, payload = json.loads(row["task"])
         try:
-            return _receipt(self._run, self._stage, work_ids, self._worker(payload))
+            return _receipt(self._run, self._stage, work_ids, _awaited(self._worker(payload)))
         except Exception:  # noqa: BLE001  # a row never raises: it would end the job or drop its block
             return _error_receipt(work_ids, traceback.format_exc())
 
@@ -197,10 +197,14 @@ def perform(row: Row, *, run: Folder, stage: Stage) -> Row:
     """One task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
     work_ids, payload = json.loads(row["task"])
     try:
-        rows = _kept_worker(stage)(payload)
-        return _receipt(run, stage, work_ids, asyncio.run(rows) if inspect.iscoroutine(rows) else rows)
+        return _receipt(run, stage, work_ids, _awaited(_kept_worker(stage)(payload)))
     except Exception:  # noqa: BLE001  # as above
         return _error_receipt(work_ids, traceback.format_exc())
+
+
+def _awaited(rows: Any) -> Iterable[Row]:
+    # one signature serves workers that wait and workers that compute
+    return asyncio.run(rows) if inspect.iscoroutine(rows) else rows
 
 
 @lru_cache(maxsize=1)

@@ -73,15 +73,17 @@ def _bullets(benchmark: Benchmark, experiment: Experiment, query_id: str) -> int
     return len(targets)
 
 
-def summarize_stage(run: Folder, bench_url: str, experiment: Experiment, name: str, prompts: str | None) -> Stage:
+def summarize_stage(
+    run: Folder, bench_url: str, experiment: Experiment, name: str, *, prompts: str | None, threads: int
+) -> Stage:
     settings = experiment.summarizers[name]
     chat = isinstance(settings, ChatSummarizer)
     return Stage(
         name=f"summarize {name}",
         table="summaries",
-        identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts),
-        make_worker=partial(_worker, run, bench_url, experiment, name, prompts),
-        holds_model=chat,
+        identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts, threads),
+        make_worker=partial(_worker, run, bench_url, experiment, name, prompts=prompts, threads=threads),
+        holds_model=True,
         asynchronous=chat,
         slots=_CHAT_SLOTS,
     )
@@ -104,11 +106,13 @@ def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapp
     return plan(run, "contexts", run, "summaries", items, per_task=per_task)
 
 
-def _worker(run: Folder, bench_url: str, experiment: Experiment, name: str, prompts: str | None) -> Any:
+def _worker(
+    run: Folder, bench_url: str, experiment: Experiment, name: str, *, prompts: str | None, threads: int
+) -> Any:
     from actors.summarizers import make_summarizer
 
     reader = PartReader(run)
-    ask = make_summarizer(bench_url, name, experiment.summarizers[name], prompts=prompts)
+    ask = make_summarizer(bench_url, name, experiment.summarizers[name], prompts=prompts, threads=threads)
 
     async def summarize(payload: Mapping[str, Any]) -> list[Row]:
         items = {item["work_id"]: item for item in payload["items"]}

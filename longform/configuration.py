@@ -7,7 +7,7 @@ A list in a system multiplies: two retrievers and three orders are six systems.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -57,6 +57,20 @@ class FusionRetriever(Strict):
     of: tuple[str, ...] = Field(min_length=2)
     by: Literal["z_sum", "reciprocal_rank"]
     rank_constant: int = Field(60, gt=0)
+    weights: tuple[float, ...] | None = None  # of the z-scores; null: all 1
+
+    @model_validator(mode="after")
+    def _each_has_a_weight(self) -> FusionRetriever:
+        if self.weights is not None and (self.by != "z_sum" or len(self.weights) != len(self.of)):
+            msg = f"weights are for z_sum, one for each of {list(self.of)}; found {list(self.weights)} with {self.by}"
+            raise ValueError(msg)
+        return self
+
+
+class ShortFirstRetriever(Strict):
+    """Shorter documents first; in a fusion, because more of them fit a budget."""
+
+    kind: Literal["short_first"]
 
 
 class FeedbackRetriever(Strict):
@@ -67,6 +81,23 @@ class FeedbackRetriever(Strict):
     documents: int = Field(10, gt=0)
     terms: int = Field(50, gt=0)
     weight: float = Field(1.0, ge=0)
+
+
+class ClusterFeedbackRetriever(Strict):
+    """Documents that support the query's most relevant repeated sentences; learnt from no query."""
+
+    kind: Literal["cluster_feedback"]
+
+
+class StatementsRetriever(Strict):
+    """Documents that support what the offline summarizer would quote, short ones first."""
+
+    kind: Literal["statements"]
+    n_statements: int = Field(12, gt=0)
+
+
+StatementRetriever = ClusterFeedbackRetriever | StatementsRetriever
+"""Their models were fitted with the vectors of one encoder, so that no other is offered."""
 
 
 class OracleRetriever(Strict):
@@ -90,7 +121,9 @@ Retriever = Annotated[
     | Bm25Retriever
     | EncoderRetriever
     | FusionRetriever
+    | ShortFirstRetriever
     | FeedbackRetriever
+    | StatementRetriever
     | OracleRetriever
     | FullContext
     | ReleasedRetriever,
@@ -127,7 +160,7 @@ class ChatSettings(Strict):
     max_tokens: int = Field(1000, gt=0)
     temperature: float | None = Field(None, ge=0)  # null: not sent
     json_schema: bool | None = None  # null: as the capability table says
-    timeout_s: float = Field(400, gt=0)
+    timeout_s: float = Field(400.0, gt=0)
     concurrency: int = Field(16, gt=0)  # calls in flight a worker
     script: str | None = None  # scripted only: the name of its behaviour
 
@@ -146,8 +179,20 @@ class ChatSummarizer(Strict):
 Summarizer = Annotated[OfflineSummarizer | ChatSummarizer, Field(discriminator="kind")]
 
 
+Calibration = Literal["people", "gpt-4o"]
+"""Whose marks a judge's numbers are like: only scores of one calibration may be held against each other."""
+
+_SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
+
+
 class OfflineJudge(Strict):
     kind: Literal["offline"]
+    calibration: Calibration  # people: like nothing that is printed; gpt-4o: like SummHay's printed tables
+
+    @property
+    def scale(self) -> str:
+        """The calibration in words."""
+        return _SCALES[self.calibration]
 
 
 class ChatJudge(Strict):
@@ -156,7 +201,48 @@ class ChatJudge(Strict):
     prompt: str = "judge_coverage_3"
 
 
-Judge = Annotated[OfflineJudge | ChatJudge, Field(discriminator="kind")]
+class MeanJudge(Strict):
+    """The mean of other judges' numbers for the same summary and target; it asks nothing itself."""
+
+    kind: Literal["mean"]
+    of: tuple[str, ...] = Field(min_length=2)
+    cuts: tuple[float, float] = (0.25, 0.75)  # means from which the answer is partial, and full
+
+    @model_validator(mode="after")
+    def _means_something(self) -> MeanJudge:
+        if len(set(self.of)) < len(self.of):
+            msg = f"expected different judges, found {list(self.of)}"
+            raise ValueError(msg)
+        partial, full = self.cuts
+        if not 0 < partial < full <= 1:
+            msg = f"expected cuts 0 < partial < full <= 1, found {list(self.cuts)}"
+            raise ValueError(msg)
+        return self
+
+
+AskedJudge = OfflineJudge | ChatJudge
+Judge = Annotated[AskedJudge | MeanJudge, Field(discriminator="kind")]
+
+
+def judge_scale(name: str, judges: Mapping[str, Judge]) -> str | None:
+    """What a reader must know to compare the scores of judge *name*, in words; None: its name and card say it all."""
+    judge = judges.get(name)
+    if isinstance(judge, OfflineJudge):
+        return judge.scale
+    if isinstance(judge, MeanJudge):
+        return f"mean of {' and '.join(_with_scale(member, judges) for member in judge.of)}"
+    return None
+
+
+def _with_scale(name: str, judges: Mapping[str, Judge]) -> str:
+    scale = judge_scale(name, judges)
+    return name if scale is None else f"{name} ({scale})"
+
+
+SHIPPED_JUDGES: Mapping[str, Judge] = {
+    f"offline-{calibration}": OfflineJudge(kind="offline", calibration=calibration) for calibration in _SCALES
+}
+"""Judges that need no definition: their models and their cards ship with the project."""
 
 # ---------------------------------------------------------------- systems
 
@@ -217,6 +303,7 @@ class Experiment(Strict):
     aggregate: Literal["pooled", "per_summary"] = "pooled"
     resamples: int = Field(2000, ge=100)
     unjudged_threshold: float = Field(0.02, ge=0, le=1)
+    citations: Literal["written", "matrix"] = "written"  # matrix: beside each summary, one whose citations are repaired
     prompts: str | None = None  # a folder whose files replace the project's own of the same name
 
     @model_validator(mode="after")
@@ -234,6 +321,10 @@ class Experiment(Strict):
             yield from (("systems.reranker", name, self.rerankers) for name in grid.reranker if name is not None)
             yield from (("systems.summarizer", name, self.summarizers) for name in grid.summarizer)
         yield from (("cards", name, self.judges) for name in self.cards)
+        asking = [name for name, judge in self.judges.items() if not isinstance(judge, MeanJudge)]
+        for name, judge in self.judges.items():
+            if isinstance(judge, MeanJudge):
+                yield from ((f"judges.{name}.of", member, asking) for member in judge.of)
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
 

@@ -88,6 +88,38 @@ def score_plot(
     return Plot(svg, alt)
 
 
+def change_plot(rows: Sequence[Row], measures: Sequence[str], *, by: str, name: str) -> Plot | None:
+    """
+    Scores before and after a change: a band for each row, in it a line for each measure, hollow to filled.
+
+    Args:
+        rows: Each has, under each measure's name, `before` and `after` in 0 to 100; unknown ones are left out.
+        measures: In the order of the lines.
+        by: The field that names a band.
+        name: Makes the SVG's ids unique on a page.
+
+    Returns:
+        None where no change is known.
+    """
+    known = [row for row in rows if any(_is_known(row[measure]) for measure in measures)]
+    if not known:
+        return None
+    ordered = sorted(known, key=lambda row: row[measures[-1]]["after"] or 0.0, reverse=True)
+
+    def draw(axes: Axes) -> None:
+        _change_bands(axes, ordered, measures, by)
+        axes.set_xlim(0, 102)
+        axes.set_xlabel("score, of 100")
+
+    height = 0.55 + _LINE_IN * sum(_band_lines(row[by], len(measures)) for row in ordered)
+    svg = _render(draw, height=height, n_legend=2 * len(measures), name=name)
+    told = "; ".join(
+        f"{row[by]}: " + ", ".join(_told_change(row, measure) for measure in measures if _is_known(row[measure]))
+        for row in ordered
+    )
+    return Plot(svg, f"Before and after. {told}.")
+
+
 def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | None:
     """
     Scores by where the relevant documents stand in the prompt; orders that are no place stand apart, unjoined.
@@ -187,6 +219,42 @@ def _score_bands(
     axes.set_yticks(ticks, ["\n".join(_label_lines(row)) for row in rows], color=_INK)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
+
+
+def _change_bands(axes: Axes, rows: Sequence[Row], measures: Sequence[str], by: str) -> None:
+    """One band a row, one line in it a measure, from the top down."""
+    top, ticks = 0.0, []
+    for row in rows:
+        height = _band_lines(row[by], len(measures))
+        ticks.append(top + height / 2)
+        for place, measure in enumerate(measures):
+            if _is_known(row[measure]):
+                line = top + height / 2 + place - (len(measures) - 1) / 2
+                _dumbbell(axes, row[measure], line, _series_style(place))
+        top += height
+        axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
+    for place, measure in enumerate(measures):
+        for side, fill in (("before", {"markerfacecolor": "none"}), ("after", {})):
+            style = _series_style(place) | {"linestyle": "none"} | fill
+            axes.plot([], [], label=f"{measure} {side}", **style)
+    axes.set_ylim(top, 0)
+    axes.set_yticks(ticks, ["\n".join(_label_lines(row[by])) for row in rows], color=_INK)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+
+
+def _dumbbell(axes: Axes, change: Row, y: float, style: Mapping[str, Any]) -> None:
+    axes.plot([change["before"], change["after"]], [y, y], color=style["color"], linewidth=1.2)
+    axes.plot([change["before"]], [y], **{**style, "markerfacecolor": "none"})
+    axes.plot([change["after"]], [y], **style)
+
+
+def _is_known(change: Row) -> bool:
+    return change["before"] is not None and change["after"] is not None
+
+
+def _told_change(row: Row, measure: str) -> str:
+    return f"{measure} {row[measure]['before']:.1f} to {row[measure]['after']:.1f}"
 
 
 def _point(axes: Axes, cell: Row, measure: str, y: float, place: int) -> None:

@@ -63,9 +63,10 @@ def z_scores(scores: ArrayLike) -> NDArray[np.float64]:
     return np.asarray((values - values.mean()) / values.std())
 
 
-def z_sum(score_arrays: Sequence[ArrayLike]) -> NDArray[np.float64]:
-    """Sum of the retrievers' z-scores. Shape (documents,)."""
-    return np.asarray(np.sum([z_scores(scores) for scores in score_arrays], axis=0))
+def z_sum(score_arrays: Sequence[ArrayLike], weights: Sequence[float] | None = None) -> NDArray[np.float64]:
+    """Sum of the retrievers' z-scores, each times its weight (None: 1). Shape (documents,)."""
+    factors = [1.0] * len(score_arrays) if weights is None else weights
+    return np.asarray(np.sum([w * z_scores(scores) for w, scores in zip(factors, score_arrays, strict=True)], axis=0))
 
 
 def reciprocal_rank_fusion(score_arrays: Sequence[ArrayLike], *, rank_constant: int) -> NDArray[np.float64]:

@@ -2,9 +2,10 @@
 Results as a page: Markdown for a terminal or a repository, HTML as one file that needs no network.
 
 `results` is one JSON object: `title`, `fidelity`, `aggregate`, `benchmark`, `run`, and the lists `cells`,
-`per_summary_cells`, `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, and `drilldown`.
-A list that is empty or missing leaves its section out. `cells` are averaged as `aggregate` says. Scores are in 0 to
-100, retrieval measures and shares in 0 to 1; None is unknown, and its reason may stand in the row's `reasons` by field.
+`per_summary_cells`, `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, with `repair` (rows,
+changes and examples of citations before and after their repair) and `drilldown`. What is empty or missing leaves its
+section out. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval measures and shares in 0 to 1;
+None is unknown, and its reason may stand in the row's `reasons` by field.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from longform import drilldown
 from longform.errors import LongformError
 from longform.report_figures import figures
-from longform.report_sections import Results, sections
+from longform.report_parts import Results
+from longform.report_repair import SIDES, chips, evidence_line, example_head, markdown_examples
+from longform.report_sections import sections
 from longform.report_tables import Cell, Column, Table
 
 UNKNOWN = "–"
@@ -45,6 +48,8 @@ def markdown(results: Results) -> str:
             parts.append(_escaped(table.caption))
             parts += [_pipe_table(part) for part in _by_group(table)]
             parts += [_escaped(line) for line in unknowns(table)]
+        for head, lines in markdown_examples(section):
+            parts += [f"### {_escaped(head)}", *(_escaped(line) for line in lines)]
         if section.listing is not None:
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", section.listing)), default=0))
             parts.append(f"{fence}json\n{section.listing}\n{fence}")
@@ -74,6 +79,10 @@ def html(results: Results) -> str:
         heads=heads,
         group_starts=group_starts,
         unknowns=unknowns,
+        example_head=example_head,
+        chips=chips,
+        sides=SIDES,
+        evidence_line=evidence_line,
         unknown=UNKNOWN,
         drilldown=drilldown.script_json(drilldown.compact(unfolded)) if unfolded.get("summaries") else None,
         script=script,

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from longform.plots import Plot, curve_plot, position_plot, score_plot
-from longform.report_sections import Results, judge_line, main_cells
-from longform.report_tables import MEASURES, Row, best_first, distinct, is_wide, settings_of, summarizers_by_joint
+from longform.plots import Plot, change_plot, curve_plot, position_plot, score_plot
+from longform.report_parts import Results, by_judge, judge_line, main_cells
+from longform.report_tables import (
+    MEASURES,
+    Row,
+    best_first,
+    distinct,
+    is_position_setting,
+    is_wide,
+    settings_of,
+    summarizers_by_joint,
+)
 
 
 class Figure(NamedTuple):
@@ -17,7 +26,12 @@ class Figure(NamedTuple):
 
 def figures(anchor: str, results: Results) -> list[Figure]:
     """The figures of the section *anchor*; ids are numbered, as names of judges and systems are anyone's text."""
-    draw = {"scores": _score_figures, "position": _position_figures, "minutes": _curve_figures}.get(anchor)
+    draw = {
+        "scores": _score_figures,
+        "position": _position_figures,
+        "repair": _repair_figures,
+        "minutes": _curve_figures,
+    }.get(anchor)
     return [Figure(plot, caption) for plot, caption in (draw(results) if draw else ()) if plot is not None]
 
 
@@ -43,6 +57,17 @@ def _position_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
             position_plot(own, measure, name=f"position{place}"),
             f"{measure.capitalize()}. {judge_line(results, judge)}",
         )
+
+
+def _repair_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    """A figure for each setting, or for each summarizer where these are fewer."""
+    rows = [row for row in results["repair"]["rows"] if not is_position_setting(row["setting"])]
+    for judge_place, (judge, own) in enumerate(by_judge(rows)):
+        panel, line = ("setting", "summarizer") if is_wide(own) else ("summarizer", "setting")
+        for place, name in enumerate(distinct(own, panel)):
+            shown = [row for row in own if row[panel] == name]
+            plot = change_plot(shown, ("citation", "joint"), by=line, name=f"repair{judge_place}-{place}")
+            yield plot, f"{name}: from what is cited to what supports. {judge_line(results, judge)}"
 
 
 def _curve_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:

@@ -5,9 +5,20 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from longform.errors import LongformError
+from longform.report_parts import (
+    INTERVAL,
+    NO_CARD,
+    Results,
+    Section,
+    by_judge,
+    judge_cell,
+    judge_line,
+    main_cells,
+)
+from longform.report_repair import repair_sections
 from longform.report_tables import (
     MEASURES,
     Cell,
@@ -16,8 +27,6 @@ from longform.report_tables import (
     Table,
     best_first,
     count,
-    distinct,
-    is_position_setting,
     is_wide,
     number,
     percent,
@@ -30,14 +39,9 @@ from longform.report_tables import (
     summarizers_by_joint,
     words,
 )
-from longform.statistics import LEVEL
 
-Results = Mapping[str, Any]
-
-NO_CARD = "no card: how well it agrees with people is not known"
 NOT_DISTINGUISHABLE = "not distinguishable"
 
-_INTERVAL = f"Brackets: {100 * LEVEL:.0f} % interval."
 _SCORES = (
     "Scores from 0 to 100, higher is better. Coverage: how much of the reference insights the summary states. "
     "Citation: F1 of the cited documents against those that state the insight, over covered insights. "
@@ -59,14 +63,6 @@ _AGGREGATE = {
 _FAILURE_MODES = ("linked", "header", "other_subtopic", "generic", "unsupported", "unclassified")
 
 
-class Section(NamedTuple):
-    anchor: str
-    title: str
-    paragraphs: list[str]
-    tables: list[Table]
-    listing: str | None = None  # shown as it is, in a fixed-width face
-
-
 def sections(results: Results) -> list[Section]:
     """
     The sections that *results* has anything for, in reading order.
@@ -79,6 +75,7 @@ def sections(results: Results) -> list[Section]:
         *_position(results),
         *_retrieval(results),
         *_citation(results),
+        *repair_sections(results),
         *_curve(results),
         *_failure_modes(results),
         *_comparisons(results),
@@ -89,31 +86,25 @@ def sections(results: Results) -> list[Section]:
     return [section for section in candidates if section.tables or section.listing or section.paragraphs]
 
 
-def main_cells(results: Results) -> list[Row]:
-    """The cells that head the report: those whose documents were not ordered on purpose."""
-    return [cell for cell in results.get("cells") or [] if not is_position_setting(cell["setting"])]
-
-
-def judge_line(results: Results, judge: str) -> str:
-    """A judge's name with its card's line, or plainly that it has none."""
-    cards = {row["judge"]: row.get("card") for row in results.get("judges") or []}
-    return f"Judge {judge} ({cards.get(judge) or NO_CARD})"
-
-
-def _by_judge(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    for judge in distinct(rows, "judge"):
-        yield judge, [row for row in rows if row["judge"] == judge]
+def _named(results: Results, row: Row, names: Sequence[str]) -> list[Cell]:
+    """The texts that say what a row is about; a judge with the scale of its scores."""
+    return [
+        judge_cell(results, row.get(name), reason=reason(row, name))
+        if name == "judge"
+        else words(row.get(name), reason=reason(row, name))
+        for name in names
+    ]
 
 
 def _scores(results: Results) -> Iterator[Section]:
     tables = []
-    for judge, cells in _by_judge(main_cells(results)):
+    for judge, cells in by_judge(main_cells(results)):
         line = judge_line(results, judge)
         if is_wide(cells):
             ranked = "with the oracle retriever" if "oracle" in settings_of(cells) else "in the best setting"
             tables.append(score_grid(cells, f"{line}. {_SCORES} Rows by joint score {ranked}. {_ASIDES}"))
         else:
-            tables.append(score_list(cells, f"{line}. {_SCORES} {_INTERVAL} Rows by joint score. {_ASIDES}"))
+            tables.append(score_list(cells, f"{line}. {_SCORES} {INTERVAL} Rows by joint score. {_ASIDES}"))
     if tables:
         yield Section("scores", "Coverage, citation and joint score", [], tables)
 
@@ -130,14 +121,14 @@ def _position(results: Results) -> Iterator[Section]:
     caption = (
         "Score from 0 to 100 by where the relevant documents stand in the prompt; higher is better. Sensitivity: "
         "largest distance of top and bottom from random order, or from the order given where none is random, in "
-        f"points; lower is better. {_INTERVAL}"
+        f"points; lower is better. {INTERVAL}"
     )
     names = ("summarizer", "system", "judge", "measure")
     columns = [Column(name, numeric=False) for name in names]
     columns += [Column(name) for name in (*places, "sensitivity", "cut")]
     body = [
         [
-            *(words(row.get(name)) for name in names),
+            *_named(results, row, names),
             *(scored(row, place) for place in places),
             number(row.get("sensitivity"), interval=row.get("interval"), reason=reason(row, "sensitivity")),
             share_cut([row]),
@@ -155,7 +146,7 @@ def _retrieval(results: Results) -> Iterator[Section]:
     cutoffs = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in plain]
     caption = (
         "Recall at budget: share of an insight's documents that reach the prompt, mean over insights. All measures "
-        f"from 0 to 1, higher is better. {_INTERVAL} Cut: share of the retrieved tokens that the limit took away."
+        f"from 0 to 1, higher is better. {INTERVAL} Cut: share of the retrieved tokens that the limit took away."
     )
     columns = [Column("system", numeric=False), Column("budget, tokens"), Column("recall at budget"), Column("cut")]
     columns += [Column(name) for name in cutoffs]
@@ -175,14 +166,14 @@ def _retrieval(results: Results) -> Iterator[Section]:
 def _citation(results: Results) -> Iterator[Section]:
     titles = {"precision": "precision", "recall": "recall", "citation": "F1 (citation)"}
     tables = []
-    for judge, cells in _by_judge(main_cells(results)):
+    for judge, cells in by_judge(main_cells(results)):
         caption = (
             f"{judge_line(results, judge)}. Of the documents a bullet cites, the share that states the linked insight "
             "(precision); of those that state it, the share cited (recall); and their F1, each a mean over covered "
             "insights. From 0 to 100, higher is better."
         )
         if not is_wide(cells):
-            table = score_list(cells, f"{caption} {_INTERVAL}", tuple(titles))
+            table = score_list(cells, f"{caption} {INTERVAL}", tuple(titles))
             shown = [*range(5), 6]  # without length and unjudged share
             columns = [table.columns[place] for place in shown]
             tables.append(Table(table.caption, columns, [[row[place] for place in shown] for row in table.rows]))
@@ -217,7 +208,7 @@ def _curve(results: Results) -> Iterator[Section]:
     columns += [Column(name) for name in ("minutes", "summaries", *measures, "cut")]
     body = [
         [
-            *(words(row.get(name)) for name in names),
+            *_named(results, row, names),
             number(row["minutes"], digits=0),
             count(row.get("n_summaries"), reason=reason(row, "n_summaries")),
             *(scored(row, measure) for measure in measures),
@@ -244,7 +235,7 @@ def _failure_modes(results: Results) -> Iterator[Section]:
     columns += [*(Column(mode.replace("_", " ")) for mode in _FAILURE_MODES), Column("cut")]
     body = [
         [
-            *(words(row.get(name)) for name in names),
+            *_named(results, row, names),
             count(row.get("n_bullets")),
             *(count(row.get(mode), of=row.get("n_bullets"), reason=reason(row, mode)) for mode in _FAILURE_MODES),
             share_cut([row]),
@@ -261,7 +252,7 @@ def _comparisons(results: Results) -> Iterator[Section]:
     verdicts = Counter(row.get("verdict") for row in rows)
     told = f"{verdicts[NOT_DISTINGUISHABLE]} of {len(rows)} comparisons: {NOT_DISTINGUISHABLE}."
     caption = (
-        f"First minus second system, in points. {_INTERVAL} p: permutation test on shared queries; Holm: corrected "
+        f"First minus second system, in points. {INTERVAL} p: permutation test on shared queries; Holm: corrected "
         "for the number of comparisons."
     )
     names = ("a", "b", "measure", "verdict", *(["judge"] if any("judge" in row for row in rows) else []))
@@ -269,7 +260,7 @@ def _comparisons(results: Results) -> Iterator[Section]:
     columns += [Column(name) for name in ("difference", "p", "p (Holm)")]
     body = [
         [
-            *(words(row.get(name), reason=reason(row, name)) for name in names),
+            *_named(results, row, names),
             number(
                 row.get("difference"),
                 sign=True,
@@ -288,12 +279,14 @@ def _all_cells(results: Results) -> Iterator[Section]:
     parts = [(results.get("cells") or [], str(results["aggregate"]))]
     if results["aggregate"] != "per_summary":
         parts.append((results.get("per_summary_cells") or [], "per_summary"))
-    tables = [_cell_table(cells, f"{_AGGREGATE[how].capitalize()}. {_INTERVAL}") for cells, how in parts if cells]
+    tables = [
+        _cell_table(results, cells, f"{_AGGREGATE[how].capitalize()}. {INTERVAL}") for cells, how in parts if cells
+    ]
     if tables:
         yield Section("cells", "Every cell", [], tables)
 
 
-def _cell_table(cells: Sequence[Row], caption: str) -> Table:
+def _cell_table(results: Results, cells: Sequence[Row], caption: str) -> Table:
     names = ("summarizer", "setting", "judge")
     counts = ("n_summaries", "n_failed", "n_insights", "n_covered", "n_unjudged", "n_unlinked")
     measures = (*MEASURES, "precision", "recall")
@@ -303,7 +296,7 @@ def _cell_table(cells: Sequence[Row], caption: str) -> Table:
     columns += [Column("words a bullet"), Column("cut"), Column("unjudged share")]
     body = [
         [
-            *(words(cell[name]) for name in names),
+            *_named(results, cell, names),
             *(scored(cell, measure) for measure in measures),
             *(count(cell.get(name), reason=reason(cell, name)) for name in counts),
             number(cell.get("words_per_bullet"), reason=reason(cell, "words_per_bullet")),
@@ -323,7 +316,7 @@ def _cell_table(cells: Sequence[Row], caption: str) -> Table:
 def _judges(results: Results) -> Iterator[Section]:
     rows = results.get("judges") or []
     if rows:
-        body = [[words(row["judge"]), Cell(row.get("card") or NO_CARD)] for row in rows]
+        body = [[judge_cell(results, row["judge"]), Cell(row.get("card") or NO_CARD)] for row in rows]
         columns = [Column("judge", numeric=False), Column("card", numeric=False)]
         caption = "What each judge is worth: its agreement with people's labels."
         yield Section("judges", "Judges", [], [Table(caption, columns, body)])

@@ -1,15 +1,18 @@
 """
-Which documents support a claim: the share of a claim's words, weighted by rarity, in a few consecutive sentences.
+How strongly documents support a claim: what they share with it, in a few consecutive sentences.
 
 For a claim c and a document d, `r_k(c, d)` is the largest share of c's weight found in any window of up to k
 consecutive sentences of d. Weights are inverse document frequencies over the sentences of all documents given.
 Windows, not whole documents: on SummHay a claim's words meet in one place of a document that states it, and
-scattered in the others. The measure sees words only, neither their order nor a negation.
+scattered in the others. With sentence vectors, cosines over the same windows join the words: they find a paraphrase.
+
+Every signal is blind to word order and negation. What a signal says is relative: `longform.support_model` reads a
+claim's documents against each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,22 +21,33 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from longform.sentences import sentences
-from longform.text import inverse_document_frequency, stems, unseen_idf, without_marks
+from longform.text import inverse_document_frequency, numbers, stems, unseen_idf, without_marks
 
 WINDOW = 3
-"""Sentences in a window; on SummHay's gold insights r3 finds documents better than r1 and r2."""
+"""Sentences in a window where one size is used; on SummHay's gold insights r3 finds documents better than r1, r2."""
 
-CITING_SHARE = 0.586
-"""A document is cited when it has this share of the best document's support (set on three SummHay haystacks)."""
+WINDOWS = (2, 3, 5)
+"""Sizes of the windows whose recall is a signal."""
 
-_BLOCK_CELLS = 8_000_000
-"""Cells of one dense block of claims x windows: 32 MB of float32."""
+NUMBERS = "numbers"
+WORD_SIGNALS = (*(f"recall_{size}" for size in WINDOWS), "recall_document")
+VECTOR_SIGNALS = ("cosine", "recall_and_cosine")
+
+NO_NUMBERS = 0.5
+"""The number signal of a claim that states no number: neither for a document nor against it."""
+
+_BLOCK_CELLS = 4_000_000
+"""Cells of one dense block of claims x windows: 16 MB of float32, of which a handful exist at a time."""
+
+Matrix = NDArray[np.float32]
+Signals = Mapping[str, Matrix]
+"""Signal -> shape (claims, documents)."""
 
 
 class BestWindows(NamedTuple):
     """Both of shape (claims, documents)."""
 
-    recall: NDArray[np.float32]
+    recall: Matrix
     start: NDArray[np.int32]  # the first sentence of the best window, an index over the sentences of all documents
 
 
@@ -41,52 +55,145 @@ class SupportIndex:
     """
     The sentences of some documents, ready to support claims.
 
-    Sentences are numbered through all documents; document d has those from `bounds[d]` up to `bounds[d + 1]`.
+    Sentences are numbered through all documents; document d has those from `bounds[d]` up to `bounds[d + 1]`. A window
+    of k sentences starts at each sentence and ends with its document, if not before.
     """
 
     def __init__(self, documents: Sequence[str]) -> None:
-        split = [[sentence.text for sentence in sentences(text)] for text in documents]
-        self.sentences = [text for texts in split for text in texts]
+        split = [sentences(text) for text in documents]
+        self.sentences = [sentence.text for found in split for sentence in found]
+        self.opens_line = [
+            not text[: sentence.start].rpartition("\n")[2].strip()
+            for text, found in zip(documents, split, strict=True)
+            for sentence in found
+        ]
         self.stems = [frozenset(stems(without_marks(text))) for text in self.sentences]
-        lengths = [len(texts) for texts in split]
+        lengths = [len(found) for found in split]
         self.bounds = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         self._idf = inverse_document_frequency(self.stems)
         self._unseen = unseen_idf(len(self.stems))
         self._columns = {stem: i for i, stem in enumerate(sorted(self._idf))}
-        self._windows: dict[int, tuple[sparse.csr_array, NDArray[np.int64]]] = {}
+        self._held: dict[int | None, sparse.csr_array] = {}
+        self._vectors: Matrix | None = None
+        self._pairs: Matrix | None = None
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The document of each sentence, shape (sentences,)."""
+        return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+
+    def with_vectors(self, vectors: Matrix) -> SupportIndex:
+        """Take the sentences' unit vectors, shape (sentences, dimensions); the vector signals exist from now on."""
+        if len(vectors) != len(self.sentences):
+            raise ValueError(f"expected a vector for each of {len(self.sentences)} sentences, got {len(vectors)}")
+        self._vectors = vectors
+        self._pairs = self._neighbours(vectors)
+        return self
 
     def idf(self, stem: str) -> float:
         """The weight of a stem; one that no sentence holds has the largest."""
         return self._idf.get(stem, self._unseen)
 
-    def recall(self, claims: Iterable[Iterable[str]], *, window: int = WINDOW) -> NDArray[np.float32]:
-        """
-        `r_window` of each claim (given as its stems) in each document, in [0, 1]; shape (claims, documents).
+    # ------------------------------------------------------------ all signals
 
-        A claim without stems and a document without sentences have 0. Memory: the answer and one block.
+    def signals(self, claims: Sequence[str], vectors: Matrix | None = None) -> Signals:
         """
-        return self.best_windows(claims, window=window).recall
+        Every signal of each claim in each document; the vector signals where both sides have vectors.
+
+        - `recall_k`: r_k in windows of k sentences, in [0, 1]; `recall_document`: in the whole document.
+        - `cosine`: the largest cosine of the claim with a sentence or with the sum of two neighbours.
+        - `recall_and_cosine`: the largest sum of both in one place.
+        - `numbers`: the share of the claim's numbers that the document states, 0.5 where the claim has none.
+
+        Citations and list markers of a claim are left aside. Memory: the answer and a few blocks.
+
+        Args:
+            claims: Text.
+            vectors: Unit vectors of the claims, shape (claims, dimensions).
+        """
+        statements = [without_marks(claim) for claim in claims]
+        weighted = self._claim_matrix([stems(text) for text in statements])
+        found = {name: self._empty(len(claims)) for name in WORD_SIGNALS}
+        if vectors is not None and self._vectors is not None:
+            found |= {name: self._empty(len(claims)) for name in VECTOR_SIGNALS}
+        for rows in self._blocks(len(claims)):
+            block_vectors = None if vectors is None else vectors[rows]
+            for name, values in self._block_signals(weighted[rows], block_vectors).items():
+                found[name][rows] = values
+        return {**found, NUMBERS: self._number_recall(statements)}
+
+    def _block_signals(self, weighted: sparse.csr_array, vectors: Matrix | None) -> Signals:
+        found = {}
+        pair_recall = np.zeros(0, dtype=np.float32)
+        for size in WINDOWS:
+            recall = self._window_recall(weighted, size)
+            pair_recall = recall if size == WINDOWS[0] else pair_recall
+            found[f"recall_{size}"] = self._document_max(recall)
+        found["recall_document"] = _dense(weighted @ self._held_by(None))
+        if vectors is not None and self._vectors is not None and self._pairs is not None:
+            cosine = np.maximum(vectors @ self._vectors.T, vectors @ self._pairs.T)
+            found["cosine"] = self._document_max(cosine)
+            cosine += pair_recall
+            found["recall_and_cosine"] = self._document_max(cosine)
+        return found
+
+    def _number_recall(self, statements: Sequence[str]) -> Matrix:
+        stated = [numbers(text) for text in statements]
+        by_document = [
+            frozenset[str]().union(*(_numbers_in(self.stems[at]) for at in range(begin, end)))
+            for begin, end in pairwise(self.bounds.tolist())
+        ]
+        places = {number: i for i, number in enumerate(sorted(frozenset().union(*by_document)))}
+        shares = _indicator([[places[n] for n in sorted(found) if n in places] for found in stated], len(places))
+        held = _indicator([[places[n] for n in sorted(found)] for found in by_document], len(places))
+        counts = np.array([len(found) for found in stated], dtype=np.float32)[:, None]
+        shared = (shares @ held.T).toarray()
+        return np.where(counts > 0, shared / np.maximum(counts, 1), np.float32(NO_NUMBERS)).astype(np.float32)
+
+    # ------------------------------------------------------------ recall alone
+
+    def support(self, claims: Sequence[str], *, window: int = WINDOW) -> Matrix:
+        """
+        `r_window` of each claim in each document, in [0, 1]; shape (claims, documents).
+
+        Citations and list markers are left aside. A claim without stems and a document without sentences have 0.
+        """
+        return self.best_windows([stems(without_marks(claim)) for claim in claims], window=window).recall
 
     def best_windows(self, claims: Iterable[Iterable[str]], *, window: int = WINDOW) -> BestWindows:
-        """`recall`, and where in each document it was found."""
+        """`support` of claims given as their stems, and where in each document it was found. Memory: both, a block."""
         weighted = self._claim_matrix(claims)
-        held, bounds = self._window_matrix(window)
-        shape = (weighted.shape[0], len(bounds) - 1)
-        recall = np.zeros(shape, dtype=np.float32)
-        start = np.zeros(shape, dtype=np.int32)
-        step = max(1, _BLOCK_CELLS // max(1, held.shape[1]))
-        for top in range(0, shape[0], step):
-            rows = slice(top, top + step)
-            block = np.minimum((weighted[rows] @ held).toarray(), np.float32(1))  # (claims, windows)
-            for document, (begin, end) in enumerate(pairwise(bounds.tolist())):
-                best = block[:, begin:end].argmax(axis=1)
-                recall[rows, document] = block[np.arange(len(block)), begin + best]
-                start[rows, document] = self.bounds[document] + best
+        recall = self._empty(weighted.shape[0])
+        start = np.zeros(recall.shape, dtype=np.int32)
+        for rows in self._blocks(weighted.shape[0]):
+            block = self._window_recall(weighted[rows], window)
+            for document, (begin, end) in enumerate(pairwise(self.bounds.tolist())):
+                if end > begin:
+                    best = block[:, begin:end].argmax(axis=1)
+                    recall[rows, document] = block[np.arange(len(block)), begin + best]
+                    start[rows, document] = begin + best
         return BestWindows(recall, start)
 
-    def support(self, claims: Sequence[str], *, window: int = WINDOW) -> NDArray[np.float32]:
-        """`recall` for claims given as text, citations and list markers left aside."""
-        return self.recall([stems(without_marks(claim)) for claim in claims], window=window)
+    # ------------------------------------------------------------ pieces
+
+    def _empty(self, n_claims: int) -> Matrix:
+        return np.zeros((n_claims, len(self.bounds) - 1), dtype=np.float32)
+
+    def _blocks(self, n_claims: int) -> Iterable[slice]:
+        step = max(1, _BLOCK_CELLS // max(1, len(self.sentences)))
+        return (slice(top, top + step) for top in range(0, n_claims, step))
+
+    def _window_recall(self, weighted: sparse.csr_array, size: int) -> Matrix:
+        # (claims, windows), one window for each sentence
+        return _dense(weighted @ self._held_by(size))
+
+    def _document_max(self, by_sentence: Matrix) -> Matrix:
+        # (claims, sentences) -> (claims, documents); reduceat would give an empty document its neighbour's value
+        filled = np.flatnonzero(np.diff(self.bounds))
+        best = self._empty(len(by_sentence))
+        if len(filled):
+            best[:, filled] = np.maximum.reduceat(by_sentence, self.bounds[filled], axis=1)
+        return best
 
     def _claim_matrix(self, claims: Iterable[Iterable[str]]) -> sparse.csr_array:
         # (claims, stems): each known stem's share of its claim's weight
@@ -106,36 +213,38 @@ class SupportIndex:
             shape=(len(ends) - 1, len(self._columns)),
         )
 
-    def _window_matrix(self, window: int) -> tuple[sparse.csr_array, NDArray[np.int64]]:
-        # (stems, windows) of 0 and 1, and the bounds of each document's windows; a document without
-        # sentences has one empty window, so that every document has a place
-        if window not in self._windows:
-            contents: list[frozenset[str]] = []
-            ends = [0]
-            for begin, end in pairwise(self.bounds.tolist()):
-                starts = range(begin, max(begin, end - window) + 1)
-                contents += [frozenset().union(*self.stems[at : min(at + window, end)]) for at in starts]
-                ends.append(len(contents))
-            self._windows[window] = (self._indicator(contents), np.array(ends, dtype=np.int64))
-        return self._windows[window]
+    def _held_by(self, size: int | None) -> sparse.csr_array:
+        # (stems, windows) of 0 and 1 for windows of *size* sentences; None: (stems, documents)
+        if size not in self._held:
+            spans = pairwise(self.bounds.tolist())
+            if size is None:
+                windows = [self.stems[begin:end] for begin, end in spans]
+            else:
+                windows = [self.stems[at : min(at + size, end)] for begin, end in spans for at in range(begin, end)]
+            contents = [frozenset[str]().union(*window) for window in windows]
+            columns = [sorted(self._columns[stem] for stem in content) for content in contents]
+            self._held[size] = _indicator(columns, len(self._columns)).T.tocsr()
+        return self._held[size]
 
-    def _indicator(self, contents: Sequence[frozenset[str]]) -> sparse.csr_array:
-        columns = [sorted(self._columns[stem] for stem in content) for content in contents]
-        ends = np.cumsum([0, *map(len, columns)])
-        flat = np.fromiter((column for row in columns for column in row), dtype=np.int64, count=int(ends[-1]))
-        held = sparse.csr_array(
-            (np.ones(len(flat), dtype=np.float32), flat, ends), shape=(len(contents), len(self._columns))
-        )
-        return held.T.tocsr()
+    def _neighbours(self, vectors: Matrix) -> Matrix:
+        # the unit sum of each sentence and the next of its document; the last stands for itself
+        summed = vectors.copy()
+        not_last = np.setdiff1d(np.arange(len(vectors) - 1), self.bounds[1:] - 1)
+        summed[not_last] += vectors[not_last + 1]
+        norms = np.linalg.norm(summed, axis=1, keepdims=True)
+        return np.asarray(summed / np.maximum(norms, np.float32(1e-6)), dtype=np.float32)
 
 
-def citing(support: NDArray[np.floating], *, share: float = CITING_SHARE) -> NDArray[np.bool_]:
-    """
-    Which documents to cite: those with at least *share* of the best document's support; shape as *support*.
+def _numbers_in(held: Iterable[str]) -> set[str]:
+    return {stem for stem in held if stem[0].isdigit()}
 
-    The last axis is documents. Where no document supports the claim at all, none is cited.
-    Such citations say that supporting documents were found, not that they were the source.
-    """
-    rounded = np.round(support.astype(np.float64), 6)
-    best = rounded.max(axis=-1, keepdims=True, initial=0.0)
-    return np.asarray((rounded >= share * best) & (rounded > 0))
+
+def _indicator(columns: Sequence[Sequence[int]], width: int) -> sparse.csr_array:
+    ends = np.cumsum([0, *map(len, columns)])
+    flat = np.fromiter((column for row in columns for column in row), dtype=np.int64, count=int(ends[-1]))
+    return sparse.csr_array((np.ones(len(flat), dtype=np.float32), flat, ends), shape=(len(columns), width))
+
+
+def _dense(product: sparse.csr_array) -> Matrix:
+    # a full match may be carried past 1 by rounding
+    return np.asarray(np.minimum(product.toarray(), 1), dtype=np.float32)

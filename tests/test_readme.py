@@ -52,6 +52,7 @@ def test_commands_run_as_written(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr[-2000:]
     assert (tmp_path / "runs" / "town" / "report" / "report.html").stat().st_size > 10_000
+    assert "supporting documents found" in (tmp_path / "runs" / "town" / "report" / "report.md").read_text()
     assert (tmp_path / "pages" / "rehearsal.md").is_file()
 
 
@@ -63,4 +64,5 @@ def test_commands_on_released_files_run_as_written(tmp_path: Path, released: Pat
     done = run("\n".join(blocks("released")), tmp_path)
 
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "offline against people: r 0.8" in done.stdout
+    assert "offline-people marks as people do; against people: r 0.8" in done.stdout
+    assert "mean of offline-people (marks as people do) and released:gpt-4o; against people: r 0." in done.stdout

@@ -5,6 +5,7 @@ import pytest
 
 from actors.offline_judge import OfflineJudge
 from actors.storage import Folder
+from longform.errors import UsageError
 from longform.tables import VERDICTS, conform
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
@@ -33,14 +34,17 @@ def summary(bullets: list[str], query_id: str = "q1") -> dict:
 
 
 def test_each_target_gets_one_verdict_with_link_and_reason(bench: str) -> None:
-    rows = OfflineJudge(bench, name="words").judge([summary(["Intro:", f"- {STORES} [4]", "- Sales fell. [2]"])])
+    rows = OfflineJudge(bench, name="words", calibration="people").judge(
+        [summary(["Intro:", f"- {STORES} [4]", "- Sales fell. [2]"])]
+    )
     table = conform(rows, VERDICTS)
     assert table.column("target_id").to_pylist() == ["q1-0", "q1-1"]
     sales, stores = rows
     assert (stores["answer"], stores["linked_unit"]) == ("full", 1)
     assert (sales["answer"], sales["linked_unit"]) == ("partial", 2)
     assert json.loads(stores["reply"]) | {"share": 0} == {
-        "closest_bullet": 1, "recall": 1.0, "precision": 1.0, "share": 0,
+        "closest_bullet": 1, "recall": 1.0, "precision": 1.0, "share": 0, "numbers_missing": 0.0,
+        "numbers_contradicted": 0.0, "denial_mismatch": 0.0, "order_lost": 0.0, "dilution": 0.0,
     }  # fmt: skip
     assert {(r["judge"], r["mode"], r["repeat"], r["unit_index"], r["failure"]) for r in rows} == {
         ("words", "full", 0, None, None)
@@ -48,14 +52,14 @@ def test_each_target_gets_one_verdict_with_link_and_reason(bench: str) -> None:
 
 
 def test_summary_without_bullets_covers_nothing(bench: str) -> None:
-    rows = OfflineJudge(bench).judge([summary([])])
+    rows = OfflineJudge(bench, calibration="people").judge([summary([])])
     assert [(r["answer"], r["probability"], r["linked_unit"], r["failure"]) for r in rows] == [
         ("none", 0.0, None, None)
     ] * 2
 
 
 def test_unsaid_target_is_linked_to_no_bullet(bench: str) -> None:
-    verdict = OfflineJudge(bench).judge([summary([f"- {STORES}"])])[0]
+    verdict = OfflineJudge(bench, calibration="people").judge([summary([f"- {STORES}"])])[0]
     assert (verdict["answer"], verdict["linked_unit"]) == ("none", None)
     assert json.loads(verdict["reply"])["closest_bullet"] == 0
 
@@ -63,9 +67,26 @@ def test_unsaid_target_is_linked_to_no_bullet(bench: str) -> None:
 def test_verdicts_do_not_depend_on_what_else_is_judged(bench: str) -> None:
     """Rows reach an actor in any company; a re-run with other blocks must give the same rows."""
     first, second = summary([f"- {SALES}"]), summary(["- Points in the app"], "q2")
-    judge = OfflineJudge(bench)
-    assert judge.judge([second, first]) == OfflineJudge(bench).judge([second]) + OfflineJudge(bench).judge([first])
+    judge = OfflineJudge(bench, calibration="people")
+    assert judge.judge([second, first]) == OfflineJudge(bench, calibration="people").judge([second]) + OfflineJudge(
+        bench, calibration="people"
+    ).judge([first])
 
 
 def test_query_without_targets_has_no_verdict(bench: str) -> None:
-    assert OfflineJudge(bench).judge([summary(["- a"], "q3")]) == []
+    assert OfflineJudge(bench, calibration="people").judge([summary(["- a"], "q3")]) == []
+
+
+def test_calibrations_are_two_scales(bench: str) -> None:
+    """GPT-4o marks more generously than people."""
+    row = [summary(["- Members earn more. [1]"], "q2")]
+    people, gpt4o = (
+        [verdict["probability"] for verdict in OfflineJudge(bench, calibration=name).judge(row)]
+        for name in ("people", "gpt-4o")
+    )
+    assert gpt4o[0] > people[0] + 0.05
+
+
+def test_calibration_that_does_not_ship_is_refused_at_once(bench: str) -> None:
+    with pytest.raises(UsageError, match="gemini"):
+        OfflineJudge(bench, calibration="gemini")

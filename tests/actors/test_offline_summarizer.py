@@ -36,7 +36,7 @@ def context(*doc_ids: str, chars: int = 1000) -> dict:
 
 
 def test_summary_quotes_what_is_repeated_and_cites_it(bench: str) -> None:
-    rows = OfflineSummarizer(bench, max_words=300).summarize([context("d2", "d1", "d0")])
+    rows = OfflineSummarizer(bench, max_words=300, threads=1).summarize([context("d2", "d1", "d0")])
     assert rows[0]["text"] == f"- {PLANTED} [1][3]"
     assert rows[0]["summary_id"] == content_key("w")
     assert conform(rows, SUMMARIES).num_rows == 1
@@ -44,7 +44,7 @@ def test_summary_quotes_what_is_repeated_and_cites_it(bench: str) -> None:
 
 
 def test_prompt_order_changes_nothing_and_reads_nothing_twice(bench: str) -> None:
-    summarizer = OfflineSummarizer(bench, max_words=300)
+    summarizer = OfflineSummarizer(bench, max_words=300, threads=1)
     first, second = summarizer.summarize([context("d0", "d1", "d2"), context("d2", "d0", "d1")])
     assert first == second
     assert summarizer._extractor.cache_info().misses == 1
@@ -52,7 +52,7 @@ def test_prompt_order_changes_nothing_and_reads_nothing_twice(bench: str) -> Non
 
 def test_what_was_cut_away_is_not_quoted(bench: str) -> None:
     """A summarizer sees a document as the context keeps it."""
-    rows = OfflineSummarizer(bench, max_words=300).summarize([context("d0", "d2", chars=30)])
+    rows = OfflineSummarizer(bench, max_words=300, threads=1).summarize([context("d0", "d2", chars=30)])
     assert PLANTED not in rows[0]["text"]
     assert rows[0]["text"].startswith("- The library opens at seven")
 
@@ -65,5 +65,5 @@ def test_what_was_cut_away_is_not_quoted(bench: str) -> None:
     ],
 )
 def test_nothing_to_quote_is_a_failure_with_its_reason(bench: str, row: dict, failure: str) -> None:
-    summary = OfflineSummarizer(bench, max_words=300).summarize([row])[0]
+    summary = OfflineSummarizer(bench, max_words=300, threads=1).summarize([row])[0]
     assert (summary["text"], summary["failure"]) == (None, failure)

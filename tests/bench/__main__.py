@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.bench.measure import Figure
 
-_BENCHMARKS = ("bm25", "embedding", "judge", "replay")
+_BENCHMARKS = ("bm25", "embedding", "judge", "replay", "retrieval", "support")
 _PACKAGES = ("bm25s", "PyStemmer", "numpy", "scipy", "torch", "sentence-transformers", "ray", "pyarrow")
 _HEADER = ("figure", "ours", "reference", "unit", "ratio", "min-max", "target", "met", "note")
 _CLOCKS = (

@@ -8,9 +8,9 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.offline_judge import OfflineJudge
-from longform import text
+from longform import statements, text
 from longform.citations import bullets
-from longform.lexical_judge import QueryInsights, StemWeights
+from longform.lexical_judge import QueryInsights, StemWeights, shipped_judge
 from tests.bench.inputs import make_benchmark
 from tests.bench.measure import Figure, Spread, seconds
 
@@ -29,7 +29,7 @@ def figures() -> list[Figure]:
             _figure("Lexical judge", lambda: _read_all(benchmark, summaries), n_pairs, note),
             _figure(
                 "Lexical judge, with its rows",
-                lambda: OfflineJudge(url).judge(summaries),
+                lambda: OfflineJudge(url, calibration="people").judge(summaries),
                 n_pairs,
                 "rows of `verdicts`",
             ),
@@ -44,6 +44,7 @@ def _judged_row(summary: dict[str, Any]) -> dict[str, Any]:
 def _figure(name: str, judge: Any, n_pairs: int, note: str) -> Figure:
     def cold() -> None:
         text._stem.cache_clear()  # each word is stemmed anew
+        statements._read_piece.cache_clear()
         judge()
 
     cold()
@@ -62,5 +63,6 @@ def _read_all(benchmark: Benchmark, summaries: list[dict[str, Any]]) -> None:
         query_id: QueryInsights([target.text for target in targets], weights[targets[0].haystack_id])
         for query_id, targets in benchmark.targets.items()
     }
+    model = shipped_judge("people")
     for row in summaries:
-        insights[row["query_id"]].readings(row["bullets"])
+        insights[row["query_id"]].readings(row["bullets"], model)

@@ -31,7 +31,7 @@ SMALL = {
         "full": {"kind": "full"},
     },
     "summarizers": {"offline": {"kind": "offline"}},
-    "judges": {"offline": {"kind": "offline"}},
+    "judges": {"offline": {"kind": "offline", "calibration": "people"}},
     "systems": [
         {
             "retriever": ["random", "keywords", "bm25", "hybrid", "oracle"],
@@ -220,4 +220,4 @@ def test_every_stage_reads_what_an_earlier_one_writes() -> None:
 
 def test_presets_are_valid() -> None:
     assert {s.retriever for s in read_experiment("demo").all_systems()} >= {"bm25", "oracle", "full"}
-    assert len(read_experiment("summhay").all_systems()) == 15
+    assert len(read_experiment("summhay").all_systems()) == 19

@@ -23,7 +23,7 @@ def experiment(script: str, **more: object) -> dict[str, object]:
         "seed": 1,
         "retrievers": {"oracle": {"kind": "oracle"}},
         "summarizers": {"scripted": {"kind": "chat", "chat": chat}},
-        "judges": {"scripted": {"kind": "chat", "chat": chat}, "offline": {"kind": "offline"}},
+        "judges": {"scripted": {"kind": "chat", "chat": chat}, "offline": {"kind": "offline", "calibration": "people"}},
         "systems": [{"retriever": "oracle", "budget_tokens": 2000, "summarizer": "scripted"}],
         "resamples": 100,
     } | more

@@ -32,7 +32,7 @@ EXPERIMENT = {
         "full": {"kind": "full"},
     },
     "summarizers": {"offline": {"kind": "offline"}},
-    "judges": {"offline": {"kind": "offline"}},
+    "judges": {"offline": {"kind": "offline", "calibration": "people"}},
     "systems": [
         {
             "retriever": ["keywords", "bm25", "minilm", "hybrid", "oracle"],

@@ -26,7 +26,7 @@ def test_reranked_list_is_a_system_of_its_own(
         "retrievers": {"bm25": {"kind": "bm25"}},
         "rerankers": {"tiny": {"kind": "cross_encoder", "model": folder, "depth": 5}},
         "summarizers": {"offline": {"kind": "offline"}},
-        "judges": {"offline": {"kind": "offline"}},
+        "judges": {"offline": {"kind": "offline", "calibration": "people"}},
         "systems": [{"retriever": "bm25", "reranker": [None, "tiny"], "budget_tokens": 600, "summarizer": "offline"}],
         "resamples": 100,
     }

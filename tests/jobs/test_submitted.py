@@ -47,7 +47,7 @@ EXPERIMENT = {
         "full": {"kind": "full"},
     },
     "summarizers": {"offline": {"kind": "offline"}},
-    "judges": {"offline": {"kind": "offline"}},
+    "judges": {"offline": {"kind": "offline", "calibration": "people"}},
     "systems": [
         {"retriever": ["keywords", "bm25", "hybrid", "oracle"], "budget_tokens": 600, "summarizer": "offline"},
         {"retriever": "full", "budget_tokens": None, "order": ["given", "random"], "summarizer": "offline"},

@@ -1,56 +1,153 @@
+import numpy as np
 import pytest
 
+from longform import extractive
 from longform.citations import bullets
-from longform.extractive import bullet_lines, extract, statement
+from longform.extractive import Extractor, bullet_lines, candidates, shipped_ranker
+from longform.query_relevance import FEATURES, QueryText
+from longform.tree_ensemble import Tree, TreeEnsemble
+from tests.longform.test_sentence_support import (
+    MODEL,
+    PLANTED,
+    SNOW,
+    planted_documents,
+    sentence_support,
+    stem_vectors,
+)
 
-PLANTED = {
-    "The library opens at seven on exam days, two hours earlier than usual.": [2, 5, 9],
-    "Library lockers can be rented for ten dollars a month from October.": [3, 5, 7],
-    "Quiet rooms in the library must be booked a week before.": [2, 4, 8],
-}
-WEATHER = "A cold front crosses the northern valley and brings heavy snow tonight."
-COLOURS = "amber blue crimson dun ecru fawn green hazel indigo jade".split()
-FRUITS = "apples berries cherries dates elders figs grapes hops imbes jujubes".split()
-OTHERS = [
-    f"The {colour} team of district {place} exported {20 + place} barges of {fruit}."
-    for place, (colour, fruit) in enumerate(zip(COLOURS, FRUITS, strict=True), start=1)
-]
-
-
-FILLER = ["Well, well."] * 6
+LIBRARY = "What about the library?"
+WITH_SNOW = {**PLANTED, SNOW: [1, 2, 3, 4, 5, 6, 31, 32]}
 
 
-def haystack() -> list[tuple[int, str]]:
-    """Ten documents: library news planted in three each; far from it snow, in six; one line of its own in each."""
-    documents = []
-    for number, own in enumerate(OTHERS, start=1):
-        planted = [text for text, numbers in PLANTED.items() if number in numbers]
-        snow = [WEATHER] if number <= 6 else []
-        documents.append((number, "\n".join([*planted, *FILLER, own, *snow])))
-    return documents
+def staircase(feature: str, highest: float, gain: float) -> list[Tree]:
+    """Twenty trees of one step each: about *gain* a unit of the feature, from 0 up to *highest*."""
+    step = highest / 20
+    return [
+        Tree(
+            np.array([FEATURES.index(feature), -1, -1]),
+            np.array([step * n, 0.0, 0.0]),
+            np.array([1, 0, 0]),
+            np.array([2, 0, 0]),
+            np.array([0.0, 0.0, step * gain]),
+        )
+        for n in range(20)
+    ]
 
 
-def test_planted_statements_are_found_with_their_documents() -> None:
-    """The known answer: what the query asks for, what three documents repeat, and those three."""
-    assert dict(extract(haystack(), "What about the library?", 3, 300)) == PLANTED
+RANKER = TreeEnsemble(FEATURES, 0.0, (*staircase("word_relevance", 8.0, 0.1), *staircase("repeated_3", 1.0, 0.5)))
 
 
-def test_order_of_documents_changes_nothing() -> None:
-    query = ("What about the library?", 4, 300)
-    assert extract(haystack()[::-1], *query) == extract(haystack(), *query)
+def extractor(documents: list[tuple[int, str]]) -> Extractor:
+    return Extractor(documents, stem_vectors, model=MODEL, ranker=RANKER)
 
 
-def test_a_statement_is_not_said_twice() -> None:
-    """Six documents tell of the snow in the same words; it takes one bullet, then the rest come."""
-    texts = [text for text, _ in extract(haystack(), "cold snow and the library", 4, 300)]
-    assert set(texts) == {WEATHER, *PLANTED}
+def query(text: str) -> QueryText:
+    (vector,) = stem_vectors([text])
+    return QueryText(text, vector, vector)
 
 
-def test_words_stay_within_the_limit() -> None:
+def extract(documents: list[tuple[int, str]], text: str, n: int, max_words: int = 300) -> list[tuple[str, list[int]]]:
+    return extractor(documents).extract(query(text), n, max_words)
+
+
+@pytest.fixture(scope="module", params=[10, 60], ids=["few", "many"])
+def haystack(request: pytest.FixtureRequest) -> list[tuple[int, str]]:
+    """Library news planted in three or four documents each; snow in more; the rest is said once."""
+    return planted_documents(request.param, WITH_SNOW)
+
+
+@pytest.fixture(scope="module")
+def reader(haystack: list[tuple[int, str]]) -> Extractor:
+    return extractor(haystack)
+
+
+# ---------------------------------------------------------------- what is found
+
+
+def test_planted_statements_are_found_with_their_documents(reader: Extractor) -> None:
+    """The known answer: what the query asks for, what several documents repeat, and those documents."""
+    expected = {text: [n for n in numbers if n <= len(reader.numbers)] for text, numbers in PLANTED.items()}
+    assert dict(reader.extract(query(LIBRARY), 3, 300)) == expected
+
+
+def test_order_and_numbers_of_documents_change_only_what_is_cited(
+    haystack: list[tuple[int, str]], reader: Extractor
+) -> None:
+    """Documents come in any order, with any numbers of that order."""
+    renumbered = [(10 * number + 3, text) for number, text in haystack[::-1]]
+    expected = [(text, [10 * n + 3 for n in numbers]) for text, numbers in reader.extract(query(LIBRARY), 5, 300)]
+    assert extract(renumbered, LIBRARY, 5) == expected
+
+
+def test_asking_changes_nothing_for_the_next_query(reader: Extractor) -> None:
+    first = reader.extract(query(LIBRARY), 3, 300)
+    assert reader.extract(query("heavy snow"), 1, 300)[0][0] == SNOW
+    assert reader.extract(query(LIBRARY), 3, 300) == first
+
+
+def test_a_query_of_unknown_words_leaves_repetition_to_decide(reader: Extractor) -> None:
+    assert reader.extract(query("xylophone"), 1, 300)[0][0] in WITH_SNOW
+
+
+def test_ranked_choice_is_what_is_quoted_best_first(reader: Extractor) -> None:
+    ranked = reader.ranked_choice(query(LIBRARY), 3, 300)
+    quoted = [text for text, _ in reader.extract(query(LIBRARY), 3, 300)]
+    assert [reader.support.statements[place] for place, _ in ranked] == quoted
+    assert ranked[0][1] == max(score for _, score in ranked) > 0
+
+
+# ---------------------------------------------------------------- likeness
+
+
+def test_a_statement_is_not_said_twice(reader: Extractor) -> None:
+    """Many documents tell of the snow in the same words; it takes one bullet, then the rest come."""
+    texts = [text for text, _ in reader.extract(query("cold snow and the library"), 4, 300)]
+    assert set(texts) == set(WITH_SNOW)
+    assert len(set(texts)) == len(texts)
+
+
+def test_the_same_words_are_quoted_once_though_more_is_asked_for() -> None:
+    documents = [(number, SNOW) for number in range(1, 5)]
+    assert extract(documents, "snow", 3) == [(SNOW, [1, 2, 3, 4])]
+
+
+def test_close_paraphrase_from_the_same_documents_waits_for_what_is_new() -> None:
+    lines = [
+        "The harbour bridge carries heavy trucks, trams and cyclists.",
+        "The harbour bridge carries heavy trucks, trams and pedestrians.",
+        "The harbour museum reopened again.",
+    ]
+    documents = [(number, "\n".join(lines)) for number in range(1, 5)]
+    assert lines[2] in [text for text, _ in extract(documents, "harbour", 2)]
+
+
+# ---------------------------------------------------------------- limits
+
+
+def test_words_stay_within_the_limit(reader: Extractor) -> None:
     for limit in (0, 4, 12, 13, 30):
-        extracted = extract(haystack(), "What about the library?", 3, limit)
-        assert sum(len(text.split()) for text, _ in extracted) <= limit
-    assert len(extract(haystack(), "What about the library?", 3, 30)) == 2
+        found = reader.extract(query(LIBRARY), 3, limit)
+        assert sum(len(text.split()) for text, _ in found) <= limit
+    assert len(reader.extract(query(LIBRARY), 3, 26)) == 2
+
+
+@pytest.mark.parametrize("n_bullets", [0, 1, 2, 7])
+def test_bullets_stay_within_their_number(reader: Extractor, n_bullets: int) -> None:
+    assert len(reader.extract(query(LIBRARY), n_bullets, 300)) == n_bullets
+
+
+def test_what_is_too_short_or_too_long_is_never_quoted() -> None:
+    long = "The library " + "lends many books " * 20 + "daily."
+    documents = [(number, f"Library shut.\n{long}\nThe library opens at seven.") for number in range(1, 5)]
+    assert [text for text, _ in extract(documents, "library", 5)] == ["The library opens at seven."]
+
+
+@pytest.mark.parametrize("documents", [[(1, "")], [(1, "Too short.")]], ids=["empty", "no-sentence"])
+def test_nothing_to_quote_gives_no_bullet(documents: list[tuple[int, str]]) -> None:
+    assert extract(documents, "museum", 3) == []
+
+
+# ---------------------------------------------------------------- what comes last
 
 
 def test_questions_and_dangling_openings_come_last() -> None:
@@ -58,74 +155,54 @@ def test_questions_and_dangling_openings_come_last() -> None:
         "They reopened the harbour bridge to all heavy trucks in March.",
         "Who paid for the harbour bridge and its new steel towers?",
         "Tolls there rise.",
-        "Engineers painted the harbour bridge.",
+        "Engineers painted the old lighthouse.",
     ]
     documents = [(number, "\n".join(lines)) for number in range(1, 5)]
-    texts = [text for text, _ in extract(documents, "harbour bridge", 3, 300)]
+    texts = [text for text, _ in extract(documents, "harbour bridge", 3)]
     assert texts[0] == lines[3]
     assert set(texts[1:]) == set(lines[:2])
 
 
-def test_the_same_words_are_quoted_once_though_more_is_asked_for() -> None:
-    documents = [(number, WEATHER) for number in range(1, 5)]
-    assert extract(documents, "snow", 3, 300) == [(WEATHER, [1, 2, 3, 4])]
-
-
-def test_close_paraphrase_waits_for_what_is_new() -> None:
-    """The second half of a statement's weight is not enough to say it again."""
-    lines = [
-        "The harbour bridge carries heavy trucks, trams and cyclists.",
-        "The harbour bridge carries heavy trucks, trams and pedestrians.",
-        "The harbour museum reopened again.",
+def test_what_few_documents_say_comes_last() -> None:
+    """Two documents are no repetition, however well they answer."""
+    once = "Librarians of the library count library books in the library."
+    added = [
+        (number, f"{text}\n{once}" if number in (2, 6) else text) for number, text in planted_documents(10, WITH_SNOW)
     ]
-    documents = [(number, "\n".join(lines)) for number in range(1, 5)]
-    assert lines[2] in [text for text, _ in extract(documents, "harbour", 2, 300)]
-
-
-def test_what_others_say_in_full_beats_what_they_say_in_part() -> None:
-    whole = "Harbour boats carry lemons past seven old towers."
-    parts = [f"Harbour wardens count {odd} near six new bridges." for odd in ("geese daily", "swans weekly", "ducks")]
-    documents = [(number, f"{part}\n{whole}") for number, part in enumerate(parts, start=1)]
-    assert [text for text, _ in extract(documents, "harbour", 1, 300)] == [whole]
-
-
-def test_relevance_does_not_leak_into_the_next_document() -> None:
-    """Neither is about the library; the one told in documents beside it must not gain by that."""
-    away, beside = "Heavy snow falls on the northern valley tonight.", "Bread prices rise in every mountain town again."
-    library = "The library opens at seven on exam days."
-    texts = [*[away] * 3, *OTHERS[:6], *[library, beside] * 3]
-    found = extract(list(enumerate(texts, start=1)), "library", 2, 300)
-    assert [text for text, _ in found] == [library, away]
+    texts = [text for text, _ in extract(added, LIBRARY, 5)]
+    assert set(texts[:4]) == set(WITH_SNOW)
+    assert texts[4] == once
 
 
 def test_one_document_is_summarized_by_relevance() -> None:
-    text = (
-        "Trains ran late on Monday evening. The museum buys a famous painting today. Bread got dearer this whole year."
-    )
-    assert extract([(7, text)], "museum painting", 1, 300) == [("The museum buys a famous painting today.", [7])]
+    text = "Trains ran late on Monday evening. The museum buys a famous painting today. Bread got dearer this year."
+    assert extract([(7, text)], "museum painting", 1) == [("The museum buys a famous painting today.", [7])]
 
 
-@pytest.mark.parametrize("documents", [[], [(1, "")], [(1, "Too short.")]], ids=["none", "empty", "no-sentence"])
-def test_nothing_to_quote_gives_no_bullet(documents: list[tuple[int, str]]) -> None:
-    assert extract(documents, "museum", 3, 300) == []
+def test_candidates_are_what_three_documents_say_without_need_of_context() -> None:
+    told = "They all agree on the main point."
+    support = sentence_support([f"{text}\n{told}" for _, text in planted_documents(10, WITH_SNOW)])
+    usable, preferred = candidates(support)
+    assert {support.statements[place] for place in np.flatnonzero(preferred)} == set(WITH_SNOW)
+    assert usable.all()
 
 
-def test_query_of_unknown_words_leaves_repetition_to_decide() -> None:
-    assert extract(haystack(), "zebra", 1, 300)[0][0] in {WEATHER, *PLANTED}
+# ---------------------------------------------------------------- the shipped ranker
 
 
-@pytest.mark.parametrize(
-    ("sentence", "quoted"),
-    [
-        pytest.param("[student 1] Khan Academy helps.", "Khan Academy helps.", id="bracketed"),
-        pytest.param("Student 1: Khan Academy helps.", "Khan Academy helps.", id="numbered"),
-        pytest.param("Dr. Ann Lee: Khan Academy helps.", "Khan Academy helps.", id="named"),
-        pytest.param("- Sales rose [12] in **May**.", "Sales rose in May.", id="foreign-citation"),
-        pytest.param("The plan has one aim: growth.", "The plan has one aim: growth.", id="colon-later"),
-    ],
-)
-def test_statement_leaves_out_what_is_not_said(sentence: str, quoted: str) -> None:
-    assert statement(sentence) == quoted
+def test_shipped_ranker_quotes_what_is_planted() -> None:
+    """Fitted on real documents, it finds the same sentences in made-up ones."""
+    reader = Extractor(planted_documents(60, WITH_SNOW), stem_vectors, model=MODEL, ranker=shipped_ranker())
+    assert {text for text, _ in reader.extract(query(LIBRARY), 3, 300)} == set(PLANTED)
+
+
+def test_a_ranker_of_other_features_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extractive, "FEATURES", (*FEATURES, "colour"))
+    with pytest.raises(ValueError, match=r"expected .*'colour'.*longform train ranker"):
+        shipped_ranker()
+
+
+# ---------------------------------------------------------------- text
 
 
 def test_lines_are_bullets_that_cite() -> None:

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longform.citations import bullets, without_citations
-from longform.repair import repaired_texts
+from longform.repair import Evidence, best_evidence, repaired_summaries, repaired_summary_id, repaired_texts
 from longform.support import SupportIndex
 
 DOCUMENTS = [
@@ -44,3 +44,65 @@ def test_no_line_comes_or_goes(texts: list[str]) -> None:
     repaired = repaired_texts(texts, INDEX, NUMBERS)
 
     assert [len(bullets(text)) for text in repaired] == [len(bullets(text)) for text in texts]
+
+
+SUMMARY = {
+    "work_id": "w",
+    "summary_id": "s",
+    "summarizer": "sys",
+    "method": "plain",
+    "parents": [],
+    "text": "- The library opens on Sundays [11]",
+    "failure": None,
+    "model": "m",
+    "cost_usd": 0.25,
+    "output_tokens": 12,
+}
+
+
+def test_twin_is_a_system_of_its_own_with_its_original_as_parent() -> None:
+    (twin,) = repaired_summaries([SUMMARY], INDEX, NUMBERS)
+
+    assert twin["text"] == "- The library opens on Sundays [13]"
+    assert twin["summarizer"] == "sys, supporting documents found"
+    assert (twin["method"], twin["parents"]) == ("repaired citations", ["s"])
+    assert twin["summary_id"] == repaired_summary_id("s") != "s"
+
+
+def test_twin_has_no_bill_of_its_own() -> None:
+    """The sum over a run's summaries is what was paid."""
+    (twin,) = repaired_summaries([SUMMARY], INDEX, NUMBERS)
+
+    assert (twin["cost_usd"], twin["output_tokens"]) == (None, None)
+    assert SUMMARY["cost_usd"] == 0.25
+
+
+def test_twin_of_a_failed_summary_has_failed_too() -> None:
+    """Between two that did not: their texts stay with them."""
+    failed = SUMMARY | {"summary_id": "f", "text": None, "failure": "content_filter"}
+    first, middle, last = repaired_summaries(
+        [SUMMARY, failed, SUMMARY | {"text": "- 5 million euros, says the treasurer"}], INDEX, NUMBERS
+    )
+
+    assert (middle["text"], middle["failure"]) == (None, "content_filter")
+    assert first["text"].endswith("[13]")
+    assert last["text"].endswith("[12]")
+
+
+def test_evidence_is_the_place_in_the_best_of_the_cited_documents() -> None:
+    bullet = "- The bridge costs 5 million euros, says the treasurer [12]"
+
+    assert best_evidence(bullet, [11, 12], INDEX, NUMBERS) == Evidence(12, DOCUMENTS[1])
+    assert best_evidence(bullet, [13, 11], INDEX, NUMBERS) == Evidence(11, DOCUMENTS[0])
+
+
+def test_evidence_ends_with_its_document() -> None:
+    """A window of three sentences would else run on into the next document."""
+    found = best_evidence("- The library opens on Sundays", [11, 12, 13], INDEX, NUMBERS)
+
+    assert found == Evidence(13, DOCUMENTS[2])
+
+
+def test_bullet_that_cites_nothing_has_no_evidence() -> None:
+    assert best_evidence("- Zebras migrate", [], INDEX, NUMBERS) is None
+    assert best_evidence("- Zebras migrate", [99], INDEX, NUMBERS) is None

@@ -64,7 +64,8 @@ def test_drilldown_shows_bullets_with_right_wrong_and_missing_citations(report, 
     path.write_text(report, "utf-8")
     shown = dump(path, tmp_path, "#summary=s1")
     assert 'data-summary="s1"' in shown
-    assert re.findall(r'<li class="(\w+)">. (\d+) \w+</li>', shown) == [
+    unfolded = shown[shown.index('<div class="summary">') :]
+    assert re.findall(r'<li class="(\w+)">. (\d+) \w+</li>', unfolded) == [
         ("right", "2"),
         ("wrong", "7"),
         ("missing", "5"),
@@ -73,6 +74,14 @@ def test_drilldown_shows_bullets_with_right_wrong_and_missing_citations(report, 
     assert "No insight of this query is linked to this bullet." in shown
     assert "Insights not covered (1)" in shown
     assert "Unjudged insights (1)" in shown
+
+
+def test_an_example_of_repair_opens_its_summary(report, tmp_path):
+    """The link names a summary of the drill-down as its own fragment does."""
+    path = tmp_path / "report.html"
+    path.write_text(report, "utf-8")
+    links = re.findall(r'href="(#summary=[^"]*)"', report)
+    assert [re.search(r'data-summary="([^"]*)"', dump(path, tmp_path, link))[1][:2] for link in links] == ["s1", "s2"]
 
 
 def test_hostile_texts_of_a_failed_summary_stay_text(report, tmp_path):

@@ -1,0 +1,113 @@
+"""What repaired citations did to each system: the part of the results that the before-and-after section shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.stage import Row
+from longform.aggregate import Aggregate, SummaryInfo, scored_summaries
+from longform.before_after import SHOWN, Change, before_after, changes, drawn_examples
+from longform.citations import without_citations
+from longform.repair import LABEL, METHOD, best_evidence
+from longform.support import SupportIndex
+
+_COLUMNS = ["work_id", "summary_id", "method", "parents"]
+
+
+def repaired_originals(run: Folder, summary_work_ids: Sequence[str]) -> dict[str, str]:
+    """Summary id of each repaired twin -> of its original, in the order given; empty where nothing was repaired."""
+    rows = {
+        row["work_id"]: row for row in run.read("summaries", work_ids=summary_work_ids, columns=_COLUMNS).to_pylist()
+    }
+    found = [rows[work_id] for work_id in summary_work_ids if work_id in rows]
+    return {row["summary_id"]: row["parents"][0] for row in found if row["method"] == METHOD}
+
+
+def repair_results(
+    benchmark: Benchmark,
+    *,
+    originals: Mapping[str, str],
+    scores: Iterable[Row],
+    infos: Mapping[str, SummaryInfo],
+    drilldown: Mapping[str, Any],
+    aggregate: Aggregate,
+    seed: int,
+    resamples: int,
+) -> dict[str, Any]:
+    """
+    `rows` of every judge, and, by the first judge's links, `changes` (how many of each kind) and `examples`.
+
+    Args:
+        benchmark: Whose documents hold the evidence.
+        originals: Summary id of each twin -> of its original.
+        scores: Rows of the scores table.
+        infos: Summary id -> what the tables know of it, twins included.
+        drilldown: Queries and summaries as the page unfolds them.
+        aggregate: How scores are averaged.
+        seed: Of the intervals.
+        resamples: Of each interval.
+    """
+    by_judge = scored_summaries(scores, infos)
+    given: dict[str, Any] = {"aggregate": aggregate, "seed": seed, "resamples": resamples}
+    rows = [
+        row for judge, summaries in by_judge.items() for row in before_after(summaries, originals, judge=judge, **given)
+    ]
+    judge = next(iter(by_judge), None)
+    facts = {summary["summary_id"]: summary for summary in drilldown["summaries"]}
+    targets = {t["target_id"]: t for query in drilldown["queries"].values() for t in query["targets"]}
+    gold = {target_id: target["gold"] for target_id, target in targets.items()}
+    found = changes(facts, originals, gold, judge=judge) if judge else []
+    counted = Counter(change.kind for change in found)
+    writer = _Examples(benchmark)
+    return {
+        "label": LABEL,
+        "rows": rows,
+        "judge": judge,
+        "changes": {kind: counted[kind] for kind in SHOWN},
+        "examples": [
+            writer.row(change, facts[change.original_id], targets[change.target_id]) for change in drawn_examples(found)
+        ],
+    }
+
+
+class _Examples:
+    """Holds the sentences of the last haystacks it found evidence in."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self._sources = lru_cache(maxsize=2)(self._read)
+
+    def row(self, change: Change, summary: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, Any]:
+        bullet = summary["bullets"][change.unit]["text"]
+        index, numbers = self._sources(self._benchmark.queries[summary["query_id"]].haystack_id)
+        evidence = best_evidence(bullet, change.after, index, numbers)
+        before, after = change.f1
+        return {
+            "kind": change.kind,
+            "summarizer": summary["summarizer"],
+            "setting": summary["setting"],
+            "summary_id": change.original_id,
+            "repaired_id": change.twin_id,
+            "bullet": without_citations(bullet),
+            "insight": target["text"],
+            "f1": [before, after],
+            "before": _marked(change.before, change.gold),
+            "after": _marked(change.after, change.gold),
+            "gold": list(change.gold),
+            "evidence": None
+            if evidence is None
+            else {"number": evidence.number, "right": evidence.number in change.gold, "text": evidence.text},
+        }
+
+    def _read(self, haystack_id: str) -> tuple[SupportIndex, list[int]]:
+        documents = self._benchmark.documents(haystack_id)
+        return SupportIndex([document.text for document in documents]), [document.number for document in documents]
+
+
+def _marked(cited: Sequence[int], gold: Sequence[int]) -> list[dict[str, Any]]:
+    return [{"number": number, "right": number in gold} for number in cited]

@@ -1,0 +1,276 @@
+"""
+Re-make the offline models that ship, and measure what they reach on data they were not fitted on.
+
+    longform train support BENCH --out DIR
+    longform train all BENCH --human HUMAN --out longform/models
+
+NAME is support (which documents support a claim), ranker (which sentence to quote; statements), judge (coverage, as
+people and as GPT-4o mark it) or all. Every figure is measured with the haystack, or for people's labels the query,
+left out of all that was fitted; the models written are then fitted on everything.
+
+Reads   a benchmark with gold maps, released summaries and labels; one with people's labels
+Writes  NAME's models and `reach_NAME.json`, what they reach
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.benchmark import Benchmark
+from actors.encoder import MINILM, Encoder
+from actors.retriever import HaystackRetriever
+from actors.tokenizer import TokenCounter
+from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.configs import read_experiment
+from longform.configuration import Experiment, FusionRetriever
+from longform.errors import UsageError
+from longform.extractive import VERSION as RANKER_VERSION
+from longform.judge_model import JudgeModel
+from longform.records import Query, gold_documents
+from longform.support_model import VERSION as SUPPORT_VERSION
+from longform.training.haystacks import GoldHaystack, ranked_queries
+from longform.training.judge import fit_judge, fit_shipped_judges, judge_reach
+from longform.training.judge_examples import LabelledSet, judge_examples, labelled_set
+from longform.training.ranker import fit_ranker
+from longform.training.reach import Reach, reach_table
+from longform.training.reach_summary import Joined, held_out, retrieval_reach, summary_reach
+from longform.training.reach_support import KINDS, citation_reach, document_reach
+from longform.training.support import fit_support
+
+HUMAN, GPT_4O = "human", "released:gpt-4o"
+_THREADS = 2
+_TRAINING_FREE = ("bm25", "hybrid-rm3", "bm25-rm3", "bm25-rm3-short")
+"""Retrievers of the summhay preset; its `trained` joins the statements with `bm25-rm3`."""
+
+_JOINED = ("trained", "bm25-rm3")
+
+Files = dict[str, dict[str, Any]]
+
+
+class Training:
+    """
+    What is fitted on one benchmark with gold maps and one with people's labels, each read on first use.
+
+    Raises:
+        UsageError: A benchmark lacks what is asked of it.
+    """
+
+    def __init__(self, bench_url: str, human_url: str | None) -> None:
+        self._bench = Benchmark(bench_url)
+        self._human_url = human_url
+
+    # ------------------------------------------------------------ what is read
+
+    @cached_property
+    def haystacks(self) -> list[GoldHaystack]:
+        """Those with a gold map."""
+        gold = gold_documents(self._bench.qrels)
+        encoder = Encoder(MINILM, threads=_THREADS)
+        found = [
+            GoldHaystack(
+                haystack_id,
+                self._bench.documents(haystack_id),
+                [(q, self._bench.targets[q.query_id]) for q in self._queries(haystack_id)],
+                gold,
+                encoder.embed,
+            )
+            for haystack_id in self._bench.haystack_ids
+        ]
+        if len(found) < 2 or not gold:
+            raise UsageError(
+                f"{self._bench.folder.url}: expected two or more haystacks with gold documents, found {len(found)}; "
+                "each is measured with models fitted on the others"
+            )
+        return found
+
+    def _queries(self, haystack_id: str) -> list[Query]:
+        return [query for query in self._bench.queries.values() if query.haystack_id == haystack_id]
+
+    @cached_property
+    def people(self) -> LabelledSet:
+        return _labels(self._human, HUMAN)
+
+    @cached_property
+    def gpt4o(self) -> LabelledSet:
+        return _labels(self._bench, GPT_4O)
+
+    @cached_property
+    def _human(self) -> Benchmark:
+        if self._human_url is None:
+            raise UsageError("the judge is fitted on people's labels: name their benchmark with --human")
+        return Benchmark(self._human_url)
+
+    # ------------------------------------------------------------ support
+
+    def support_models(self) -> Files:
+        claims = [haystack.claims for haystack in self.haystacks]
+        return {
+            f"support_{kind}.json": {
+                "model": fit_support(claims, kind, left_out=()).as_json(),
+                "version": SUPPORT_VERSION,
+                "fitted_on": self._fitted_on,
+            }
+            for kind in KINDS
+        }
+
+    def support_reach(self) -> list[Reach]:
+        labels: dict[str, list[Mapping[str, Any]]] = {}
+        for row in self._bench.folder.read("labels").to_pylist():
+            if row["annotator"] == GPT_4O:
+                labels.setdefault(row["summary_id"], []).append(row)
+        summaries = self._bench.folder.read("summaries").to_pylist()
+        return [*document_reach(self.haystacks), *citation_reach(self.haystacks, summaries, labels)]
+
+    # ------------------------------------------------------------ ranker
+
+    def ranker_models(self) -> Files:
+        support = fit_support([haystack.claims for haystack in self.haystacks], "vectors", left_out=())
+        model = fit_ranker(ranked_queries(self.haystacks, support), left_out=())
+        return {
+            "ranker.json": {"model": model.as_json(), "version": RANKER_VERSION, "fitted_on": self._fitted_on},
+        }
+
+    def ranker_reach(self) -> list[Reach]:
+        systems = held_out(self.haystacks)
+        counter = TokenCounter(threads=_THREADS)
+        tokens = {h.haystack_id: counter.counts([d.text for d in h.documents]) for h in self.haystacks}
+        judges = {"GPT-4o": self._gpt4o_without_haystack, "people": self._people_without_query}
+        judged_by = {
+            "GPT-4o": f"{self.gpt4o.name}, without the haystack",
+            "people": f"{self.people.name}, without the query",
+        }
+        return [
+            *summary_reach(systems, judges, judged_by=judged_by),
+            *retrieval_reach(systems, self._training_free(), tokens, joined=self._joined()),
+        ]
+
+    def _joined(self) -> Joined:
+        name, with_ = _JOINED
+        settings = self._preset.retrievers[name]
+        assert isinstance(settings, FusionRetriever)
+        assert settings.of[1] == with_
+        assert settings.weights is not None
+        return Joined(name, with_, settings.weights)
+
+    @cached_property
+    def _preset(self) -> Experiment:
+        return read_experiment("summhay")
+
+    def _training_free(self) -> dict[str, dict[str, NDArray[np.float64]]]:
+        retriever = HaystackRetriever(self._bench.folder.url, self._preset, threads=_THREADS)
+        found: dict[str, dict[str, NDArray[np.float64]]] = {name: {} for name in _TRAINING_FREE}
+        for haystack in self.haystacks:
+            places = {document.doc_id: document.doc_index for document in haystack.documents}
+            query_ids = [query.query_id for query, _ in haystack.queries]
+            for row in retriever.rank(haystack.haystack_id, query_ids, list(_TRAINING_FREE)):
+                scores = found[row["system"]].setdefault(row["query_id"], np.zeros(len(places)))
+                scores[places[row["doc_id"]]] = row["score"]
+        return found
+
+    def _gpt4o_without_haystack(self, haystack: GoldHaystack, _: Query) -> JudgeModel:
+        return self._judge("gpt-4o", haystack.haystack_id)
+
+    def _people_without_query(self, _: GoldHaystack, query: Query) -> JudgeModel:
+        return self._judge("people", query.query_id)
+
+    @cached_property
+    def _judge(self) -> Callable[[str, str], JudgeModel]:
+        examples = {"people": judge_examples(self.people), "gpt-4o": judge_examples(self.gpt4o)}
+        names = {"people": self.people.name, "gpt-4o": self.gpt4o.name}
+
+        @cache
+        def judge(calibration: Any, left_out: str) -> JudgeModel:
+            return fit_judge(
+                examples[calibration], calibration=calibration, fitted_on=names[calibration], left_out=[left_out]
+            )
+
+        return judge
+
+    # ------------------------------------------------------------ judge
+
+    def judge_models(self) -> Files:
+        return {name: model.as_json() for name, model in fit_shipped_judges(self.people, self.gpt4o).items()}
+
+    def judge_reach(self) -> list[Reach]:
+        gold = {
+            target_id: numbers
+            for haystack_id in self._bench.haystack_ids
+            for target_id, numbers in (self._bench.gold_numbers(haystack_id) or {}).items()
+        }
+        texts = {query.query_id: query.text for query in self._human.queries.values()}
+        second = _labels(self._human, GPT_4O)
+        return judge_reach(self.people, second, self.gpt4o, query_texts=texts, gold=gold)
+
+    @property
+    def _fitted_on(self) -> str:
+        sources = [source["name"] for source in self._bench.manifest.get("sources", [])]
+        return f"gold maps of {', '.join(sources) or self._bench.folder.url}"
+
+
+def _labels(benchmark: Benchmark, annotator: str) -> LabelledSet:
+    labels = [row for row in benchmark.folder.read("labels").to_pylist() if row["annotator"] == annotator]
+    if not labels:
+        raise UsageError(f"{benchmark.folder.url}: expected labels of {annotator!r}, found none")
+    n_summaries = len({row["summary_id"] for row in labels})
+    return labelled_set(
+        f"labels of {n_summaries:,} summaries by {'people' if annotator == HUMAN else 'GPT-4o'}",
+        annotator=annotator,
+        targets=benchmark.targets,
+        summary_rows=benchmark.folder.read("summaries").to_pylist(),
+        label_rows=labels,
+    )
+
+
+MODELS: dict[str, tuple[Callable[[Training], Files], Callable[[Training], list[Reach]]]] = {
+    "support": (Training.support_models, Training.support_reach),
+    "ranker": (Training.ranker_models, Training.ranker_reach),
+    "judge": (Training.judge_models, Training.judge_reach),
+}
+"""Name -> what it writes, and what it reaches."""
+
+
+def train(names: Sequence[str], bench_url: str, human_url: str | None, out: Path) -> list[Reach]:
+    """Measure and fit each of *names*; files appear in *out* when all of it is done."""
+    training = Training(bench_url, human_url)
+    reached: list[Reach] = []
+    files: Files = {}
+    for name in names:
+        fitted, measured = MODELS[name]
+        rows = measured(training)
+        files |= fitted(training) | {f"reach_{name}.json": {"rows": [row._asdict() for row in rows]}}
+        reached += rows
+    out.mkdir(parents=True, exist_ok=True)
+    for file, content in files.items():
+        (out / file).write_text(json.dumps(content, indent=_indent(file)) + "\n", encoding="utf-8")
+    return reached
+
+
+def _indent(file: str) -> int | None:
+    return None if file == "ranker.json" else 1  # thousands of numbers: one line
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = verb_parser("train", __doc__)
+    parser.add_argument("name", choices=[*MODELS, "all"], metavar="NAME", help=", ".join([*MODELS, "all"]))
+    parser.add_argument("benchmark", metavar="BENCH", help="haystacks with gold maps, released summaries and labels")
+    parser.add_argument("--human", metavar="BENCH", help="people's labels; ranker and judge need them")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a local folder")
+
+    def work(arguments: argparse.Namespace) -> Outcome:
+        names = list(MODELS) if arguments.name == "all" else [arguments.name]
+        rows = train(names, arguments.benchmark, arguments.human, arguments.out)
+        return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
+
+    return run_verb(parser, work, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,116 @@
+"""The section that holds each system against itself with repaired citations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from longform.report_parts import INTERVAL, Results, Section, by_judge, judge_line
+from longform.report_tables import Cell, Column, Row, Table, number, words
+
+WARNING = "Such citations say that supporting documents were found, not that they were used."
+SIDES = {"before": "As written", "after": "Supporting documents found"}
+_SINGLE_QUERY = "one query: no interval"
+_UNKNOWN = "no summary has this score"
+
+
+def repair_sections(results: Results) -> Iterator[Section]:
+    """One section where citations were repaired, else none."""
+    repair = results.get("repair")
+    if not repair or not repair["rows"]:
+        return
+    label = repair["label"]
+    tables = [_table(rows, results, judge, label) for judge, rows in by_judge(repair["rows"])]
+    about = (
+        f"Each summary beside a twin whose bullets cite the documents that say the same, labelled “{label}”. {WARNING}"
+    )
+    paragraphs = [about, _told(repair)] if repair["examples"] else [about]
+    yield Section("repair", "Citations before and after repair", paragraphs, tables, examples=repair["examples"])
+
+
+def _table(rows: list[Row], results: Results, judge: str, label: str) -> Table:
+    caption = (
+        f"{judge_line(results, judge)}. Before: as the summary cites. After: {label}. Scores from 0 to 100, higher is "
+        "better; differences in points, paired by summary. Coverage is the same by construction: bullets and verdicts "
+        f"stay. {INTERVAL} Rows by joint score after repair."
+    )
+    columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
+    for measure in ("citation", "joint"):
+        columns += [Column(name, group=measure) for name in ("before", "after", "difference")]
+    columns += [Column(name, group="coverage") for name in ("before", "after")]
+    ordered = sorted(
+        rows, key=lambda row: -1.0 if row["joint"]["after"] is None else row["joint"]["after"], reverse=True
+    )
+    body = [
+        [
+            words(row["summarizer"]),
+            words(row["setting"]),
+            *_scores(row["citation"]),
+            _difference(row["citation"]),
+            *_scores(row["joint"]),
+            _difference(row["joint"]),
+            *_scores(row["coverage"]),
+        ]
+        for row in ordered
+    ]
+    return Table(caption, columns, body)
+
+
+def _scores(change: Mapping[str, float | None]) -> list[Cell]:
+    return [number(change[side], reason=_UNKNOWN) for side in ("before", "after")]
+
+
+def _difference(change: Mapping[str, float | None]) -> Cell:
+    low, high = change["low"], change["high"]
+    cell = number(change["difference"], sign=True, interval=(low, high), reason=_UNKNOWN)
+    return cell._replace(detail=_SINGLE_QUERY) if cell.text is not None and low is None else cell
+
+
+def _told(repair: Row) -> str:
+    changes = repair["changes"]
+    kinds = ", ".join(f"{count} {kind}" for kind, count in changes.items())
+    return (
+        f"Of {sum(changes.values())} bullets that judge {repair['judge']} linked to a covered insight, by their "
+        f"citation score: {kinds}. Some of each, drawn by a hash, stand below; a document is right where it is one of "
+        "those that state the insight."
+    )
+
+
+# ---------------------------------------------------------------- examples
+
+
+def example_head(example: Row) -> str:
+    """What an example shows, in a line."""
+    before, after = (f"{100 * share:.0f}" for share in example["f1"])
+    return f"{example['kind']}: citation score {before} to {after} · {example['summarizer']}, {example['setting']}"
+
+
+def chips(example: Row, side: str) -> list[tuple[str, str]]:
+    """The documents cited, right or wrong, and the missing ones that state the insight, each with its kind."""
+    cited = [("right" if entry["right"] else "wrong", entry["number"]) for entry in example[side]]
+    missing = [number for number in example["gold"] if number not in {entry["number"] for entry in example[side]}]
+    marks = {"right": "✓", "wrong": "✗", "missing": "○"}
+    return [(kind, f"{marks[kind]} {n} {kind}") for kind, n in [*cited, *(("missing", n) for n in missing)]]
+
+
+def evidence_line(example: Row) -> str:
+    """Which document the quoted sentences are of, or why there are none."""
+    evidence = example["evidence"]
+    if evidence is None:
+        return "No document supports this bullet, so it cites none."
+    right = "right" if evidence["right"] else "wrong"
+    return f"Document {evidence['number']} ({right}) supports it best:"
+
+
+def markdown_examples(section: Section) -> list[tuple[str, list[str]]]:
+    """Each example's head and its lines, not yet escaped."""
+    return [(example_head(example), _lines(example)) for example in section.examples]
+
+
+def _lines(example: Row) -> list[str]:
+    evidence = example["evidence"]
+    return [
+        f"Bullet: {example['bullet']}",
+        f"Insight: {example['insight']}",
+        *(f"{name}: {', '.join(text for _, text in chips(example, side))}" for side, name in SIDES.items()),
+        evidence_line(example) if evidence is None else f"{evidence_line(example)} {evidence['text']}",
+    ]

@@ -1,0 +1,126 @@
+"""
+Fit the ranker of sentences on gold maps: which sentence would cover an insight and cite its documents.
+
+The target of a (query, sentence) is a stand-in for the joint score it would earn: the best over the query's insights
+of how much of the insight it says (idf recall and cosine) times the F1 of the documents it would cite. A sentence
+of a document that does not state the insight earns nothing from it. No judge and no language model's label is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longform.extractive import candidates
+from longform.query_relevance import FEATURES, QueryText, relevance
+from longform.sentence_support import SentenceSupport
+from longform.text import stems, without_marks
+from longform.training.logistic import significant
+from longform.training.support import set_quality
+from longform.tree_ensemble import Tree, TreeEnsemble
+
+ENSEMBLES, TREES, DEPTH, RATE, LEAF = 3, 100, 4, 0.07, 100
+_WORDS, _MEANING = 0.6, 0.4
+_FLOOR, _SPAN, _POWER = 0.25, 0.55, 1.5
+_WORTH_LEARNING = 0.02
+_OTHERS_KEPT = 0.25
+_RISING = frozenset(FEATURES) - {"mass", "words"}
+
+Array = NDArray[np.float64]
+
+
+class GoldInsight(NamedTuple):
+    """An insight as text, unit vector and the documents that state it, shape (documents,)."""
+
+    text: str
+    vector: NDArray[np.float32]
+    gold: NDArray[np.bool_]
+
+
+class RankedQuery(NamedTuple):
+    """One query of a haystack with all its insights."""
+
+    haystack_id: str
+    support: SentenceSupport
+    query: QueryText
+    insights: Sequence[GoldInsight]
+
+
+def fit_ranker(queries: Iterable[RankedQuery], *, left_out: Collection[str]) -> TreeEnsemble:
+    """
+    The ranker fitted on the queries of all haystacks but those whose ids are *left_out*.
+
+    Every relevance may only raise a score (monotone trees): with a handful of queries to learn from, anything else
+    is noise.
+
+    Raises:
+        ValueError: No query is left.
+    """
+    rows, targets = [], []
+    chance = np.random.default_rng(0)
+    for query in queries:
+        if query.haystack_id not in left_out:
+            usable, preferred = candidates(query.support)
+            allowed = preferred if preferred.any() else usable
+            target = earned(query)
+            learned = allowed & ((target > _WORTH_LEARNING) | (chance.random(len(target)) < _OTHERS_KEPT))
+            rows.append(relevance(query.support, query.query).features[learned])
+            targets.append(target[learned])
+    if not rows:
+        raise ValueError("no query is left to fit the ranker on")
+    features, target = np.concatenate(rows), np.concatenate(targets)
+    models = [_boosted(features, target, seed) for seed in range(ENSEMBLES)]
+    trees = tuple(_as_tree(stage[0].nodes) for model in models for stage in model._predictors)  # noqa: SLF001 - no public way to a fitted tree
+    baseline = float(np.mean([model._baseline_prediction.item() for model in models]))  # noqa: SLF001
+    return TreeEnsemble(FEATURES, significant(baseline), trees)
+
+
+def earned(query: RankedQuery) -> Array:
+    """The target of each sentence, in [0, 1]; shape (sentences,)."""
+    support = query.support
+    best = np.zeros(len(support.statements))
+    for insight in query.insights:
+        said = _said(support, insight)
+        in_gold = insight.gold[support.index.owners]
+        f1 = set_quality(support.cited, np.broadcast_to(insight.gold, support.cited.shape)).f1
+        best = np.maximum(best, said * in_gold * f1)
+    return best
+
+
+def _said(support: SentenceSupport, insight: GoldInsight) -> Array:
+    wanted = frozenset(stems(without_marks(insight.text)))
+    mass = max(support.mass(wanted), 1e-9)
+    recall = np.array([support.mass(wanted & held) for held in support.stems]) / mass
+    alike = _WORDS * recall + _MEANING * (support.vectors @ insight.vector)
+    return np.asarray(np.clip((alike - _FLOOR) / _SPAN, 0, 1) ** _POWER)
+
+
+def _boosted(features: Array, target: Array, seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    return HistGradientBoostingRegressor(
+        max_depth=DEPTH,
+        max_iter=TREES,
+        learning_rate=RATE,
+        min_samples_leaf=LEAF,
+        max_features=0.5,
+        monotonic_cst=[int(name in _RISING) for name in FEATURES],
+        early_stopping=False,
+        random_state=seed,
+    ).fit(features, target)
+
+
+def _as_tree(nodes: Any) -> Tree:
+    leaf = nodes["is_leaf"].astype(bool)
+    return Tree(
+        np.where(leaf, -1, nodes["feature_idx"]).astype(np.int64),
+        np.array([0.0 if at_leaf else significant(t) for at_leaf, t in zip(leaf, nodes["num_threshold"], strict=True)]),
+        np.where(leaf, 0, nodes["left"]).astype(np.int64),
+        np.where(leaf, 0, nodes["right"]).astype(np.int64),
+        np.array(
+            [significant(v / ENSEMBLES) if at_leaf else 0.0 for at_leaf, v in zip(leaf, nodes["value"], strict=True)]
+        ),
+    )

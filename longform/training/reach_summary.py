@@ -1,0 +1,190 @@
+"""What the offline summarizer and the retrievers reach on haystacks that no part of them was fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longform.citations import bullets
+from longform.extractive import Extractor, bullet_lines
+from longform.judge_model import JudgeModel
+from longform.lexical_judge import QueryInsights, StemWeights
+from longform.metrics.retrieval import gold_recall
+from longform.packing import pack
+from longform.ranking import ranked, z_sum
+from longform.records import Query, Target
+from longform.scoring import score_summary
+from longform.statement_retrieval import cluster_feedback_scores, statement_scores
+from longform.statistics import pooled_mean
+from longform.training.haystacks import GoldHaystack, ranked_queries
+from longform.training.ranker import fit_ranker
+from longform.training.reach import INTERVALS, Reach, reach_of
+from longform.training.reach_support import support_without
+
+MAX_WORDS = 300
+BUDGET_TOKENS = 15_000
+N_STATEMENTS = 12
+
+_OTHERS = "gold maps of the other haystacks"
+
+Total = tuple[float, int, str]  # sum, count, query id
+JudgeFor = Callable[[GoldHaystack, Query], JudgeModel]
+"""The judge of a query's summary, fitted without it."""
+
+
+class HeldOut(NamedTuple):
+    """A haystack with the summarizer that was fitted on the others."""
+
+    haystack: GoldHaystack
+    extractor: Extractor
+
+
+def held_out(haystacks: Sequence[GoldHaystack]) -> list[HeldOut]:
+    """Each haystack with support model and ranker of the others; the ranker's features come from that model too."""
+    found = []
+    for haystack in haystacks:
+        model = support_without(haystacks, "vectors", haystack.haystack_id)
+        others = [other for other in haystacks if other is not haystack]
+        ranker = fit_ranker(ranked_queries(others, model), left_out=[haystack.haystack_id])
+        found.append(HeldOut(haystack, haystack.extractor(model, ranker)))
+    return found
+
+
+# ---------------------------------------------------------------- summaries
+
+
+def summary_reach(
+    systems: Sequence[HeldOut], judges: Mapping[str, JudgeFor], *, judged_by: Mapping[str, str]
+) -> list[Reach]:
+    """
+    Coverage, citation and joint score of the summaries of whole haystacks, by each judge.
+
+    As many bullets as the query has insights, at most 300 words.
+
+    Args:
+        systems: From `held_out`.
+        judges: Calibration -> the judge of each query.
+        judged_by: Calibration -> what its judges were fitted on, in words.
+    """
+    found = []
+    for calibration, judge_for in judges.items():
+        totals: dict[tuple[str, str], list[Total]] = {}
+        for system in systems:
+            for measure, total in _scored(system, judge_for):
+                for group in ("all", system.haystack.domain):
+                    totals.setdefault((measure, group), []).append(total)
+        found += [
+            _reach(
+                f"summarizer, judged as {calibration}: {measure}",
+                rows,
+                fitted_on=f"{_OTHERS}; {judged_by[calibration]}",
+                scored_on=group,
+            )
+            for (measure, group), rows in totals.items()
+        ]
+    return found
+
+
+def _scored(system: HeldOut, judge_for: JudgeFor) -> Iterable[tuple[str, Total]]:
+    haystack = system.haystack
+    weights = StemWeights.of([target.text for target in haystack.targets])
+    gold = haystack.gold_numbers()
+    for query, targets in haystack.queries:
+        extracted = system.extractor.extract(haystack.query_text(query), len(targets), MAX_WORDS)
+        units = bullets(bullet_lines(extracted))
+        insights = QueryInsights([target.text for target in targets], weights)
+        readings = insights.readings([unit.text for unit in units], judge_for(haystack, query))
+        verdicts = [
+            {"target_id": target.target_id, "answer": reading.answer, "linked_unit": reading.linked}
+            for target, reading in zip(targets, readings, strict=True)
+        ]
+        for score in score_summary(verdicts, units, gold, partial_score=0.5):
+            if score.measure in ("coverage", "citation", "joint"):
+                yield score.measure, (100 * score.total, score.n, query.query_id)
+
+
+# ---------------------------------------------------------------- retrieval
+
+Scores = NDArray[np.float64]
+FreeScores = Mapping[str, Mapping[str, Scores]]
+"""Retriever -> query id -> score of each document."""
+
+
+class Joined(NamedTuple):
+    """A fusion of the statements with a retriever that nothing was fitted for."""
+
+    name: str
+    with_: str
+    weights: tuple[float, ...]
+
+
+def retrieval_reach(
+    systems: Sequence[HeldOut],
+    training_free: FreeScores,
+    document_tokens: Mapping[str, Sequence[int]],
+    *,
+    joined: Joined,
+) -> list[Reach]:
+    """
+    Mean recall of an insight's gold documents in 15,000 tokens, by retriever.
+
+    Args:
+        systems: From `held_out`.
+        training_free: Scores of retrievers that nothing was fitted for.
+        document_tokens: Haystack id -> tokens of each document.
+        joined: The fusion to measure besides.
+    """
+    totals: dict[tuple[str, str], list[Total]] = {}
+    for system in systems:
+        haystack = system.haystack
+        for query, targets in haystack.queries:
+            given = {name: scores[query.query_id] for name, scores in training_free.items()}
+            fitted = _fitted_scores(system, query)
+            fused = {joined.name: z_sum([fitted["statements"], given[joined.with_]], joined.weights)}
+            for name, scores in (given | fitted | fused).items():
+                rows = _recalls(haystack, targets, ranked(scores), document_tokens[haystack.haystack_id])
+                for group in ("all", haystack.domain):
+                    totals.setdefault((name, group), []).append(rows)
+    return [
+        _reach(
+            f"{name}: recall in {BUDGET_TOKENS:,} tokens",
+            rows,
+            fitted_on=_fitted_on(name, training_free),
+            scored_on=group,
+        )
+        for (name, group), rows in totals.items()
+    ]
+
+
+def _fitted_scores(system: HeldOut, query: Query) -> dict[str, Scores]:
+    text = system.haystack.query_text(query)
+    return {
+        "cluster feedback": cluster_feedback_scores(system.extractor.support, text),
+        "statements": statement_scores(system.extractor, text, n_statements=N_STATEMENTS),
+    }
+
+
+def _fitted_on(name: str, training_free: FreeScores) -> str:
+    return "nothing" if name in training_free else _OTHERS
+
+
+def _recalls(haystack: GoldHaystack, targets: Sequence[Target], ranking: Sequence[int], tokens: Sequence[int]) -> Total:
+    packed = pack(
+        ranking, document_tokens=tokens, budget_tokens=BUDGET_TOKENS, order="given", relevance=[0] * len(tokens), seed=0
+    )
+    context = [str(document) for document in packed.documents]
+    recalls = [
+        gold_recall(context, [str(place) for place in np.flatnonzero(haystack.states(target.target_id))])
+        for target in targets
+    ]
+    known = [recall for recall in recalls if recall is not None]
+    return sum(known), len(known), targets[0].query_id
+
+
+def _reach(measure: str, rows: Sequence[Total], *, fitted_on: str, scored_on: str) -> Reach:
+    totals, counts = (np.array([row[place] for row in rows], dtype=np.float64) for place in (0, 1))
+    estimate = pooled_mean(totals, counts, [query_id for *_, query_id in rows], **INTERVALS)
+    return reach_of(measure, estimate, fitted_on=fitted_on, scored_on=scored_on)

@@ -1,0 +1,83 @@
+"""Judges of an experiment: what a file must say, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from longform.configuration import SHIPPED_JUDGES, Experiment, OfflineJudge, judge_scale
+from longform.keys import content_key
+
+OFFLINE = {"kind": "offline", "calibration": "people"}
+OTHER = {"kind": "offline", "calibration": "gpt-4o"}
+
+
+def experiment(**judges):
+    return Experiment.model_validate(
+        {
+            "name": "x",
+            "seed": 1,
+            "retrievers": {"full": {"kind": "full"}},
+            "summarizers": {"offline": {"kind": "offline"}},
+            "judges": judges,
+            "systems": [{"retriever": "full", "budget_tokens": None, "summarizer": "offline"}],
+        }
+    )
+
+
+def test_offline_judge_without_a_calibration_is_refused():
+    """Two scales that are not comparable: neither is a default."""
+    with pytest.raises(ValidationError, match="calibration"):
+        OfflineJudge(kind="offline")
+
+
+@pytest.mark.parametrize(
+    ("judges", "told"),
+    [
+        ({"a": OFFLINE, "m": {"kind": "mean", "of": ["a", "b"]}}, "judges.m.of names 'b'"),
+        ({"a": OFFLINE, "m": {"kind": "mean", "of": ["a"]}}, "at least 2"),
+        ({"a": OFFLINE, "m": {"kind": "mean", "of": ["a", "a"]}}, "different judges"),
+        ({"a": OFFLINE, "b": OTHER, "m": {"kind": "mean", "of": ["a", "b"], "cuts": [0.8, 0.2]}}, "partial < full"),
+        (
+            {
+                "a": OFFLINE,
+                "b": OTHER,
+                "m": {"kind": "mean", "of": ["a", "b"]},
+                "n": {"kind": "mean", "of": ["a", "m"]},
+            },
+            "judges.n.of names 'm'",
+        ),
+    ],
+    ids=["undefined", "one", "twice", "cuts", "mean-of-a-mean"],
+)
+def test_mean_that_means_nothing_is_refused(judges, told):
+    with pytest.raises(ValidationError, match=told.replace(".", r"\.")):
+        experiment(**judges)
+
+
+def test_scale_of_a_judge_is_told_in_words():
+    judges = experiment(a=OFFLINE, b=OTHER, m={"kind": "mean", "of": ["a", "b"]}).judges
+
+    assert judge_scale("a", judges) == "marks as people do"
+    assert judge_scale("b", judges) == "marks as GPT-4o does"
+    assert judge_scale("m", judges) == "mean of a (marks as people do) and b (marks as GPT-4o does)"
+    assert judge_scale("released:gpt-4o", judges) is None
+
+
+def test_shipped_judges_are_one_of_each_calibration():
+    assert {name: judge.calibration for name, judge in SHIPPED_JUDGES.items()} == {
+        "offline-people": "people",
+        "offline-gpt-4o": "gpt-4o",
+    }
+
+
+def test_experiment_that_was_written_down_is_the_same_experiment():
+    """Work ids are hashes of it: a number that comes back as another type would be other work."""
+    chat = {"provider": "scripted", "model": "m", "script": "obedient"}
+    before = experiment(a=OFFLINE, c={"kind": "chat", "chat": chat}, m={"kind": "mean", "of": ["a", "c"]})
+    after = Experiment.model_validate(json.loads(before.model_dump_json()))
+
+    for name, judge in before.judges.items():
+        assert content_key(judge.model_dump()) == content_key(after.judges[name].model_dump())

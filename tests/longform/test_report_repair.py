@@ -1,0 +1,161 @@
+"""The section of repaired citations: numbers in their places, the warning, and examples that hold only text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from longform.plots import change_plot
+from longform.report import html, markdown
+from longform.report_repair import WARNING, chips
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+HEAD = {"title": "t", "fidelity": "ours", "aggregate": "pooled"}
+SAME = ("70.0", "70.0")
+SINGLE = "one query: no interval"
+UNKNOWN = dict.fromkeys(("before", "after", "difference", "low", "high", "p"))
+
+
+def change(before, after, low=None, high=None):
+    return {"before": before, "after": after, "difference": after - before, "low": low, "high": high, "p": 0.01}
+
+
+def row(summarizer, citation, joint, *, setting="oracle", judge="offline-people"):
+    coverage = change(70.0, 70.0, 0.0, 0.0)
+    return {
+        "setting": setting,
+        "summarizer": summarizer,
+        "judge": judge,
+        "n_summaries": 4,
+        "citation": citation,
+        "joint": joint,
+        "coverage": coverage,
+    }
+
+
+EXAMPLE = {
+    "kind": "better",
+    "summarizer": f"beta {HOSTILE}",
+    "setting": "oracle",
+    "summary_id": "s&1",
+    "repaired_id": "s2",
+    "bullet": f"Fares fell by 12 % {HOSTILE}",
+    "insight": "Fares fall.",
+    "f1": [0.25, 1.0],
+    "before": [{"number": 2, "right": True}, {"number": 7, "right": False}],
+    "after": [{"number": 2, "right": True}, {"number": 5, "right": True}],
+    "gold": [2, 5],
+    "evidence": {"number": 5, "right": True, "text": f"In May fares fell. {HOSTILE}"},
+}
+WORSE = EXAMPLE | {"kind": "worse", "after": [], "evidence": None, "f1": [0.5, 0.0]}
+REPAIR = {
+    "label": "supporting documents found",
+    "judge": "offline-people",
+    "changes": {"better": 8, "worse": 1, "unchanged": 0},
+    "rows": [
+        row("alpha", change(30.0, 55.5, 20.0, 31.0), change(20.0, 35.0)),
+        row("beta", change(20.0, 80.0, 50.0, 70.0), change(15.0, 62.5, 40.0, 55.0)),
+        row("gamma", UNKNOWN, change(0.0, 0.0, 0.0, 0.0)),
+    ],
+    "examples": [EXAMPLE, WORSE],
+}
+RESULTS = HEAD | {
+    "repair": REPAIR,
+    "judges": [{"judge": "offline-people", "scale": "marks as people do", "card": None}],
+}
+
+
+@pytest.fixture(scope="module")
+def page():
+    return html(RESULTS)
+
+
+def rows_of(page: str) -> list[list[str]]:
+    body = page[page.index("<tbody>") : page.index("</tbody>")]
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", part, re.DOTALL) for part in body.split("<tr>")[1:]]
+    return [[" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in line] for line in cells]
+
+
+def test_systems_stand_before_and_after_best_repaired_joint_first(page):
+    assert rows_of(page) == [
+        ["beta", "oracle", "20.0", "80.0", "+60.0 [+50.0, +70.0]", "15.0", "62.5", "+47.5 [+40.0, +55.0]", *SAME],
+        ["alpha", "oracle", "30.0", "55.5", "+25.5 [+20.0, +31.0]", "20.0", "35.0", f"+15.0 {SINGLE}", *SAME],
+        ["gamma", "oracle", "–", "–", "–", "0.0", "0.0", "+0.0 [+0.0, +0.0]", *SAME],
+    ]
+
+
+def test_both_pages_warn_that_found_is_not_used(page):
+    for text in (page, markdown(RESULTS)):
+        assert WARNING in text
+        assert "supporting documents found" in text
+
+
+def test_judge_without_a_card_still_names_its_scale(page):
+    assert "Judge offline-people (marks as people do; no card" in page
+    assert "Judge offline-people (marks as people do; no card" in markdown(RESULTS)
+
+
+def test_example_marks_each_document_against_those_that_state_the_insight(page):
+    assert chips(EXAMPLE, "before") == [("right", "✓ 2 right"), ("wrong", "✗ 7 wrong"), ("missing", "○ 5 missing")]
+    assert chips(EXAMPLE, "after") == [("right", "✓ 2 right"), ("right", "✓ 5 right")]
+    assert page.count('<li class="missing">○ 5 missing</li>') == 3
+    assert "better: citation score 25 to 100" in page
+    assert "8 better, 1 worse, 0 unchanged" in page
+    assert "Of 9 bullets" in page
+
+
+def test_example_quotes_the_found_document_or_says_why_not(page):
+    assert page.count("<blockquote>In May fares fell.") == 1
+    assert page.count("No document supports this bullet") == 1
+    assert "Document 5 (right) supports it best: In May fares fell." in markdown(RESULTS)
+
+
+def test_texts_of_examples_never_become_elements(page):
+    assert HOSTILE not in page
+    assert "<img" not in page
+    assert "<img" not in markdown(RESULTS)
+
+
+def test_examples_link_to_summaries_only_where_the_page_has_them(page):
+    assert "#summary=" not in page.split("<script>")[0]
+    query = {"haystack": "h", "topic": None, "subtopic": None, "text": "q", "targets": []}
+    summary = {"summary_id": "s&1", "query_id": "q", "bullets": [], "verdicts": [], "scores": {}}
+    summary |= dict.fromkeys(("setting", "summarizer", "order", "failure"))
+    whole = html(RESULTS | {"drilldown": {"queries": {"q": query}, "summaries": [summary]}})
+    assert 'href="#summary=s%261"' in whole
+
+
+def test_runs_without_repair_have_no_such_section():
+    assert 'id="repair"' not in html(HEAD)
+    assert 'id="repair"' not in html(HEAD | {"repair": REPAIR | {"rows": []}})
+
+
+def test_scale_stands_beside_the_judge_in_every_table():
+    cell = {"setting": "oracle", "summarizer": "a", "judge": "offline-people", "joint": 1.0}
+    judged = html(HEAD | {"cells": [cell], "judges": RESULTS["judges"]})
+
+    assert '<td class="text">offline-people <small>marks as people do</small></td>' in judged
+
+
+# ---------------------------------------------------------------- figure
+
+
+def test_figure_tells_both_ends_and_leaves_unknown_changes_out():
+    plot = change_plot(REPAIR["rows"], ("citation", "joint"), by="summarizer", name="r")
+
+    assert plot.alt.startswith("Before and after. beta: citation 20.0 to 80.0, joint 15.0 to 62.5; alpha:")
+    assert "gamma: joint 0.0 to 0.0" in plot.alt
+    assert "citation before" in plot.svg
+
+
+def test_figure_of_nothing_known_is_none():
+    assert change_plot([row("a", UNKNOWN, UNKNOWN)], ("citation", "joint"), by="summarizer", name="r") is None
+
+
+def test_each_setting_has_its_figure_where_summarizers_are_more(page):
+    assert page.count('<figure class="plot">') == 1
+    settings = [row("alpha", change(1.0, 2.0), change(1.0, 2.0), setting=name) for name in ("full", "bm25", "full/top")]
+    by_summarizer = html(RESULTS | {"repair": REPAIR | {"rows": settings}})
+    assert by_summarizer.count('<figure class="plot">') == 1
+    assert "full: citation 1.0 to 2.0" in by_summarizer

@@ -1,0 +1,49 @@
+import pytest
+
+from longform.statements import read_statement
+
+SIX = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta"}
+
+
+@pytest.mark.parametrize(
+    ("line", "denied"),
+    [
+        pytest.param("Sales fell in winter.", set(), id="no-cue"),
+        pytest.param("Sales did not fall in winter.", {"fall", "winter"}, id="not"),
+        pytest.param("Sales didn't fall in winter.", {"fall", "winter"}, id="contracted"),
+        pytest.param("Sales can’t fall in winter.", {"fall", "winter"}, id="typographic-apostrophe"),
+        pytest.param("Sales never stalled. Profits rose.", {"stall"}, id="sentence-ends-it"),
+        pytest.param("Sales did not fall but profits rose", {"fall"}, id="but-turns-it"),
+        pytest.param("Not only sales fell.", set(), id="not-only"),
+        pytest.param("It is not untrue: no store closed", {"store", "close"}, id="clause-by-clause"),
+        pytest.param("Nobody denied sales fell", set(), id="two-denials-affirm"),
+        pytest.param("not alpha beta gamma delta epsilon zeta eta", SIX, id="six-words"),
+    ],
+)
+def test_denial_reaches_six_words_of_its_clause(line: str, denied: set[str]) -> None:
+    assert read_statement(line).denied == denied
+
+
+def test_that_clause_is_denied_to_its_end() -> None:
+    words = "alpha beta gamma delta epsilon zeta eta theta"
+    assert read_statement(f"It is untrue that {words}.").denied == frozenset(read_statement(words).stems)
+
+
+def test_quantities_have_value_and_unit_and_names_are_none() -> None:
+    statement = read_statement("- In Q4 one store sold $2,330.50, up 3.0% over five years [12][3]")
+    assert [(q.value, q.unit) for q in statement.quantities] == [("2330.5", "$"), ("3", "%"), ("5", "")]
+
+
+def test_numbers_of_one_unit_beside_one_word_could_be_the_same() -> None:
+    def first(line: str):
+        return read_statement(line).quantities[0]
+
+    assert first("sales fell 3%").could_be(first("sales fell by 7%"))
+    assert not first("sales fell 3%").could_be(first("sales fell $7"))
+    assert not first("sales fell 3%").could_be(first("7% of members voted"))
+
+
+def test_words_put_between_keep_the_order_and_swapped_ones_do_not() -> None:
+    insight = read_statement("sales fell")
+    assert insight.neighbours <= read_statement("sales of shoes suddenly fell").in_order
+    assert not insight.neighbours & read_statement("fell sales").in_order
