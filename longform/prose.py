@@ -21,10 +21,11 @@ _LABEL = re.compile(
 _NAME = r"[A-Z][\w'’-]+"
 _NAMES = rf"{_NAME}(?:,? and {_NAME})?"
 _INTERJECTION = (
-    r"(?i:absolutely|actually|additionally|agreed|also|alright|and|anyway|but|by the way|definitely|exactly|finally|"
-    r"first of all|furthermore|good (?:call|idea|point)|great|guys|hello|hey|hi|hmm|honestly|however|indeed|moreover|"
-    r"nice|now|of course|oh|okay|ok|on top of that|plus|right|so|speaking of which|sure|team|thanks|then|totally|true|"
-    r"well|wow|yeah|yep|yes|you know)"
+    r"(?i:absolutely|actually|additionally|agreed|also|alright|and|anyway|as a result|but|by the way|definitely|"
+    r"exactly|finally|first of all|for example|for instance|furthermore|good (?:call|idea|point)|great|guys|hello|hey|"
+    r"hi|hmm|honestly|however|in addition|in parallel|indeed|meanwhile|moreover|nice|notably|now|of course|oh|okay|ok|"
+    r"on the other side|on top of that|plus|right|similarly|so|speaking of which|specifically|sure|team|thanks|then|"
+    r"totally|true|well|wow|yeah|yep|yes|you know)"
 )
 # Only these stand before a name without a comma: `Great Britain, France and Spain` greets nobody.
 _GREETING = r"(?i:agreed|exactly|good (?:call|idea|point)|hello|hey|hi|oh|okay|ok|sure|thanks|yeah|yep|yes)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from longform.models import read_model
 from longform.report_parts import INTERVAL, Results, Section, by_judge, judge_line
 from longform.report_tables import Cell, Column, Row, Table, number, words
 
@@ -21,7 +22,9 @@ def repair_sections(results: Results) -> Iterator[Section]:
     label = repair["label"]
     tables = [_table(rows, results, judge, label) for judge, rows in by_judge(repair["rows"])]
     about = (
-        f"Each summary beside a twin whose bullets cite the documents that say the same, labelled “{label}”. {WARNING}"
+        f"Each summary beside a twin whose bullets cite the documents that say the same, labelled “{label}”. {WARNING} "
+        f"A document is right where the benchmark planted the insight in it; another may state it too. The support "
+        f"model that ships was fitted on {read_model('support_words')['fitted_on']}: there the figures are in sample."
     )
     paragraphs = [about, _told(repair)] if repair["examples"] else [about]
     yield Section("repair", "Citations before and after repair", paragraphs, tables, examples=repair["examples"])

@@ -22,11 +22,11 @@ from longform.training.logistic import significant
 from longform.training.support import set_quality
 from longform.tree_ensemble import Tree, TreeEnsemble
 
-ENSEMBLES, TREES, DEPTH, RATE, LEAF = 3, 100, 4, 0.07, 100
+ENSEMBLES, TREES, DEPTH, RATE, LEAF = 8, 60, 4, 0.1, 40
 _WORDS, _MEANING = 0.6, 0.4
 _FLOOR, _SPAN, _POWER = 0.25, 0.55, 1.5
 _WORTH_LEARNING = 0.02
-_OTHERS_KEPT = 0.25
+_OTHERS_KEPT = 0.6
 _RISING = frozenset(FEATURES) - {"mass", "words"}
 
 Array = NDArray[np.float64]
