@@ -83,7 +83,7 @@ def summarize_stage(
         table="summaries",
         identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts, threads),
         make_worker=partial(_worker, run, bench_url, experiment, name, prompts=prompts, threads=threads),
-        holds_model=True,
+        holds_model=chat,  # the offline one loads in a second where its process has loaded one before
         asynchronous=chat,
         slots=_CHAT_SLOTS,
     )

@@ -47,7 +47,7 @@ def test_offline_judge_agrees_with_people_as_its_card_says(human: str, judge: st
         assert card[measure] == pytest.approx(shipped[measure], abs=1e-6)
     assert card["labels"] == shipped["labels"]
     assert card["pearson"]["value"] > 0.7
-    assert describe(shipped).startswith(f"{SHIPPED_JUDGES[judge].scale}; against people: r ")
+    assert describe(shipped).startswith(f"{SHIPPED_JUDGES[judge].scale}; against people, held out: r ")
 
 
 def test_mean_of_released_judges_is_the_mean_of_what_they_answered(human: str) -> None:
