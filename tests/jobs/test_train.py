@@ -85,7 +85,7 @@ def test_table_writes_shares_and_percent() -> None:
 
 def test_the_documentation_shows_the_figures_that_ship() -> None:
     """docs/reach.md is no other than the files of `longform train all`."""
-    page = Path("docs/reach.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reach.md").read_text(encoding="utf-8")
     for name in ("support", "ranker", "judge"):
         table = reach_table([Reach(**row) for row in read_model(f"reach_{name}")["rows"]])
         assert table in page, f"docs/reach.md does not have the table of reach_{name}.json"
