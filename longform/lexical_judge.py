@@ -14,9 +14,7 @@ released summaries (`longform.training.judge`), on people's or on GPT-4o's, whic
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -24,6 +22,7 @@ from numpy.typing import NDArray
 
 from longform.errors import UsageError
 from longform.judge_model import Answer, Calibration, Evidence, JudgeModel
+from longform.models import read_model
 from longform.statements import Statement, read_statement
 from longform.text import inverse_document_frequency, stems, unseen_idf, without_marks
 
@@ -91,9 +90,8 @@ def shipped_judge(calibration: str) -> JudgeModel:
     """
     if calibration not in get_args(Calibration):
         raise UsageError(f"judge calibration {calibration!r}: expected one of {list(get_args(Calibration))}")
-    name = f"judge_{calibration.replace('-', '')}.json"
-    content = files("longform").joinpath("models", name).read_text(encoding="utf-8")
-    return JudgeModel.from_json(json.loads(content), file=name)
+    name = f"judge_{calibration.replace('-', '')}"
+    return JudgeModel.from_json(read_model(name), file=f"{name}.json")
 
 
 class QueryInsights:

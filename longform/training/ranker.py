@@ -74,7 +74,7 @@ def fit_ranker(queries: Iterable[RankedQuery], *, left_out: Collection[str]) -> 
     features, target = np.concatenate(rows), np.concatenate(targets)
     models = [_boosted(features, target, seed) for seed in range(ENSEMBLES)]
     trees = tuple(_as_tree(stage[0].nodes) for model in models for stage in model._predictors)  # noqa: SLF001 - no public way to a fitted tree
-    baseline = float(np.mean([model._baseline_prediction.item() for model in models]))  # noqa: SLF001
+    baseline = float(np.mean([model._baseline_prediction.item() for model in models]))  # noqa: SLF001 - as above
     return TreeEnsemble(FEATURES, significant(baseline), trees)
 
 
