@@ -65,6 +65,21 @@ class Usage(NamedTuple):
 NOTHING_SAID = Usage()
 
 
+class Signals(NamedTuple):
+    """What a reply's headers say of the provider's limits; None: nothing. Waits are in seconds from the reply on."""
+
+    retry_after_s: float | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    remaining_requests: float | None = None
+    remaining_tokens: float | None = None
+    reset_requests_s: float | None = None
+    reset_tokens_s: float | None = None
+
+
+NOTHING_HEARD = Signals()
+
+
 class TokenLogprobs(NamedTuple):
     """A token of the reply, its natural log probability, and the most likely tokens in its place with theirs."""
 
@@ -90,6 +105,7 @@ class ChatReply:
     cost_usd: float | None = None  # None: unknown
     seconds: float | None = None  # of the attempt itself, without waiting for its turn; None: nothing was sent
     logprobs: tuple[TokenLogprobs, ...] | None = None
+    signals: Signals = NOTHING_HEARD
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.failure is None):

@@ -26,6 +26,10 @@ Tables of a run
                 answer is null where there is no readable judgement, with the reason in failure
     scores      key (judge, summary_id, measure); value is null where the measure is undefined,
                 with the reason; total / n is the value, kept apart so that means can be pooled
+
+The ledger
+
+    calls       key attempt_id: one attempt of one model call; what is unsettled has no receipt
 """
 
 from __future__ import annotations
@@ -193,6 +197,31 @@ SCORES = pa.schema(
     ]
 )
 
+CALLS = pa.schema(
+    [
+        ("attempt_id", pa.string()),
+        ("call_id", pa.string()),  # content hash of what was asked, and of whom
+        ("job", pa.string()),  # the command that made it
+        ("stage", pa.string()),
+        ("provider", pa.string()),
+        ("model", pa.string()),  # as configured
+        ("answered_model", pa.string()),  # as the provider answered; null: it did not say, or nothing came
+        ("repeat", pa.int32()),
+        ("asked_at", pa.timestamp("ms", tz="UTC")),
+        ("answered_at", pa.timestamp("ms", tz="UTC")),  # null: unsettled
+        ("state", pa.string()),  # open: no receipt yet, or its process died; answered; failed
+        ("failure", pa.string()),  # of failed ones
+        ("finish_reason", pa.string()),
+        ("input_tokens", pa.int64()),  # the four classes do not overlap; null: the provider did not say
+        ("cached_tokens", pa.int64()),
+        ("output_tokens", pa.int64()),
+        ("reasoning_tokens", pa.int64()),
+        ("cost_usd", pa.float64()),  # null: the price or the usage is not known
+        ("reserved_usd", pa.float64()),  # the most it could cost; null: the price is not known
+        ("seconds", pa.float64()),
+    ]
+)
+
 SCHEMAS: Mapping[str, pa.Schema] = {
     "documents": DOCUMENTS,
     "queries": QUERIES,
@@ -205,6 +234,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "units": UNITS,
     "verdicts": VERDICTS,
     "scores": SCORES,
+    "calls": CALLS,
 }
 
 

@@ -1,0 +1,47 @@
+"""What the ledger holds of a call: the intent, written before it leaves, and the receipt, before its reply is used."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from longform.chat import ChatReply
+
+
+class Intent(NamedTuple):
+    """
+    One attempt of a call, about to leave.
+
+    Attributes:
+        attempt_id: Unique.
+        call_id: The content hash of what is asked, and of whom; attempts of one call share it.
+        stage: Of which stage of the job.
+        provider: As configured.
+        model: As configured.
+        repeat: Tells apart calls that ask the same again on purpose.
+        reserved_usd: The most it can cost; None: its price is not known.
+        deadline_s: It will have ended by then, from now.
+    """
+
+    attempt_id: str
+    call_id: str
+    stage: str
+    provider: str
+    model: str
+    repeat: int
+    reserved_usd: float | None
+    deadline_s: float
+
+
+class Receipt(NamedTuple):
+    """What an attempt came to. Its reply holds a text, or the reason why there is none."""
+
+    attempt_id: str
+    call_id: str
+    reply: ChatReply
+
+
+Verdict = Literal["go", "busy", "finished", "budget", "stopped"]
+"""
+To an intent: go; somebody else is making this call now; it has been answered meanwhile; it could cost more than is
+left; the job is over.
+"""

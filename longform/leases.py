@@ -1,0 +1,78 @@
+"""
+What a worker and the authority over a quota say to each other: an ask, with what was heard, and a lease.
+
+A quota domain is what a provider counts together: one provider, base URL, key and model, or several models that share
+one upstream quota. Every duration is relative (seconds ago, seconds from now), so that no two clocks need agree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from longform.chat import Signals
+
+
+class Limits(NamedTuple):
+    """What a quota allows; None: not known."""
+
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None  # input and output together
+    in_flight: int | None = None  # calls at once
+
+
+class Accepted(NamedTuple):
+    """A call that the provider let in, whatever it answered."""
+
+    sent_s_ago: float
+    reserved_tokens: float
+    actual_tokens: float | None  # None: the provider did not say; the reservation stands
+
+
+class Refused(NamedTuple):
+    """A call that met a limit (429): it did not count."""
+
+    sent_s_ago: float
+    reserved_tokens: float
+    retry_after_s: float | None  # from now; None: not said
+
+
+class Ask(NamedTuple):
+    """
+    What a worker wants, and what it heard since it asked last.
+
+    Attributes:
+        worker: One process's name, never used again.
+        job: Jobs share a quota evenly, whatever the number of their workers.
+        sizes: Tokens to reserve for each of the next waiting calls, in their order; not all that wait need be here.
+        waiting: All that wait.
+        in_flight: Calls under way, and leased ones about to leave.
+        returned: Tokens of leased calls that will not be made.
+        accepted: Answered since.
+        refused: Refused since; an ask with one comes at once.
+        signals: The last headers that said something.
+        known: The limits of the worker's last lease, from which a restarted authority goes on.
+    """
+
+    worker: str
+    job: str
+    sizes: tuple[float, ...]
+    waiting: int
+    in_flight: int
+    returned: tuple[float, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    signals: Signals | None = None
+    known: Limits | None = None
+
+
+class Lease(NamedTuple):
+    """
+    Leave to make the first `calls` of the sizes asked for, spread evenly over `over_s`; ask again in `again_s`.
+
+    `limits` is what the authority now believes, told or found.
+    """
+
+    calls: int
+    over_s: float
+    again_s: float
+    limits: Limits
