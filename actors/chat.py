@@ -1,50 +1,82 @@
 """
-The door to chat models: what every model offers, how one is opened, and the checks before the first call.
+The door to chat models: how one is opened, plain or behind the pool, and the checks before the first call.
 
-The models: `openai_chat` (any OpenAI-compatible server) and `scripted_chat` (no model: dry runs and tests).
+The models: `openai_chat` (any OpenAI-compatible server), `litellm_chat` (any provider that litellm knows), `llama_chat`
+(a local GGUF file) and `scripted_chat` (no model: dry runs and tests).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
 from urllib.parse import urlsplit
 
+from actors.call_context import CallContext
+from actors.chat_model import ChatModel
+from actors.chat_pool import ChatPool
+from actors.governor import open_governor
+from actors.ledger_keeper import open_keeper
 from actors.openai_chat import OpenAIChat, api_key
+from actors.price_list import PriceList
 from actors.scripted_chat import SCRIPTS, ScriptedChat
 from actors.storage import Folder
 from longform import prompts
-from longform.chat import Capabilities, ChatReply, ChatRequest, Message, capabilities, refusal_reason
+from longform.chat import Capabilities, ChatRequest, Message, capabilities, refusal_reason
 from longform.configuration import ChatSettings
 from longform.errors import UsageError
-
-
-class ChatModel(Protocol):
-    """Answers requests. One request is one attempt: whoever owns limits and retries stands above."""
-
-    @property
-    def accepted(self) -> Capabilities:
-        """What the model is known to accept."""
-        ...
-
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        """The model's reply, or a reply with the reason why there is none; it does not raise."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        ...
+from longform.keys import content_key
+from longform.leases import Limits
 
 
 def open_chat(settings: ChatSettings) -> ChatModel:
     """
-    The configured model, ready to be asked from one event loop.
+    The configured model, ready to be asked from one event loop: one attempt a request, no limits, nothing recorded.
 
     Raises:
         UsageError: As `check_chat` says.
     """
     check_chat(settings)
-    return OpenAIChat(settings) if settings.provider == "openai" else ScriptedChat(settings)
+    match settings.provider:
+        case "openai":
+            return OpenAIChat(settings)
+        case "litellm":
+            from actors.litellm_chat import LitellmChat
+
+            return LitellmChat(settings)
+        case "llama_cpp":
+            from actors.llama_chat import LlamaChat
+
+            return LlamaChat(settings)
+        case "scripted":
+            return ScriptedChat(settings)
+
+
+def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
+    """
+    The configured model behind the pool: within its limits, recorded, never paid twice.
+
+    Raises:
+        UsageError: As `check_chat` says.
+    """
+    model = open_chat(settings)
+    told = Limits(settings.requests_per_minute, settings.tokens_per_minute, settings.in_flight)
+    return ChatPool(
+        model,
+        settings,
+        context,
+        desk=open_governor(quota_domain(settings), told, memory=context.ledger),
+        keeper=open_keeper(context.ledger, context.job),
+        price=PriceList.read(context.prices).price(settings),
+    )
+
+
+def quota_domain(settings: ChatSettings) -> str:
+    """What a provider counts together, as a hash: provider, server, key and model, or the quota's name for models."""
+    key = sha256(os.environ.get(settings.api_key_env, "").encode()).hexdigest()
+    return content_key("quota", settings.provider, settings.base_url, settings.quota or settings.model, key)
 
 
 def check_chat(settings: ChatSettings, *, logprobs: bool = False, reasoning_effort: bool = False) -> None:
@@ -82,13 +114,17 @@ def _check_provider(settings: ChatSettings) -> None:
             msg = f"a scripted model needs `script`, one of {sorted(SCRIPTS)}; found {settings.script!r}"
             raise UsageError(msg)
         return
+    if settings.replicas and settings.provider != "openai":
+        msg = f"`replicas` are OpenAI-compatible servers; model {settings.model!r} has provider {settings.provider!r}"
+        raise UsageError(msg)
     if settings.script is not None:
         msg = f"`script: {settings.script}` is for `provider: scripted`; model {settings.model!r} has another provider"
         raise UsageError(msg)
     if settings.base_url is not None and urlsplit(settings.base_url).scheme not in ("http", "https"):
         msg = f"base_url of model {settings.model!r}: expected http:// or https://, found {settings.base_url!r}"
         raise UsageError(msg)
-    api_key(settings)
+    if settings.provider == "openai":
+        api_key(settings)
 
 
 def token_counter(accepted: Capabilities, count_tokens: Callable[[str], int] | None) -> Callable[[str], int] | None:
@@ -115,6 +151,15 @@ def prompt_request(
         json_schema=json_schema,
         input_tokens=None if count_tokens is None else count_tokens(text),
     )
+
+
+REPAIR_PROMPT = "repair_reply"
+
+
+def asked_again(request: ChatRequest, unreadable: str, wish: str) -> ChatRequest:
+    """*request* again, with what came and the *wish* for a reply that can be read."""
+    longer = (*request.messages, Message("assistant", unreadable), Message("user", wish))
+    return replace(request, messages=longer, input_tokens=None)
 
 
 def load_prompt(name: str, folder: str | None) -> prompts.Prompt:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.chat import load_prompt, open_chat, prompt_request, token_counter
+from actors.chat import load_prompt, prompt_request, token_counter
+from actors.chat_model import ChatModel
 from longform.chat import ChatReply, ChatRequest, failed
 from longform.configuration import ChatSummarizer as Settings
 from longform.errors import UsageError
@@ -44,11 +45,12 @@ class ChatSummarizer:
         bench_url: The benchmark folder that holds the documents and queries.
         name: What the table calls this summarizer.
         settings: Model and prompt; without a prompt, the query's domain decides.
+        chat: The model.
         prompts_folder: A folder whose files replace our prompts of the same name.
         count_tokens: Tokens of a text, for the check against the model's window; None: cl100k.
 
     Raises:
-        UsageError: The model or a prompt cannot be used, before anything is asked.
+        UsageError: A prompt cannot be used, before anything is asked.
     """
 
     def __init__(
@@ -56,11 +58,12 @@ class ChatSummarizer:
         bench_url: str,
         name: str,
         settings: Settings,
-        prompts_folder: str | None = None,
         *,
+        chat: ChatModel,
+        prompts_folder: str | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> None:
-        self.chat = open_chat(settings.chat)
+        self.chat = chat
         self._benchmark = Benchmark(bench_url)
         self._name = name
         self._settings = settings.chat
@@ -77,11 +80,16 @@ class ChatSummarizer:
 
     async def _summarize_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         prompt = self._prompt_for(self._benchmark.queries.get(row["query_id"]))
+        request = self.request(row)
+        reply = failed(request) if isinstance(request, str) else await self.chat.complete(request)
+        return self._summary(row, prompt, reply)
+
+    def request(self, row: Mapping[str, Any]) -> ChatRequest | str:
+        """What is asked for a row, or the reason why nothing can be."""
         try:
-            request = self._request(prompt, row)
+            return self._request(self._prompt_for(self._benchmark.queries.get(row["query_id"])), row)
         except _UnanswerableError as error:
-            return self._summary(row, prompt, failed(error.reason))
-        return self._summary(row, prompt, await self.chat.complete(request))
+            return error.reason
 
     def _prompt_for(self, query: Query | None) -> Prompt:
         domain = query.domain if query and query.domain else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from actors.call_context import CallContext
 from longform.configuration import AskedJudge, ChatJudge
 
 Rows = list[dict[str, Any]]
@@ -12,12 +13,16 @@ AskJudge = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
 """Rows {work_id, summary_id, query_id, haystack_id, bullets} -> rows of `verdicts`, one for each insight."""
 
 
-def make_judge(bench_url: str, name: str, definition: AskedJudge, *, prompts: str | None) -> AskJudge:
+def make_judge(
+    bench_url: str, name: str, definition: AskedJudge, *, prompts: str | None, context: CallContext
+) -> AskJudge:
     """The judge *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatJudge):
+        from actors.chat import open_pool
         from actors.chat_judge import ChatCoverageJudge
 
-        return ChatCoverageJudge(bench_url, name, definition, prompts).judge
+        chat = open_pool(definition.chat, context)
+        return ChatCoverageJudge(bench_url, name, definition, chat=chat, prompts_folder=prompts).judge
     from actors import offline_judge
 
     judge = offline_judge.OfflineJudge(bench_url, name=name, calibration=definition.calibration)

@@ -15,7 +15,6 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from longform.chat import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.configuration import ChatSettings
@@ -39,7 +38,7 @@ _SHORTEST = 5  # words of a statement worth quoting
 
 
 class ScriptedChat:
-    """Counts its calls and how many were in flight at once; `concurrency` and `timeout_s` hold as for a real model."""
+    """Counts its calls and how many were in flight at once; `timeout_s` holds as for a real model."""
 
     def __init__(self, settings: ChatSettings) -> None:
         assert settings.script is not None, "check_chat comes first"
@@ -49,21 +48,18 @@ class ScriptedChat:
         self.in_flight = 0
         self.max_in_flight = 0
         self._script = SCRIPTS[settings.script]
-        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         reason = refusal_reason(request, self.accepted)
         if reason is not None:
             return failed(reason)
-        slots = self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.settings.concurrency))
-        async with slots:
-            self.n_calls += 1
-            self.in_flight += 1
-            self.max_in_flight = max(self.max_in_flight, self.in_flight)
-            try:
-                return await self._answer(request)
-            finally:
-                self.in_flight -= 1
+        self.n_calls += 1
+        self.in_flight += 1
+        self.max_in_flight = max(self.max_in_flight, self.in_flight)
+        try:
+            return await self._answer(request)
+        finally:
+            self.in_flight -= 1
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -191,8 +187,8 @@ def read_task(prompt: str) -> Summarizing | Judging | None:
 
 def _read_judging(prompt: str) -> Judging | None:
     shown = [match.start() for match in _BULLETS.finditer(prompt)]
-    insights = _INSIGHT.findall(prompt)
-    if not shown or not insights:
+    insights = _INSIGHT.findall(prompt) if shown else []
+    if not insights:
         return None
     try:
         value, _ = json.JSONDecoder().raw_decode(prompt, shown[-1])
@@ -203,9 +199,11 @@ def _read_judging(prompt: str) -> Judging | None:
 
 def _read_summarizing(prompt: str) -> Summarizing | None:
     headings = list(_HEADING.finditer(prompt))
+    if not headings:
+        return None
     questions = list(_QUESTION.finditer(prompt))
     wanted = _WANTED.findall(prompt)
-    if not headings or not questions or not wanted or int(wanted[-1]) < 1:
+    if not questions or not wanted or int(wanted[-1]) < 1:
         return None
     ends = [heading.start() for heading in headings[1:]] + [max(questions[-1].start(), headings[-1].end())]
     texts = (prompt[heading.end() : end].strip() for heading, end in zip(headings, ends, strict=True))

@@ -12,8 +12,11 @@ work ids; where two commits hold one work id, the later commit wins.
 from __future__ import annotations
 
 import json
+import os
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,6 +30,8 @@ from longform.keys import content_key
 from longform.tables import SCHEMAS, conform
 
 _COMMITS = "_commits"
+_S3_ATTEMPTS = 6  # of one request, with pauses that double up to 20 s in between (botocore's standard mode)
+_S3_WAIT_S = 20.0  # for an answer; what is created is small
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +86,32 @@ class Folder:
             with self._filesystem.open_output_stream(path, compression=None) as stream:
                 stream.write(content)
 
+    def create_bytes(self, name: str, content: bytes) -> bool:
+        """
+        Put a file whole and durably, unless one of that name stands there: of all who try at once one succeeds.
+
+        Returns:
+            Whether it was put. On S3 False can also mean that it was, by a try whose answer got lost on the way: a
+            writer who must know puts a mark of its own into the content.
+
+        Raises:
+            OSError: It could not be told; the file may or may not be there.
+        """
+        if isinstance(self._filesystem, pafs.LocalFileSystem):
+            return _create_locally(Path(self._path(name)), content)
+        bucket, _, key = self._path(name).partition("/")
+        return _create_on_s3(self._s3, bucket, key, content)
+
+    def upload(self, source: Path, name: str) -> None:
+        """Put a local file, a piece at a time; on S3 it is there whole or not at all."""
+        path = self._path(name)
+        self._filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
+        pafs.copy_files(str(source), path, pafs.LocalFileSystem(), self._filesystem)
+
+    def download(self, name: str, target: Path) -> None:
+        """Copy a file into a local one, a piece at a time."""
+        pafs.copy_files(self._path(name), str(target), self._filesystem, pafs.LocalFileSystem())
+
     def read_bytes(self, name: str) -> bytes:
         with self._filesystem.open_input_stream(self._path(name), compression=None) as stream:
             return cast("bytes", stream.read())
@@ -89,9 +120,10 @@ class Folder:
         info = self._filesystem.get_file_info(self._path(name))
         return cast("bool", info.type == pafs.FileType.File)
 
-    def names(self) -> list[str]:
-        """The files directly in the folder, sorted."""
-        found = self._filesystem.get_file_info(pafs.FileSelector(self._root, allow_not_found=True))
+    def names(self, within: str = "") -> list[str]:
+        """The files directly in the folder, or in the folder *within* it, sorted; none where it is not there."""
+        path = self._path(within) if within else self._root
+        found = self._filesystem.get_file_info(pafs.FileSelector(path, allow_not_found=True))
         return sorted(info.base_name for info in found if info.type == pafs.FileType.File)
 
     def write_json(self, name: str, content: Any) -> None:
@@ -164,6 +196,14 @@ class Folder:
 
     # ------------------------------------------------------------ inside
 
+    @cached_property
+    def _s3(self) -> Any:
+        import boto3
+        from botocore.config import Config
+
+        retries = {"mode": "standard", "max_attempts": _S3_ATTEMPTS}
+        return boto3.client("s3", config=Config(retries=retries, connect_timeout=_S3_WAIT_S, read_timeout=_S3_WAIT_S))
+
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
 
@@ -175,6 +215,36 @@ class Folder:
 
 def _with_work_id(table: str, columns: list[str]) -> list[str]:
     return columns if "work_id" in columns or "work_id" not in SCHEMAS[table].names else [*columns, "work_id"]
+
+
+def _create_locally(path: Path, content: bytes) -> bool:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with unfinished.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.link(unfinished, path)  # unlike a rename it fails where the name is taken
+    except FileExistsError:
+        return False
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return True
+
+
+def _create_on_s3(client: Any, bucket: str, key: str, content: bytes) -> bool:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        client.put_object(Bucket=bucket, Key=key, Body=content, IfNoneMatch="*")
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "PreconditionFailed":
+            return False
+        raise OSError(f"s3://{bucket}/{key}: cannot be created: {error}") from error
+    except BotoCoreError as error:
+        raise OSError(f"s3://{bucket}/{key}: cannot be created: {error}") from error
+    return True
 
 
 def open_location(url: str) -> tuple[pafs.FileSystem, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from actors.call_context import CallContext
 from longform.configuration import ChatSummarizer as ChatDefinition
 from longform.configuration import Summarizer
 
@@ -14,13 +15,15 @@ AskSummarizer = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
 
 
 def make_summarizer(
-    bench_url: str, name: str, definition: Summarizer, *, prompts: str | None, threads: int
+    bench_url: str, name: str, definition: Summarizer, *, prompts: str | None, context: CallContext, threads: int
 ) -> AskSummarizer:
     """The summarizer *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatDefinition):
+        from actors.chat import open_pool
         from actors.chat_summarizer import ChatSummarizer
 
-        return ChatSummarizer(bench_url, name, definition, prompts).summarize
+        chat = open_pool(definition.chat, context)
+        return ChatSummarizer(bench_url, name, definition, chat=chat, prompts_folder=prompts).summarize
     from actors.offline_summarizer import OfflineSummarizer
 
     summarizer = OfflineSummarizer(bench_url, max_words=definition.max_words, threads=threads)

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from actors.storage import Folder
+from jobs.calling import Calling, ledger_beside
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import validated
@@ -36,7 +37,8 @@ def open_run(url: str, changes: Sequence[str], *, cluster: Cluster) -> Evaluatio
     if record["verb"] == "replay":
         return Replay(bench_url, url, validated(ReplaySettings, config, changes, where=url), cluster=cluster)
     experiment = validated(Experiment, config, changes, where=url)
-    return Evaluation(experiment, bench_url, url, cluster=cluster, limit=record["limit"])
+    calling = Calling("aggregate", ledger=ledger_beside(url))
+    return Evaluation(experiment, bench_url, url, cluster=cluster, calling=calling, limit=record["limit"])
 
 
 def aggregate(url: str, changes: Sequence[str], *, cluster: Cluster) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.judges import make_judge
+from jobs.calling import Calling, add_calling_arguments, calling_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment, validated
 from longform.citations import bullets, words_per_bullet
@@ -51,7 +52,13 @@ Answers = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def calibrate(
-    bench_url: str, judge: str, *, judges: Mapping[str, Judge] = SHIPPED_JUDGES, seed: int = 1, resamples: int = 2000
+    bench_url: str,
+    judge: str,
+    *,
+    calling: Calling,
+    judges: Mapping[str, Judge] = SHIPPED_JUDGES,
+    seed: int = 1,
+    resamples: int = 2000,
 ) -> dict[str, Any]:
     """
     The card of *judge*.
@@ -60,6 +67,7 @@ def calibrate(
         bench_url: A benchmark with human labels.
         judge: `released:NAME` reads the predictions that the benchmark ships, `mean:A+B` is the mean of judges;
             any other name is one of *judges*.
+        calling: Where the calls of a judge that asks a model are recorded, and what they may cost.
         judges: How judges are made.
         seed: Of the intervals.
         resamples: Of each interval.
@@ -75,7 +83,7 @@ def calibrate(
     if not human:
         raise UsageError(f"{bench_url}: expected labels of annotator {HUMAN!r}, found {_annotators(labels)}")
     labelled = [summaries[summary_id] for summary_id in dict.fromkeys(summary_id for summary_id, _ in human)]
-    given = _answers(benchmark, judge, judges, labels=labels, summaries=labelled)
+    given = _answers(benchmark, judge, judges, calling, labels=labels, summaries=labelled)
     pairs = _pairs(human, given)
     settings = {"seed": seed, "resamples": resamples}
     return {
@@ -128,6 +136,7 @@ def _answers(
     benchmark: Benchmark,
     judge: str,
     judges: Mapping[str, Judge],
+    calling: Calling,
     *,
     labels: Sequence[Mapping[str, Any]],
     summaries: Sequence[Mapping[str, Any]],
@@ -136,9 +145,10 @@ def _answers(
     if definition is None:
         return _released_answers(benchmark, judge, labels)
     if not isinstance(definition, MeanJudge):
-        return asyncio.run(_ask(benchmark, judge, definition, summaries))
+        return asyncio.run(_ask(benchmark, judge, definition, summaries, calling))
     members = {
-        member: _answers(benchmark, member, judges, labels=labels, summaries=summaries) for member in definition.of
+        member: _answers(benchmark, member, judges, calling, labels=labels, summaries=summaries)
+        for member in definition.of
     }
     return {
         (summary["summary_id"], verdict["target_id"]): verdict
@@ -164,7 +174,11 @@ def _of_summary(answers: Answers, summary_id: str) -> list[Mapping[str, Any]]:
 
 
 async def _ask(
-    benchmark: Benchmark, name: str, definition: AskedJudge, summaries: Sequence[Mapping[str, Any]]
+    benchmark: Benchmark,
+    name: str,
+    definition: AskedJudge,
+    summaries: Sequence[Mapping[str, Any]],
+    calling: Calling,
 ) -> Answers:
     rows = [
         {
@@ -174,7 +188,11 @@ async def _ask(
         }
         for summary in summaries
     ]
-    verdicts = await make_judge(benchmark.folder.url, name, definition, prompts=None)(rows)
+    if definition.kind == "chat":
+        calling.check_prices([definition.chat])
+        calling.start()
+    context = calling.context(f"judge {name}")
+    verdicts = await make_judge(benchmark.folder.url, name, definition, prompts=None, context=context)(rows)
     return {(row["summary_id"], row["target_id"]): row for row in verdicts}
 
 
@@ -256,12 +274,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
     parser.add_argument("--resamples", type=int, default=2000, help="of each interval")
     parser.add_argument("--seed", type=int, default=1, help="of the intervals")
+    add_calling_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:
         configured = read_experiment(arguments.config).judges if arguments.config else {}
         card = calibrate(
             arguments.benchmark,
             arguments.judge,
+            calling=calling_of(arguments, "calibrate", arguments.benchmark),
             judges={**SHIPPED_JUDGES, **configured},
             seed=arguments.seed,
             resamples=arguments.resamples,

@@ -51,7 +51,7 @@ def _worker(run: Folder, bench_url: str) -> Any:
             for item in payload["items"]
             for row in classifier.rows(
                 item,
-                verdicts.rows(payload["part"], item["source"]),
+                verdicts.rows(item["part"], item["source"]),
                 units.rows(item["units_part"], item["units"]),
             )
         ]

@@ -2,7 +2,7 @@
 The command line: `longform VERB ...` is `python -m jobs.VERB ...`.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, configuration or input, 3 done with failures above the threshold,
-4 budget reached.
+4 budget reached, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -28,7 +30,7 @@ VERBS = {
     "report": "write a run's pages again",
     "train": "re-make the offline models that ship, and measure what they reach",
 }
-DONE, FAILED, USAGE, FAILURES_ABOVE_THRESHOLD = 0, 1, 2, 3
+DONE, FAILED, USAGE, FAILURES_ABOVE_THRESHOLD, BUDGET_REACHED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
 class Outcome(NamedTuple):
@@ -54,12 +56,17 @@ def run_verb(
 ) -> int:
     """Parse, work, print; an error of ours is one line on standard error and its exit code."""
     arguments = parser.parse_args(argv)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # `ray job stop` sends it: end as for Ctrl-C
     logging.basicConfig(level=arguments.log_level.upper(), stream=sys.stderr)
     try:
         outcome = work(arguments)
     except LongformError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print(f"{parser.prog}: interrupted; what is finished is kept, and the same command goes on", file=sys.stderr)
+        return INTERRUPTED
     print(json.dumps(outcome.document, ensure_ascii=False, allow_nan=False) if arguments.json else outcome.words)
     return outcome.exit_code
 

@@ -2,12 +2,12 @@
 Plan a stage whose rows are made from another table's rows.
 
 An item says: from the rows of work id `source`, make the rows of `work_id`. Items already there are left out; the rest
-are grouped by the part that holds their source, so that a worker reads each part once.
+are ordered by the part that holds their source, so that a worker reads few parts more than once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -26,7 +26,7 @@ def plan(
     """
     The tasks for those of *items* whose work id *table* does not hold yet, at most *per_task* items each.
 
-    A task's payload is `part` (the source part's path) and `items`.
+    A task's payload is `items`, each with the `part` (path) that holds its source; items of one part stand together.
     """
     done = run.locate(table)
     todo = [item for item in items if item["work_id"] not in done]
@@ -35,16 +35,13 @@ def plan(
     located = source.locate(source_table)
     by_part: dict[str, list[Item]] = {}
     for item in todo:
-        by_part.setdefault(located[item["source"]], []).append(item)
+        part = located[item["source"]]
+        by_part.setdefault(part, []).append({**item, "part": part})
+    in_order = [item for members in by_part.values() for item in members]
     return [
-        Task(work_ids=tuple(item["work_id"] for item in chunk), payload={"part": path, "items": chunk})
-        for path, members in by_part.items()
-        for chunk in _chunks(members, per_task)
+        Task(work_ids=tuple(item["work_id"] for item in chunk), payload={"items": chunk})
+        for chunk in (in_order[start : start + per_task] for start in range(0, len(in_order), per_task))
     ]
-
-
-def _chunks(items: Sequence[Item], size: int) -> Iterable[Sequence[Item]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 class PartReader:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
+from jobs.calling import Calling, add_calling_arguments, calling_of, chat_models
 from jobs.cards import judge_rows
 from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
@@ -80,13 +81,21 @@ class Evaluation:
     """One experiment on one benchmark into one run folder; each stage is a method."""
 
     def __init__(
-        self, experiment: Experiment, bench_url: str, out_url: str, *, cluster: Cluster, limit: int | None = None
+        self,
+        experiment: Experiment,
+        bench_url: str,
+        out_url: str,
+        *,
+        cluster: Cluster,
+        calling: Calling,
+        limit: int | None = None,
     ) -> None:
-        self.experiment, self.bench_url, self.cluster = experiment, bench_url, cluster
+        self.experiment, self.bench_url, self.cluster, self.calling = experiment, bench_url, cluster, calling
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         check_way(WAY)
         check_experiment(experiment, self.benchmark)
         judge_rows(experiment)
+        calling.check_prices(chat_models(experiment))
         self.plan = plan_run(experiment, self.benchmark, limit=limit)
         config = experiment.model_dump(mode="json")
         self.record = RunRecord(self.run, verb="evaluate", benchmark=self.benchmark, config=config, limit=limit)
@@ -114,7 +123,7 @@ class Evaluation:
     def summarize(self) -> None:
         for name in dict.fromkeys(wanted.summarizer for wanted in self.plan.summaries):
             stage = summarize_stage(
-                self.run, self.bench_url, self.experiment, name, prompts=self.experiment.prompts, threads=self.threads
+                self.run, self.bench_url, self.experiment, name, calling=self.calling, threads=self.threads
             )
             wanted = sum(summarized.summarizer == name for summarized in self.plan.summaries)
             self._perform(stage, wanted, summarize_tasks(self.run, self.experiment, name, self.plan.summaries))
@@ -133,7 +142,9 @@ class Evaluation:
         judges = self.experiment.judges.items()
         for name, settings in judges:
             if not isinstance(settings, MeanJudge):
-                stage = judge_stage(self.run, self.bench_url, name, settings, self.experiment.prompts)
+                stage = judge_stage(
+                    self.run, self.bench_url, name, settings, self.experiment.prompts, calling=self.calling
+                )
                 tasks = judge_tasks(
                     self.run, name, settings, wanted=self.plan.asked, infos=infos, benchmark=self.benchmark
                 )
@@ -177,6 +188,9 @@ class Evaluation:
         )
 
     def _perform(self, stage: Stage, wanted: int, tasks: list[Task]) -> None:
+        if tasks and stage.asynchronous:
+            self.cluster.start()
+            self.calling.start()
         self.record.add(run_stage(self.run, stage, wanted, tasks, cluster=self.cluster))
 
 
@@ -186,6 +200,7 @@ def evaluate(
     out_url: str,
     *,
     cluster: Cluster,
+    calling: Calling,
     limit: int | None = None,
     until: str = "report",
 ) -> dict[str, Any]:
@@ -197,13 +212,15 @@ def evaluate(
         bench_url: On which benchmark.
         out_url: Where the run's tables are, and come to be.
         cluster: Where stages run.
+        calling: Where model calls are recorded, and what they may cost.
         limit: Only the first queries of the benchmark.
         until: The last stage to do.
 
     Raises:
         UsageError: Something the experiment names cannot be used; found before any work.
+        BudgetReachedError: The command may not spend what is left to do; what is done is kept.
     """
-    evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, limit=limit)
+    evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
     *before, last = evaluation.stages(until)
     for stage in before:
         stage()
@@ -245,6 +262,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         choices=["written", "matrix"],
         help="matrix: beside each summary, one that cites the documents that support each bullet",
     )
+    add_calling_arguments(parser)
     add_cluster_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:
@@ -253,7 +271,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         bench = benchmark_url(experiment, arguments.bench, arguments.out)
         with cluster_of(arguments) as cluster:
             results = evaluate(
-                experiment, bench, arguments.out, cluster=cluster, limit=arguments.limit, until=arguments.until
+                experiment,
+                bench,
+                arguments.out,
+                cluster=cluster,
+                calling=calling_of(arguments, "evaluate", arguments.out),
+                limit=arguments.limit,
+                until=arguments.until,
             )
         if arguments.until != "report":
             return Outcome(results, f"done until {arguments.until}: {arguments.out}")

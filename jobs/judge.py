@@ -7,7 +7,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
+from actors.call_context import CallContext
 from actors.storage import Folder
+from jobs.calling import Calling, identity, open_rows
 from jobs.derive import Item, PartReader, plan
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
@@ -17,8 +19,7 @@ from longform.keys import content_key
 from longform.tables import VERDICTS
 
 _OFFLINE_SUMMARIES_A_TASK = 64
-_CHAT_SUMMARIES_A_TASK = 4
-_CHAT_SLOTS = 32  # so that one slow call holds back its own small part only
+_CHAT_SUMMARIES_A_TASK = 1  # so that a slow call holds back its own summary only
 
 
 class Judged(NamedTuple):
@@ -40,25 +41,26 @@ def verdict_work_ids(
         versions: Judge -> version of what makes its answers: its prompt, or its code.
     """
     return {
-        Judged(summary, name): content_key(
-            "verdicts", unit_work_id(summary), name, settings.model_dump(), versions[name]
-        )
+        Judged(summary, name): content_key("verdicts", unit_work_id(summary), name, identity(settings), versions[name])
         for name, settings in experiment.judges.items()
         if not isinstance(settings, MeanJudge)
         for summary in summaries
     }
 
 
-def judge_stage(run: Folder, bench_url: str, name: str, settings: AskedJudge, prompts: str | None) -> Stage:
-    chat = isinstance(settings, ChatJudge)
+def judge_stage(
+    run: Folder, bench_url: str, name: str, settings: AskedJudge, prompts: str | None, *, calling: Calling
+) -> Stage:
+    chat = settings.chat if isinstance(settings, ChatJudge) else None
+    context = calling.context(f"judge {name}")
     return Stage(
         name=f"judge {name}",
         table="verdicts",
         identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts),
-        make_worker=partial(_worker, run, bench_url, name, settings, prompts),
-        holds_model=chat,
-        asynchronous=chat,
-        slots=_CHAT_SLOTS,
+        make_worker=partial(_worker, run, bench_url, name, settings, prompts=prompts, context=context),
+        holds_model=chat is not None,
+        asynchronous=chat is not None,
+        slots=open_rows(chat) if chat else 1,
     )
 
 
@@ -88,17 +90,19 @@ def judge_tasks(
     return plan(run, "units", run, "verdicts", items, per_task=per_task)
 
 
-def _worker(run: Folder, bench_url: str, name: str, settings: AskedJudge, prompts: str | None) -> Any:
+def _worker(
+    run: Folder, bench_url: str, name: str, settings: AskedJudge, *, prompts: str | None, context: CallContext
+) -> Any:
     from actors.judges import make_judge
 
     reader, benchmark = PartReader(run), Benchmark(bench_url)
-    ask = make_judge(bench_url, name, settings, prompts=prompts)
+    ask = make_judge(bench_url, name, settings, prompts=prompts, context=context)
 
     async def judge(payload: Mapping[str, Any]) -> list[Row]:
         failed = [row for item in payload["items"] if item["failure"] for row in unjudged(item)]
         asked = [
             {key: item[key] for key in ("work_id", "summary_id", "query_id", "haystack_id")}
-            | {"bullets": [unit["text"] for unit in reader.rows(payload["part"], item["source"])]}
+            | {"bullets": [unit["text"] for unit in reader.rows(item["part"], item["source"])]}
             for item in payload["items"]
             if not item["failure"]
         ]

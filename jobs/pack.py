@@ -70,7 +70,7 @@ def _worker(run: Folder, bench_url: str, seed: int) -> Any:
         return counter.counts([document.text for document in benchmark.documents(haystack_id)])
 
     def packed(payload: Mapping[str, Any]) -> list[Row]:
-        return [context(item, reader.rows(payload["part"], item["source"])) for item in payload["items"]]
+        return [context(item, reader.rows(item["part"], item["source"])) for item in payload["items"]]
 
     def context(item: Item, rows: Sequence[Row]) -> Row:
         first = rows[0]

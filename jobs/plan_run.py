@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from actors.benchmark import Benchmark
-from actors.chat import check_chat, load_prompt
+from actors.chat import REPAIR_PROMPT, check_chat, load_prompt
 from actors.retriever import check_loadable
 from actors.storage import Folder
 from jobs.combine import mean_work_ids
@@ -116,7 +116,7 @@ def _check_prompts(folder: str | None) -> None:
 
 def _summarizer_versions(experiment: Experiment) -> dict[str, str]:
     prompts = [name for name in prompt_names() if name.startswith("summarize")]
-    asked = content_key([load_prompt(name, experiment.prompts).version for name in prompts])
+    asked = _versions(prompts, experiment)
     return {
         name: asked if isinstance(settings, ChatSummarizer) else extractive.VERSION
         for name, settings in experiment.summarizers.items()
@@ -125,8 +125,12 @@ def _summarizer_versions(experiment: Experiment) -> dict[str, str]:
 
 def _judge_versions(experiment: Experiment) -> dict[str, str]:
     return {
-        name: load_prompt(settings.prompt, experiment.prompts).version
+        name: _versions([settings.prompt, REPAIR_PROMPT], experiment)
         if isinstance(settings, ChatJudge)
         else lexical_judge.VERSION
         for name, settings in experiment.judges.items()
     }
+
+
+def _versions(prompts: Sequence[str], experiment: Experiment) -> str:
+    return content_key([load_prompt(name, experiment.prompts).version for name in prompts])

@@ -97,7 +97,7 @@ def _repairer(run: Folder, bench_url: str) -> Any:
         originals = [
             summary | {"work_id": item["work_id"]}
             for item in payload["items"]
-            for summary in reader.rows(payload["part"], item["source"])
+            for summary in reader.rows(item["part"], item["source"])
         ]
         originals.sort(key=_haystack)  # stable: within a haystack the items' order stays
         return [
@@ -130,7 +130,7 @@ def _copier(run: Folder) -> Any:
     reader = PartReader(run)
 
     def copies(payload: Mapping[str, Any]) -> list[Row]:
-        return [row for item in payload["items"] for row in _copied(reader.rows(payload["part"], item["source"]), item)]
+        return [row for item in payload["items"] for row in _copied(reader.rows(item["part"], item["source"]), item)]
 
     return copies
 

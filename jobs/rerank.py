@@ -56,9 +56,7 @@ def _worker(run: Folder, bench_url: str, experiment: Experiment, threads: int) -
     models: dict[str, CrossEncoderReranker] = {}
 
     def rerank(payload: Mapping[str, Any]) -> list[Row]:
-        return [
-            row for item in payload["items"] for row in reranked(item, reader.rows(payload["part"], item["source"]))
-        ]
+        return [row for item in payload["items"] for row in reranked(item, reader.rows(item["part"], item["source"]))]
 
     def reranked(item: Mapping[str, Any], rows: Sequence[Row]) -> Iterable[Row]:
         settings = experiment.rerankers[item["system"].split("+", 1)[1]]

@@ -76,7 +76,7 @@ def _worker(run: Folder, bench_url: str, partial_score: float) -> Any:
             for item in payload["items"]
             for row in _summary_rows(
                 item["work_id"],
-                verdicts.rows(payload["part"], item["source"]),
+                verdicts.rows(item["part"], item["source"]),
                 units.rows(item["units_part"], item["units"]),
                 benchmark,
                 partial_score,

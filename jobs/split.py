@@ -40,7 +40,7 @@ def _worker(run: Folder) -> Any:
         return [
             unit
             for item in payload["items"]
-            for summary in reader.rows(payload["part"], item["source"])
+            for summary in reader.rows(item["part"], item["source"])
             for unit in units(summary, item)
         ]
 

@@ -24,13 +24,14 @@ import pyarrow as pa
 
 from actors.storage import Folder, Part
 from jobs.cluster import Cluster
-from longform.errors import LongformError
+from longform.errors import BudgetReachedError, LongformError
 
 Row = dict[str, Any]
 Worker = Callable[[Mapping[str, Any]], Any]
 """Task payload -> rows of the stage's table, or an awaitable of them."""
 
 _RECEIPTS_A_COMMIT = 8
+_BUDGET = "budget"
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
 
@@ -99,6 +100,7 @@ def run_stage(
 
     Raises:
         StageError: A task failed; the first error's traceback is in the message.
+        BudgetReachedError: The command may not spend what is left to do.
     """
     started = time.monotonic()
     todo = sum(len(task.work_ids) for task in tasks)
@@ -106,24 +108,35 @@ def run_stage(
     errors: list[str] = []
     waiting: list[Part] = []
     rows = 0
-    for receipt in _receipts(run, stage, tasks, cluster) if tasks else ():
-        if receipt["error"]:
-            errors.append(receipt["error"])
-        else:
-            work_ids = tuple(json.loads(receipt["work_ids"]))
-            waiting.append(Part(path=receipt["path"], rows=receipt["rows"], work_ids=work_ids))
-            rows += receipt["rows"]
-        progress.step(rows)
-        if len(waiting) >= _RECEIPTS_A_COMMIT:
+    out_of_budget = 0
+    try:
+        for receipt in _receipts(run, stage, tasks, cluster) if tasks else ():
+            if receipt["error"] == _BUDGET:
+                out_of_budget += 1
+            elif receipt["error"]:
+                errors.append(receipt["error"])
+            else:
+                work_ids = tuple(json.loads(receipt["work_ids"]))
+                waiting.append(Part(path=receipt["path"], rows=receipt["rows"], work_ids=work_ids))
+                rows += receipt["rows"]
+            progress.step(rows)
+            if len(waiting) >= _RECEIPTS_A_COMMIT:
+                run.commit(stage.table, waiting)
+                waiting = []
+    finally:  # also where the command is interrupted
+        if waiting:
             run.commit(stage.table, waiting)
-            waiting = []
-    if waiting:
-        run.commit(stage.table, waiting)
-    progress.end(rows, found=wanted - todo)
+        progress.end(rows, found=wanted - todo)
     if errors:
         failed = f"{stage.name}: {len(errors)} of {len(tasks)} tasks failed; what others made is kept"
         msg = f"{failed}. The first:\n{errors[0]}"
         raise StageError(msg)
+    if out_of_budget:
+        done = len(tasks) - out_of_budget
+        raise BudgetReachedError(
+            f"{stage.name}: the budget is reached; {done} of {len(tasks)} tasks are done and kept. "
+            "Go on with the same command and a larger budget"
+        )
     return StageReport(
         name=stage.name,
         table=stage.table,
@@ -174,6 +187,8 @@ class Performer:
         work_ids, payload = json.loads(row["task"])
         try:
             return _receipt(self._run, self._stage, work_ids, _awaited(self._worker(payload)))
+        except BudgetReachedError:
+            return _error_receipt(work_ids, _BUDGET)
         except Exception:  # noqa: BLE001  # a row never raises: it would end the job or drop its block
             return _error_receipt(work_ids, traceback.format_exc())
 
@@ -189,6 +204,8 @@ class AsyncPerformer:
         work_ids, payload = json.loads(row["task"])
         try:
             return _receipt(self._run, self._stage, work_ids, await self._worker(payload))
+        except BudgetReachedError:
+            return _error_receipt(work_ids, _BUDGET)
         except Exception:  # noqa: BLE001  # as above
             return _error_receipt(work_ids, traceback.format_exc())
 

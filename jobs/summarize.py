@@ -7,7 +7,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
+from actors.call_context import CallContext
 from actors.storage import Folder
+from jobs.calling import Calling, identity, open_rows
 from jobs.derive import PartReader, plan
 from jobs.pack import Packed
 from jobs.stage import Row, Stage, Task
@@ -16,8 +18,7 @@ from longform.errors import UsageError
 from longform.keys import content_key
 
 _OFFLINE_CONTEXTS_A_TASK = 32
-_CHAT_CONTEXTS_A_TASK = 4
-_CHAT_SLOTS = 32  # so that one slow call holds back its own small part only
+_CHAT_CONTEXTS_A_TASK = 1  # so that a slow call holds back its own row only
 
 
 class Summarized(NamedTuple):
@@ -56,7 +57,7 @@ def summary_work_ids(
         for packed, (context, _) in contexts.items():
             if packed[1:] == (system.ranking, system.budget_tokens, system.order):
                 n = _bullets(benchmark, experiment, packed.query_id)
-                depends = [settings.model_dump(), n, versions[system.summarizer]]
+                depends = [identity(settings), n, versions[system.summarizer]]
                 work_id = content_key("summaries", context, system.summarizer, system.setting, depends)
                 found[Summarized(packed.query_id, system.setting, system.summarizer)] = Source(work_id, context, n)
     return found
@@ -74,18 +75,19 @@ def _bullets(benchmark: Benchmark, experiment: Experiment, query_id: str) -> int
 
 
 def summarize_stage(
-    run: Folder, bench_url: str, experiment: Experiment, name: str, *, prompts: str | None, threads: int
+    run: Folder, bench_url: str, experiment: Experiment, name: str, *, calling: Calling, threads: int
 ) -> Stage:
     settings = experiment.summarizers[name]
-    chat = isinstance(settings, ChatSummarizer)
+    chat = settings.chat if isinstance(settings, ChatSummarizer) else None
+    context = calling.context(f"summarize {name}")
     return Stage(
         name=f"summarize {name}",
         table="summaries",
-        identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts, threads),
-        make_worker=partial(_worker, run, bench_url, experiment, name, prompts=prompts, threads=threads),
-        holds_model=chat,  # the offline one loads in a second where its process has loaded one before
-        asynchronous=chat,
-        slots=_CHAT_SLOTS,
+        identity=content_key(run.url, bench_url, name, settings.model_dump(), experiment.prompts, threads),
+        make_worker=partial(_worker, run, bench_url, experiment, name, context=context, threads=threads),
+        holds_model=chat is not None,  # the offline one loads in a second where its process has loaded one before
+        asynchronous=chat is not None,
+        slots=open_rows(chat) if chat else 1,
     )
 
 
@@ -107,19 +109,26 @@ def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapp
 
 
 def _worker(
-    run: Folder, bench_url: str, experiment: Experiment, name: str, *, prompts: str | None, threads: int
+    run: Folder, bench_url: str, experiment: Experiment, name: str, *, context: CallContext, threads: int
 ) -> Any:
     from actors.summarizers import make_summarizer
 
     reader = PartReader(run)
-    ask = make_summarizer(bench_url, name, experiment.summarizers[name], prompts=prompts, threads=threads)
+    ask = make_summarizer(
+        bench_url,
+        name,
+        experiment.summarizers[name],
+        prompts=experiment.prompts,
+        context=context,
+        threads=threads,
+    )
 
     async def summarize(payload: Mapping[str, Any]) -> list[Row]:
         items = {item["work_id"]: item for item in payload["items"]}
         rows = [
             context | {key: item[key] for key in ("work_id", "n_requested", "setting", "summarizer")}
             for item in items.values()
-            for context in reader.rows(payload["part"], item["source"])
+            for context in reader.rows(item["part"], item["source"])
         ]
         return await ask(rows)
 

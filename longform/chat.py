@@ -34,6 +34,7 @@ class ChatRequest:
     reasoning_effort: str | None = None
     repeat: int = 0  # tells apart calls that ask the same again on purpose
     input_tokens: int | None = None  # cl100k tokens of the messages; None: not counted. No part of the content
+    replica: int = 0  # which of several servers of one model is asked. No part of the content
 
     @property
     def content(self) -> dict[str, Any]:

@@ -153,12 +153,13 @@ class ChatSettings(Strict):
     """
     A chat model: behind an OpenAI-compatible server, any that `litellm` knows, a local GGUF file, or the scripted one.
 
-    What stands from `timeout_s` on says how it is asked, not what: changing it makes no work anew.
+    `identity` leaves out what says only how it is asked: changing that makes no work anew.
     """
 
     provider: Literal["openai", "litellm", "llama_cpp", "scripted"] = "openai"
     model: str  # llama_cpp: the path of a GGUF file
     base_url: str | None = None  # null: the provider's own
+    replicas: tuple[str, ...] = ()  # base URLs of equal servers of the model; calls that share a text go to one
     api_key_env: str = "OPENAI_API_KEY"  # the name of the variable; the key itself is never in a file
     context_window: int | None = Field(None, gt=0)  # tokens; overrides the capability table
     max_tokens: int = Field(1000, gt=0)
@@ -182,6 +183,7 @@ class ChatSettings(Strict):
 
 
 _HOW_IT_IS_ASKED = (
+    "replicas",
     "api_key_env",
     "timeout_s",
     "attempts",

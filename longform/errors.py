@@ -3,7 +3,9 @@ The errors this project raises, and the exit code each one ends a command with.
 
     LongformError            1  the work failed
     ├── UsageError           2  the command or its configuration is wrong; nothing was done
-    └── InputError           2  a file is not what it should be; nothing was written
+    ├── InputError           2  a file is not what it should be; nothing was written
+    ├── BudgetReachedError   4  the command may not spend more; what is done is kept
+    └── StoppedError         1  the command that asked is over
 """
 
 from __future__ import annotations
@@ -31,3 +33,13 @@ class InputError(LongformError):
         self.file = file
         self.record = record
         self.field = field
+
+
+class BudgetReachedError(LongformError):
+    """The command may not make or pay more calls; what is finished is kept, and a later command goes on."""
+
+    exit_code = 4
+
+
+class StoppedError(LongformError):
+    """The command that asked is over: its driver is gone, or it was cancelled. No call leaves any more."""

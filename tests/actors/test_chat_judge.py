@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from actors.chat import open_chat
 from actors.chat_judge import ChatCoverageJudge
 from actors.scripted_chat import ScriptedChat
 from actors.storage import Folder
@@ -36,7 +37,9 @@ def summary(**changes: Any) -> dict[str, Any]:
 
 def judge(bench: str, *, prompt: str = "judge_coverage_3", **chat: Any) -> ChatCoverageJudge:
     settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
-    return ChatCoverageJudge(bench, "mine", ChatJudge(kind="chat", chat=ChatSettings(**settings), prompt=prompt))
+    chat = ChatSettings(**settings)
+    definition = ChatJudge(kind="chat", chat=chat, prompt=prompt)
+    return ChatCoverageJudge(bench, "mine", definition, chat=open_chat(chat))
 
 
 class Sayer:

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from actors.chat import open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_chat import ScriptedChat
 from actors.storage import Folder
@@ -70,7 +71,9 @@ def context(query_id: str = "q-talk", **changes: Any) -> dict[str, Any]:
 
 def summarizer(bench: str, *, prompt: str | None = None, folder: str | None = None, **chat: Any) -> ChatSummarizer:
     settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
-    return ChatSummarizer(bench, "mine", Settings(kind="chat", chat=ChatSettings(**settings), prompt=prompt), folder)
+    chat = ChatSettings(**settings)
+    definition = Settings(kind="chat", chat=chat, prompt=prompt)
+    return ChatSummarizer(bench, "mine", definition, chat=open_chat(chat), prompts_folder=folder)
 
 
 class Recorder:

@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib.metadata import PackageNotFoundError, files
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp import web
 
 from actors.chat import check_chat, open_chat
-from actors.openai_chat import OpenAIChat, read_completion, read_usage
+from actors.openai_chat import OpenAIChat
 from longform import prompts
-from longform.chat import ChatRequest, Message, TokenLogprobs, Usage
+from longform.chat import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
+from longform.completions import http_failure, read_completion, read_usage
 from longform.configuration import ChatSettings
 from longform.errors import UsageError
 from longform.judging import coverage_schema, numbered_bullets, parse_coverage
@@ -259,31 +259,69 @@ async def test_logprobs_come_with_their_alternatives(server: Server, ask: Any) -
     assert reply.logprobs == (TokenLogprobs("4", -0.1, (("4", -0.1), ("5", -2.5))),)
 
 
-async def test_no_more_than_concurrency_are_in_flight_and_all_of_it_is_used(server: Server) -> None:
-    full, released = asyncio.Event(), asyncio.Event()
+async def test_as_many_are_in_flight_as_were_asked(server: Server) -> None:
+    """A transport's own limit on connections would hold calls back where nobody sees it."""
+    full = asyncio.Event()
 
     async def hold(_: web.Request) -> web.Response:
-        if server.in_flight == 3:
+        if server.in_flight == 256:
             full.set()
-        await released.wait()
+        await full.wait()
         return web.json_response(completion())
 
     server.handler = hold
-    chat = OpenAIChat(ChatSettings(model="m", base_url=server.url, concurrency=3))
-    asked = [asyncio.create_task(chat.complete(REQUEST)) for _ in range(10)]
-    await full.wait()
-    await probe(server, times=5)  # whatever else had left the client has arrived by now
-    assert server.in_flight == 3
-    released.set()
-    assert [(await one).failure for one in asked] == [None] * 10
+    chat = OpenAIChat(ChatSettings(model="m", base_url=server.url, timeout_s=30))
+    replies = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(256)))
+    assert {reply.failure for reply in replies} == {None}
     await chat.close()
 
 
-async def probe(server: Server, *, times: int) -> None:
-    """Other requests to the server, one after the other."""
-    async with aiohttp.ClientSession() as session:
-        for _ in range(times):
-            await session.get(f"{server.url}/none")
+@pytest.mark.parametrize("status", [200, 429, 503])
+async def test_what_headers_say_of_limits_comes_with_the_reply(server: Server, ask: Any, status: int) -> None:
+    async def limited(_: web.Request) -> web.Response:
+        headers = {"Retry-After": "3", "x-ratelimit-limit-requests": "600", "x-ratelimit-reset-tokens": "20ms"}
+        return web.json_response(completion(), status=status, headers=headers)
+
+    server.handler = limited
+    signals = (await ask()).signals
+    assert signals == Signals(retry_after_s=3.0, requests_per_minute=600.0, reset_tokens_s=0.02)
+
+
+async def test_without_such_headers_nothing_is_heard(ask: Any) -> None:
+    assert (await ask()).signals == NOTHING_HEARD
+
+
+LLAMA_CPP = "the request exceeds the available context size (4096 tokens), try increasing it"
+VLLM = "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens"
+QUOTA = "You exceeded your current quota, please check your plan and billing details."
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "failure"),
+    [
+        (400, {"code": "context_length_exceeded", "type": "invalid_request_error"}, "context_exceeds_window"),
+        (400, {"code": 400, "message": LLAMA_CPP, "type": "exceed_context_size_error"}, "context_exceeds_window"),
+        (400, {"code": 400, "message": VLLM, "type": "BadRequestError"}, "context_exceeds_window"),
+        (400, {"message": "prompt is too long: 208310 tokens > 200000 maximum"}, "context_exceeds_window"),
+        (400, {"message": "max_tokens is too large", "code": "invalid_value"}, "http_400"),
+        (400, {"message": None, "code": 7}, "http_400"),
+        (429, {"code": "insufficient_quota", "type": "insufficient_quota", "message": QUOTA}, "insufficient_quota"),
+        (429, {"code": "rate_limit_exceeded", "type": "requests"}, "http_429"),
+        (500, {"code": "context_length_exceeded"}, "http_500"),
+    ],
+)
+async def test_an_error_that_will_not_pass_is_told_from_one_that_may(
+    server: Server, ask: Any, status: int, error: dict[str, Any], failure: str
+) -> None:
+    """An empty account answers 429 as a limit does, and waiting for it would never end."""
+    server.handler = answer({"error": error}, status=status)
+    assert (await ask()).failure == failure
+    assert http_failure(status, error) == failure
+
+
+@pytest.mark.parametrize("error", [None, "overloaded", [], {"error": "text"}, {"error": {"code": ["x"]}}])
+def test_an_error_of_any_other_shape_is_its_status(error: Any) -> None:
+    assert http_failure(400, error) == "http_400"
 
 
 async def test_a_request_that_exceeds_the_window_is_never_sent(server: Server, ask: Any) -> None:

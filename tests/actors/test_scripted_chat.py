@@ -79,7 +79,7 @@ async def test_another_task_is_a_failure_and_not_an_answer(text: str) -> None:
 
 
 async def misbehaved(n: int) -> list[ChatReply]:
-    chat = scripted("misbehaving", concurrency=n)
+    chat = scripted("misbehaving")
     asked = [request(judge_prompt(f"Insight number {i}", ["a", "b"])) for i in range(n)]
     return await asyncio.gather(*(chat.complete(one) for one in asked))
 
@@ -96,7 +96,7 @@ async def test_the_misbehaving_do_everything_that_goes_wrong() -> None:
 
 async def test_a_misdeed_follows_from_the_request_and_not_from_its_turn() -> None:
     """Otherwise another worker count would give other rows."""
-    one, other = scripted("misbehaving"), scripted("misbehaving", concurrency=1)
+    one, other = scripted("misbehaving"), scripted("misbehaving")
     texts = [judge_prompt(f"Insight number {i}", ["a"]) for i in range(20)]
     forwards = [await one.complete(request(text)) for text in texts]
     backwards = [await other.complete(request(text)) for text in reversed(texts)]
@@ -112,9 +112,9 @@ async def test_misbehaving_summaries_cite_what_is_not_there_or_fail(index: int) 
 
 
 async def test_calls_and_their_greatest_number_in_flight_are_counted() -> None:
-    chat = scripted("obedient", concurrency=4)
+    chat = scripted("obedient")
     await asyncio.gather(*(chat.complete(request(judge_prompt(str(i), ["a"]))) for i in range(10)))
-    assert (chat.n_calls, chat.in_flight, chat.max_in_flight) == (10, 0, 4)
+    assert (chat.n_calls, chat.in_flight, chat.max_in_flight) == (10, 0, 10)
 
 
 async def test_the_slow_meet_their_deadline() -> None:
@@ -125,7 +125,7 @@ async def test_the_slow_meet_their_deadline() -> None:
 
 
 def test_a_scripted_model_serves_one_event_loop_after_another() -> None:
-    chat = scripted("obedient", concurrency=1)
+    chat = scripted("obedient")
 
     async def ask_twice() -> list[ChatReply]:
         return await asyncio.gather(*(chat.complete(request(judge_prompt("x", ["a"]))) for _ in range(2)))

@@ -11,11 +11,14 @@ import pytest
 from actors.offline_judge import PROMPT_VERSION
 from actors.storage import Folder
 from jobs.calibrate import calibrate, main
+from jobs.calling import Calling
 from jobs.ingest import ingest
 from longform.configuration import SHIPPED_JUDGES, MeanJudge
 from longform.errors import UsageError
 from longform.judge_cards import describe, shipped_card
 from longform.metrics.agreement import WEIGHTS
+
+CALLING = Calling("test", ledger="no judge of these tests calls a model")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +30,7 @@ def human(released: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_released_judges_equal_the_paper_s_table_1_on_these_labels(human: str, released: Path) -> None:
     for row in json.loads((released / "summhay" / "expected_table1.json").read_text()):
-        card = calibrate(human, row["judge"], resamples=100)
+        card = calibrate(human, row["judge"], resamples=100, calling=CALLING)
         assert card["pearson"]["value"] == pytest.approx(row["pearson"], abs=1e-9)
         assert card["linking_accuracy"]["value"] == pytest.approx(row["linking_accuracy"], abs=1e-9)
         assert (card["pearson"]["n"], card["linking_accuracy"]["n"]) == (row["n"], row["n_linked"])
@@ -38,7 +41,7 @@ def test_released_judges_equal_the_paper_s_table_1_on_these_labels(human: str, r
 def test_offline_judge_agrees_with_people_as_its_card_says(human: str, judge: str) -> None:
     """The shipped card is of this very judge: another version needs a new card."""
     shipped = shipped_card(judge)
-    card = calibrate(human, judge)
+    card = calibrate(human, judge, calling=CALLING)
 
     assert shipped is not None
     assert shipped["prompt_version"] == card["prompt_version"]
@@ -60,7 +63,7 @@ def test_mean_of_released_judges_is_the_mean_of_what_they_answered(human: str) -
     means = [np.mean([WEIGHTS[given[name, *key]] for name in members]) for key in known]
     expected = np.corrcoef(means, [WEIGHTS[people[key]] for key in known])[0, 1]
 
-    card = calibrate(human, f"mean:{'+'.join(members)}", resamples=100)
+    card = calibrate(human, f"mean:{'+'.join(members)}", resamples=100, calling=CALLING)
 
     assert card["pearson"]["value"] == pytest.approx(expected)
     assert card["n"] == len(known)
@@ -69,8 +72,8 @@ def test_mean_of_released_judges_is_the_mean_of_what_they_answered(human: str) -
 
 
 def test_offline_judge_and_one_chat_judge_agree_with_people_better_than_the_chat_judge(human: str) -> None:
-    alone = calibrate(human, "released:gpt-4o", resamples=100)["pearson"]["value"]
-    both = calibrate(human, "mean:offline-people+released:gpt-4o", resamples=100)
+    alone = calibrate(human, "released:gpt-4o", resamples=100, calling=CALLING)["pearson"]["value"]
+    both = calibrate(human, "mean:offline-people+released:gpt-4o", resamples=100, calling=CALLING)
 
     assert both["pearson"]["value"] > alone + 0.03
     assert both["scale"] == "mean of offline-people (marks as people do) and released:gpt-4o"
@@ -82,7 +85,7 @@ def test_mean_with_a_judge_of_a_configuration_uses_its_cuts(human: str) -> None:
     of = ("released:gpt-4o", "released:gpt3.5")
     wide = {"m": MeanJudge(kind="mean", of=of, cuts=(0.01, 1.0))}
     narrow = {"m": MeanJudge(kind="mean", of=of, cuts=(0.5, 0.51))}
-    first, second = (calibrate(human, "m", judges=judges, resamples=100) for judges in (wide, narrow))
+    first, second = (calibrate(human, "m", judges=judges, resamples=100, calling=CALLING) for judges in (wide, narrow))
 
     assert first["pearson"]["value"] == second["pearson"]["value"]
     assert first["kappa"]["value"] != second["kappa"]["value"]
@@ -110,7 +113,7 @@ def test_mean_of_a_mean_is_refused(human: str) -> None:
     inner = MeanJudge(kind="mean", of=("released:gpt-4o", "released:gpt3.5"))
 
     with pytest.raises(UsageError, match="found the mean 'inner'"):
-        calibrate(human, "mean:inner+released:gpt-4o", judges={"inner": inner})
+        calibrate(human, "mean:inner+released:gpt-4o", judges={"inner": inner}, calling=CALLING)
 
 
 def test_card_is_written_where_asked(human: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

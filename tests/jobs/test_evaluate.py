@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from actors.storage import Folder
+from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
 from jobs.evaluate import WAY, Step, check_way, evaluate, main
@@ -17,6 +18,7 @@ from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
 from longform.errors import UsageError
 
+CALLING = Calling("test", ledger="no model is called here")
 CHANGES = ["haystacks=2", "words=150"]
 SMALL = {
     "name": "small",
@@ -62,7 +64,7 @@ def finished(
     ray_session: None, bench: str, experiment: Experiment, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Folder, dict[str, Any]]:
     out = str(tmp_path_factory.mktemp("run"))
-    return Folder(out), evaluate(experiment, bench, out, cluster=Cluster(address=None, workers=1))
+    return Folder(out), evaluate(experiment, bench, out, cluster=Cluster(address=None, workers=1), calling=CALLING)
 
 
 def contents(run: Folder, table: str) -> list[str]:
@@ -105,7 +107,7 @@ def test_second_call_redoes_nothing(
     run, results = finished
     before = {table: run.locate(table) for table in TABLES}
 
-    again = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=1))
+    again = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=1), calling=CALLING)
 
     assert all(stage["rows"] == 0 and stage["found"] == stage["wanted"] for stage in again["run"]["stages"])
     assert {table: run.locate(table) for table in TABLES} == before
@@ -121,7 +123,9 @@ def test_new_system_costs_only_its_own_work(
         "systems": [*SMALL["systems"], {"retriever": "bm25", "budget_tokens": 300, "summarizer": "offline"}]
     }
     run = _copy(finished[0], tmp_path)
-    found = evaluate(Experiment.model_validate(wider), bench, run.url, cluster=Cluster(address=None, workers=1))
+    found = evaluate(
+        Experiment.model_validate(wider), bench, run.url, cluster=Cluster(address=None, workers=1), calling=CALLING
+    )
     stages = {stage["name"]: stage for stage in found["run"]["stages"]}
     n_queries = found["benchmark"]["n_queries"]
 
@@ -141,7 +145,7 @@ def _copy(run: Folder, place: Path) -> Folder:
 def test_four_workers_write_the_rows_of_one(
     finished: tuple[Folder, dict[str, Any]], bench: str, experiment: Experiment, tmp_path: Path
 ) -> None:
-    evaluate(experiment, bench, str(tmp_path), cluster=Cluster(address=None, workers=4, cpus=0.5))
+    evaluate(experiment, bench, str(tmp_path), cluster=Cluster(address=None, workers=4, cpus=0.5), calling=CALLING)
 
     for table in TABLES:
         assert contents(Folder(str(tmp_path)), table) == contents(finished[0], table), table
@@ -160,7 +164,7 @@ def test_stage_that_lost_parts_is_finished_and_no_more(
         commits[-1].write_text(json.dumps(body))
     lost = len(finished[0].locate("summaries")) - len(run.locate("summaries"))
 
-    found = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=2))
+    found = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=2), calling=CALLING)
 
     summarized = next(stage for stage in found["run"]["stages"] if stage["name"] == "summarize offline")
     assert summarized["rows"] == lost > 0
@@ -196,7 +200,11 @@ def test_model_that_cannot_be_loaded_stops_before_any_work(bench: str, tmp_path:
     }
     with pytest.raises(UsageError, match="/no/such"):
         evaluate(
-            Experiment.model_validate(broken), bench, str(tmp_path / "run"), cluster=Cluster(address=None, workers=1)
+            Experiment.model_validate(broken),
+            bench,
+            str(tmp_path / "run"),
+            cluster=Cluster(address=None, workers=1),
+            calling=CALLING,
         )
 
     assert not (tmp_path / "run").exists()

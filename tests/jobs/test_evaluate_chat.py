@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage import Folder
+from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
 from jobs.synthesize import read_config, synthesize
@@ -43,6 +44,7 @@ def test_two_judges_score_the_same_summaries(ray_session: None, bench: str, tmp_
         bench,
         str(tmp_path),
         cluster=Cluster(address=None, workers=2),
+        calling=Calling("test", ledger=str(tmp_path / "ledger")),
     )
     cells = {cell["judge"]: cell for cell in results["cells"]}
 
@@ -84,6 +86,7 @@ def test_context_beyond_the_window_is_refused_before_the_call(ray_session: None,
         bench,
         str(tmp_path),
         cluster=Cluster(address=None, workers=1),
+        calling=Calling("test", ledger=str(tmp_path / "ledger")),
         until="summarize",
     )
 

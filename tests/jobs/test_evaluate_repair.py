@@ -12,12 +12,14 @@ import pytest
 from actors.benchmark import MANIFEST
 from actors.storage import Folder
 from jobs.aggregate import aggregate
+from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
 from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
 from longform.repair import LABEL, METHOD
 
+CALLING = Calling("test", ledger="no model is called here")
 CLUSTER = Cluster(address=None, workers=2)
 TABLES = ("summaries", "units", "verdicts", "scores")
 OF_THE_TWIN = ("work_id", "summary_id")
@@ -54,7 +56,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def finished(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
     out = str(tmp_path_factory.mktemp("run"))
-    return Folder(out), evaluate(Experiment.model_validate(CONFIG), bench, out, cluster=CLUSTER)
+    return Folder(out), evaluate(Experiment.model_validate(CONFIG), bench, out, cluster=CLUSTER, calling=CALLING)
 
 
 def contents(run: Folder, table: str) -> list[str]:
@@ -147,7 +149,7 @@ def test_second_call_redoes_nothing_and_scores_can_be_aggregated_again(
     finished: tuple[Folder, dict[str, Any]], bench: str
 ) -> None:
     run, results = finished
-    again = evaluate(Experiment.model_validate(CONFIG), bench, run.url, cluster=CLUSTER)
+    again = evaluate(Experiment.model_validate(CONFIG), bench, run.url, cluster=CLUSTER, calling=CALLING)
 
     assert all(stage["rows"] == 0 and stage["found"] == stage["wanted"] for stage in again["run"]["stages"])
     assert again["repair"] == results["repair"]
@@ -169,7 +171,9 @@ def test_run_that_was_killed_at_any_stage_ends_with_the_same_rows(
         commits[0].write_text(json.dumps(body))
     assert run.read("verdicts").num_rows < finished[0].read("verdicts").num_rows
 
-    again = evaluate(Experiment.model_validate(CONFIG), bench, run.url, cluster=Cluster(address=None, workers=3))
+    again = evaluate(
+        Experiment.model_validate(CONFIG), bench, run.url, cluster=Cluster(address=None, workers=3), calling=CALLING
+    )
 
     for table in TABLES:
         assert contents(run, table) == contents(finished[0], table), table
@@ -185,7 +189,7 @@ def test_repair_costs_a_finished_run_its_own_work_only(
     config = tmp_path / "plain.yaml"
     config.write_text(json.dumps(plain))
     run = str(tmp_path / "run")
-    before = evaluate(Experiment.model_validate(plain), bench, run, cluster=CLUSTER, limit=2)
+    before = evaluate(Experiment.model_validate(plain), bench, run, cluster=CLUSTER, calling=CALLING, limit=2)
 
     assert "repair" not in before
     assert main([str(config), "--bench", bench, "--out", run, "--limit", "2", "--citations", "matrix"]) == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage import Folder
+from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.synthesize import read_config, synthesize
@@ -32,7 +33,7 @@ def test_reranked_list_is_a_system_of_its_own(
     }
     results = evaluate(
         Experiment.model_validate(experiment), str(tmp_path / "bench"), str(tmp_path / "run"),
-        cluster=Cluster(address=None, workers=1), limit=2,
+        cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=str(tmp_path / "ledger")), limit=2,
     )  # fmt: skip
 
     assert {cell["setting"] for cell in results["cells"]} == {"bm25", "bm25+tiny"}

@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 from actors.storage import Folder
+from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.synthesize import read_config, synthesize
@@ -169,7 +170,13 @@ def local(
     """The run of the same experiment without a cluster."""
     out = str(tmp_path_factory.mktemp("local"))
     cluster = Cluster(address=None, workers=request.param)
-    evaluate(Experiment.model_validate(EXPERIMENT), bench, out, cluster=cluster)
+    evaluate(
+        Experiment.model_validate(EXPERIMENT),
+        bench,
+        out,
+        cluster=cluster,
+        calling=Calling("test", ledger=f"{out}/ledger"),
+    )
     return Folder(out)
 
 

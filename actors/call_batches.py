@@ -1,0 +1,104 @@
+"""What one worker's calls say to the ledger's keeper, many calls a message."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+from actors.ledger_keeper import Keeper
+from longform.calls import Intent, Receipt, Verdict
+from longform.chat import ChatReply
+
+_LOOKUP_S = 0.002
+_SETTLE_S = 0.01  # receipts wait this long for company; a reply is used when its receipt is durable
+_HEARD_S = 1.0
+_MOST_LOOKUPS = 1000  # of one message
+
+
+class Batches:
+    """Lookups, intents and receipts of one worker, on one event loop."""
+
+    def __init__(self, worker: str, keeper: Keeper) -> None:
+        self._worker, self._keeper = worker, keeper
+        self._asked: dict[str, asyncio.Future[ChatReply | None]] = {}
+        self._receipts: list[tuple[Receipt, asyncio.Future[None]]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._settling = False
+        self._last_exchange = 0.0
+
+    async def finished(self, call_id: str) -> ChatReply | None:
+        """The reply this call has in the ledger; None: it has none."""
+        if call_id not in self._asked:
+            self._asked[call_id] = asyncio.get_running_loop().create_future()
+            if len(self._asked) == 1:
+                self._later(_LOOKUP_S, self._look_up)
+        return await asyncio.shield(self._asked[call_id])
+
+    async def begin(self, intents: Sequence[Intent]) -> Sequence[Verdict]:
+        """What becomes of each intent; those that go are recorded when this returns."""
+        return await self._exchange(intents)
+
+    async def settle(self, attempt_id: str, call_id: str, reply: ChatReply) -> None:
+        """Record what an attempt came to; it is durable when this returns."""
+        recorded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._receipts.append((Receipt(attempt_id, call_id, reply), recorded))
+        if not self._settling:
+            self._settling = True
+            self._later(_SETTLE_S, self._settle)
+        await recorded
+
+    def keep_heard(self) -> None:
+        """Tell the keeper that this worker lives, where it has said nothing for a while."""
+        if time.monotonic() - self._last_exchange > _HEARD_S:
+            self._last_exchange = time.monotonic()
+            self._later(0.0, self._settle)
+
+    async def close(self) -> None:
+        """Wait for what is being said."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _look_up(self) -> None:
+        asked, self._asked = self._asked, {}
+        keys = list(asked)
+        try:
+            for start in range(0, len(keys), _MOST_LOOKUPS):
+                chunk = keys[start : start + _MOST_LOOKUPS]
+                found = await self._keeper.finished(chunk)
+                for key in chunk:
+                    asked[key].set_result(found.get(key))
+        except Exception as error:  # noqa: BLE001  # each waiting call is told
+            for future in asked.values():
+                if not future.done():
+                    future.set_exception(error)
+
+    async def _settle(self) -> None:
+        self._settling = False
+        with suppress(Exception):  # each waiting call is told
+            await self._exchange([])
+
+    async def _exchange(self, intents: Sequence[Intent]) -> Sequence[Verdict]:
+        taken, self._receipts = self._receipts, []
+        self._last_exchange = time.monotonic()
+        try:
+            verdicts = await self._keeper.exchange(self._worker, intents, [receipt for receipt, _ in taken])
+        except Exception as error:
+            for _, recorded in taken:
+                if not recorded.done():
+                    recorded.set_exception(error)
+            raise
+        for _, recorded in taken:
+            if not recorded.done():
+                recorded.set_result(None)
+        return verdicts
+
+    def _later(self, seconds: float, what: Callable[[], Awaitable[None]]) -> None:
+        async def wait() -> None:
+            await asyncio.sleep(seconds)
+            await what()
+
+        task = asyncio.create_task(wait())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

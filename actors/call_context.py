@@ -1,0 +1,21 @@
+"""On whose behalf a worker calls models: what it needs to find the pool's ledger, keeper and prices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallContext:
+    """
+    Attributes:
+        job: The command that calls; its keeper goes by this name.
+        stage: Which stage of it.
+        ledger: URL of the ledger's folder.
+        prices: A price list's path or URL; None: the one that ships with `litellm`.
+    """
+
+    job: str
+    stage: str
+    ledger: str
+    prices: str | None = None

@@ -1,0 +1,281 @@
+"""
+The calls of a ledger in one SQLite file.
+
+    attempts    one row an attempt, as in the table `calls`; session is null where nobody waits for it
+    answers     one row an answered call: its first answer's text and log probabilities
+    sessions    the processes that made attempts
+    progress    how much of a shared log this file holds
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from actors.ledger_entry import Entry, Session, read_logprobs
+from longform.calls import Intent, Receipt
+from longform.chat import ChatReply, Usage
+from longform.errors import LongformError
+from longform.tables import CALLS
+
+_FORMAT = 1  # of the tables below, kept as the file's user_version
+_BUSY_S = 120.0  # a writer may have to upload while it holds the file
+_KEYS_AT_ONCE = 500  # SQLite builds of before 2020 take 999 parameters
+_SMALL_INTEGERS = 2**63  # what SQLite and the table can hold
+
+_SCHEMA = """
+PRAGMA journal_mode = WAL;
+CREATE TABLE sessions (session INTEGER PRIMARY KEY, host TEXT, pid INTEGER, started REAL, UNIQUE (host, pid, started));
+CREATE TABLE attempts (
+    attempt_id TEXT PRIMARY KEY, call_id TEXT NOT NULL, job TEXT, stage TEXT, provider TEXT, model TEXT,
+    answered_model TEXT, repeat INTEGER, asked_at INTEGER, answered_at INTEGER, state TEXT NOT NULL, failure TEXT,
+    finish_reason TEXT, input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER,
+    cost_usd REAL, reserved_usd REAL, seconds REAL, ends_at INTEGER, session INTEGER
+);
+CREATE INDEX open_attempts ON attempts (call_id) WHERE state = 'open';
+CREATE TABLE answers (call_id TEXT PRIMARY KEY, attempt_id TEXT NOT NULL, text BLOB NOT NULL, logprobs TEXT);
+CREATE TABLE progress (applied INTEGER NOT NULL);
+INSERT INTO progress VALUES (0);
+"""
+
+# A receipt whose intent is not here (its folder was lost meanwhile) is kept all the same: it was paid.
+_RECEIPT = """
+INSERT INTO attempts (attempt_id, call_id, job, answered_at, state, failure, finish_reason, answered_model,
+                      input_tokens, cached_tokens, output_tokens, reasoning_tokens, cost_usd, seconds)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (attempt_id) DO UPDATE SET
+    answered_at = excluded.answered_at, state = excluded.state, failure = excluded.failure,
+    finish_reason = excluded.finish_reason, answered_model = excluded.answered_model,
+    input_tokens = excluded.input_tokens, cached_tokens = excluded.cached_tokens,
+    output_tokens = excluded.output_tokens, reasoning_tokens = excluded.reasoning_tokens,
+    cost_usd = excluded.cost_usd, seconds = excluded.seconds
+WHERE state = 'open'
+"""
+
+_INTENT = """
+INSERT INTO attempts (attempt_id, call_id, job, stage, provider, model, repeat, asked_at, state, reserved_usd,
+                      ends_at, session)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?)
+ON CONFLICT (attempt_id) DO UPDATE SET session = excluded.session WHERE state = 'open'
+"""
+
+_ANSWERS = """
+SELECT call_id, text, finish_reason, answered_model, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
+       logprobs
+FROM answers JOIN attempts USING (call_id, attempt_id) WHERE call_id IN ({marks})
+"""
+
+
+class OpenAttempt(NamedTuple):
+    """An attempt that somebody may still wait for; `ends_at_ms` is its deadline, since 1970."""
+
+    attempt_id: str
+    session: Session
+    ends_at_ms: int
+
+
+class CallRecords:
+    """
+    Args:
+        path: The file; made where it is not there.
+        durable: Whether what is committed outlives a loss of power, and not of this process only.
+
+    Raises:
+        LongformError: The file is not one of these, or is of another version.
+    """
+
+    def __init__(self, path: Path, *, durable: bool) -> None:
+        if not path.exists():
+            _create(path)
+        self.path = path
+        self._connection = _connect(path)
+        self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        self._sessions: dict[Session, int] = {}
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that happens within, or nothing where it raises; one writer at a time, over all processes."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            self._sessions.clear()
+            raise
+        self._connection.execute("COMMIT")
+
+    def n_applied(self) -> int:
+        """The number of the last entry of a shared log that is in here; 0: none."""
+        return int(self._connection.execute("SELECT applied FROM progress").fetchone()[0])
+
+    def set_applied(self, number: int) -> None:
+        self._connection.execute("UPDATE progress SET applied = ?", (number,))
+
+    def apply(self, entry: Entry) -> None:
+        """Add *entry*, within a transaction; one that is in here changes nothing."""
+        for receipt in entry.receipts:
+            self._store_receipt(receipt, entry)
+        given_up = [(attempt_id,) for attempt_id in entry.abandoned]
+        self._connection.executemany("UPDATE attempts SET session = NULL WHERE attempt_id = ?", given_up)
+        session = self._session_number(entry.session) if entry.intents else 0
+        self._connection.executemany(_INTENT, [_intent_values(intent, entry, session) for intent in entry.intents])
+
+    # ------------------------------------------------------------ reading
+
+    def answers(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
+        """The replies of those calls that are answered: cost 0, since they are paid, and no seconds."""
+        found: dict[str, ChatReply] = {}
+        for start in range(0, len(call_ids), _KEYS_AT_ONCE):
+            keys = call_ids[start : start + _KEYS_AT_ONCE]
+            rows = self._connection.execute(_ANSWERS.format(marks=", ".join("?" * len(keys))), keys)
+            found |= {row[0]: _reply(row) for row in rows}
+        return found
+
+    def is_answered(self, call_id: str) -> bool:
+        row = self._connection.execute("SELECT 1 FROM answers WHERE call_id = ?", (call_id,)).fetchone()
+        return row is not None
+
+    def open_attempts(self, call_id: str) -> list[OpenAttempt]:
+        """The call's attempts without a receipt, but for those given up."""
+        rows = self._connection.execute(
+            "SELECT attempt_id, host, pid, started, ends_at FROM attempts JOIN sessions USING (session) "
+            "WHERE call_id = ? AND state = 'open'",
+            (call_id,),
+        )
+        return [OpenAttempt(row[0], Session(*row[1:4]), row[4]) for row in rows]
+
+    def batches(self, rows: int) -> Iterator[pa.Table]:
+        """The table `calls`, *rows* at a time, in the order of the first words of each attempt."""
+        names = ", ".join(CALLS.names)
+        with closing(_connect(self.path)) as connection:  # its own, so that reading stops nobody's writing
+            cursor = connection.execute(f"SELECT {names} FROM attempts ORDER BY rowid")  # noqa: S608 - our own names
+            while found := cursor.fetchmany(rows):
+                columns = zip(*found, strict=True)
+                yield pa.table([pa.array(c, f.type) for c, f in zip(columns, CALLS, strict=True)], schema=CALLS)
+
+    def rows(self, query: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """What a query of these tables gives."""
+        return list(self._connection.execute(query, values))
+
+    def copy_to(self, path: Path) -> None:
+        """Write all that is committed into a file of its own."""
+        self._connection.execute("VACUUM INTO ?", (str(path),))
+
+    # ------------------------------------------------------------ inside
+
+    def _store_receipt(self, receipt: Receipt, entry: Entry) -> None:
+        stored = self._connection.execute(_RECEIPT, _receipt_values(receipt, entry)).rowcount
+        reply = receipt.reply
+        if stored and reply.text is not None:
+            text = reply.text.encode("utf-8", "surrogatepass")  # half a character is a provider's fault, not a reason
+            logprobs = None if reply.logprobs is None else json.dumps(reply.logprobs)
+            values = (receipt.call_id, receipt.attempt_id, text, logprobs)
+            self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", values)
+
+    def _session_number(self, session: Session) -> int:
+        if session not in self._sessions:
+            add = "INSERT OR IGNORE INTO sessions (host, pid, started) VALUES (?, ?, ?)"
+            self._connection.execute(add, session)
+            find = "SELECT session FROM sessions WHERE host = ? AND pid = ? AND started = ?"
+            self._sessions[session] = int(self._connection.execute(find, session).fetchone()[0])
+        return self._sessions[session]
+
+
+def _create(path: Path) -> None:
+    unfinished = beside(path)
+    with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
+        connection.executescript(_SCHEMA)
+        connection.execute(f"PRAGMA user_version = {_FORMAT}")
+    put_in_place(unfinished, path)
+
+
+def beside(path: Path) -> Path:
+    """A name of our own in the folder of *path*, which is made where it is not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+
+
+def put_in_place(unfinished: Path, path: Path) -> None:
+    """Give a finished file its name, durably; where another has taken the name meanwhile, that one stays."""
+    with suppress(FileExistsError):
+        os.link(unfinished, path)
+    unfinished.unlink()
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+    try:
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise LongformError(f"{path}: expected a ledger (a SQLite file), found something else: {error}") from error
+    if found != _FORMAT:
+        connection.close()
+        raise LongformError(f"{path}: expected a ledger of version {_FORMAT}, found {found}; name another folder")
+    return connection
+
+
+def _receipt_values(receipt: Receipt, entry: Entry) -> tuple[Any, ...]:
+    reply = receipt.reply
+    return (
+        receipt.attempt_id,
+        receipt.call_id,
+        entry.job,
+        entry.at_ms,
+        "failed" if reply.text is None else "answered",
+        _storable(reply.failure),
+        _storable(reply.finish_reason),
+        _storable(reply.model),
+        *(count if count is not None and count < _SMALL_INTEGERS else None for count in reply.usage),
+        reply.cost_usd,
+        reply.seconds,
+    )
+
+
+def _storable(text: str | None) -> str | None:
+    return None if text is None else text.encode("utf-8", "replace").decode()
+
+
+def _intent_values(intent: Intent, entry: Entry, session: int) -> tuple[Any, ...]:
+    return (
+        intent.attempt_id,
+        intent.call_id,
+        entry.job,
+        intent.stage,
+        intent.provider,
+        intent.model,
+        intent.repeat,
+        entry.at_ms,
+        intent.reserved_usd,
+        entry.at_ms + round(intent.deadline_s * 1000),
+        session,
+    )
+
+
+def _reply(row: tuple[Any, ...]) -> ChatReply:
+    _, text, finish_reason, model, *usage, logprobs = row
+    return ChatReply(
+        text=text.decode("utf-8", "surrogatepass"),
+        failure=None,
+        finish_reason=finish_reason,
+        model=model,
+        usage=Usage(*usage),
+        cost_usd=0.0,
+        logprobs=read_logprobs(None if logprobs is None else json.loads(logprobs)),
+    )

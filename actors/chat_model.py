@@ -1,0 +1,24 @@
+"""What every chat model offers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from longform.chat import Capabilities, ChatReply, ChatRequest
+
+
+class ChatModel(Protocol):
+    """Answers requests. A plain one makes one attempt a request; a `ChatPool` owns limits, money and retries."""
+
+    @property
+    def accepted(self) -> Capabilities:
+        """What the model is known to accept."""
+        ...
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """The model's reply, or a reply with the reason why there is none; a plain model does not raise."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

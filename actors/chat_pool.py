@@ -1,0 +1,191 @@
+"""
+The pool that every model call goes through: within the limits, never paid twice, each failure a reply.
+
+    lookup -> turn (lease from the governor, intent in the ledger) -> call -> receipt in the ledger -> reply
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from longform.prices import Price, cost_usd, most_usd
+
+from actors.call_batches import Batches
+from actors.call_context import CallContext
+from actors.chat_model import ChatModel
+from actors.ledger_keeper import Keeper
+from actors.turns import Desk, Turns
+from longform.calls import Intent, Verdict
+from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
+from longform.configuration import ChatSettings
+from longform.errors import BudgetReachedError, StoppedError
+from longform.retries import REFUSED, backoff_s, may_pass
+from longform.token_estimates import TokenEstimates, most_input_tokens
+
+_BUSY_S = 0.3  # until a call that another worker is making is asked for again
+_MOST_REFUSALS = 100  # of one call; the governor holds calls back long before
+_LONGEST_TOLD_S = 60.0  # what a failing server may ask one call to wait
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    call_id: str
+    request: ChatRequest
+    attempt_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+class ChatPool:
+    """
+    A `ChatModel` around one that makes single attempts; one a worker and model.
+
+    Args:
+        model: Makes the attempts.
+        settings: Of the model.
+        context: On whose behalf.
+        desk: The governor of the model's quota.
+        keeper: Of the job's ledger.
+        price: Of the model; None: unknown, so that costs are.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        settings: ChatSettings,
+        context: CallContext,
+        *,
+        desk: Desk,
+        keeper: Keeper,
+        price: Price | None,
+    ) -> None:
+        self._model, self._settings, self._context, self._price = model, settings, context, price
+        worker = uuid.uuid4().hex
+        self._batches = Batches(worker, keeper)
+        self._estimates = TokenEstimates()
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._turns: Turns[_Attempt] = Turns(
+            desk,
+            worker=worker,
+            job=context.job,
+            # some more than may be under way, so that no slot waits for a lease
+            most=settings.concurrency + settings.concurrency // 8 + 1,
+            begin=self._begin,
+            not_made=self._cancelled,
+        )
+        self._running: dict[str, asyncio.Task[ChatReply]] = {}
+        self._settling: set[asyncio.Task[None]] = set()
+
+    @property
+    def accepted(self) -> Capabilities:
+        return self._model.accepted
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """
+        The reply, from the ledger where this was answered before, or one with the reason why there is none.
+
+        Two requests of one content at once are one call.
+
+        Raises:
+            BudgetReachedError: The command may not spend more.
+            StoppedError: The command is over.
+        """
+        if reason := refusal_reason(request, self.accepted):
+            return failed(reason)
+        key = call_id(self._settings, request)
+        running = self._running.get(key)
+        if running is None:
+            running = self._running[key] = asyncio.create_task(self._answer(key, request))
+            running.add_done_callback(lambda _: self._running.pop(key, None))
+        return await asyncio.shield(running)
+
+    async def close(self) -> None:
+        """Give up what waits, and let go of connections."""
+        for task in self._running.values():
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await self._turns.close()
+        await asyncio.gather(*self._settling, return_exceptions=True)
+        await self._batches.close()
+        await self._model.close()
+
+    async def _answer(self, key: str, request: ChatRequest) -> ChatReply:
+        found = await self._batches.finished(key)
+        n_failed = n_refused = 0
+        while found is None:
+            attempt, tokens = _Attempt(key, request), self._estimates.tokens(request)
+            verdict = await self._turns.take(attempt, tokens, first=n_refused > 0)
+            if verdict != "go":
+                found = await self._not_ours(key, verdict)
+                continue
+            reply = await self._make(attempt, tokens)
+            refused = reply.failure == REFUSED
+            n_refused, n_failed = n_refused + refused, n_failed + (not refused)
+            if not self._worth_another(reply, n_failed, n_refused):
+                return reply
+            if not refused:  # for refusals the governor decides when
+                told = min(reply.signals.retry_after_s or 0.0, _LONGEST_TOLD_S)
+                await asyncio.sleep(backoff_s(n_failed, random.random(), told_s=told))
+        return found
+
+    async def _not_ours(self, key: str, verdict: Verdict) -> ChatReply | None:
+        if verdict == "budget":
+            raise BudgetReachedError(f"budget reached before a call of {self._settings.model!r}; what is done is kept")
+        if verdict == "stopped":
+            raise StoppedError("the command that asked is over; no call leaves any more")
+        if verdict == "busy":
+            await asyncio.sleep(_BUSY_S)
+        return await self._batches.finished(key)
+
+    def _worth_another(self, reply: ChatReply, n_failed: int, n_refused: int) -> bool:
+        passing = reply.failure is not None and may_pass(reply.failure)
+        return passing and n_failed < self._settings.attempts and n_refused < _MOST_REFUSALS
+
+    async def _make(self, attempt: _Attempt, tokens: float) -> ChatReply:
+        try:
+            async with self._slots:
+                sent = time.monotonic()
+                reply = await self._model.complete(attempt.request)
+        finally:
+            self._turns.end()
+        self._hear(attempt.request, reply, sent, tokens)
+        reply = replace(reply, cost_usd=cost_usd(reply.usage, self._price))
+        await self._batches.settle(attempt.attempt_id, attempt.call_id, reply)
+        return reply
+
+    def _hear(self, request: ChatRequest, reply: ChatReply, sent: float, tokens: float) -> None:
+        signals = reply.signals
+        if any(said is not None for said in signals):
+            self._turns.hear(signals)
+        # a failing server that names a time speaks for all, as one that refuses
+        if reply.failure == REFUSED or (reply.failure is not None and signals.retry_after_s is not None):
+            self._turns.hear_refused(sent, tokens, signals.retry_after_s)
+        else:
+            self._turns.hear_accepted(sent, tokens, self._estimates.learn(request, reply.usage))
+
+    # ------------------------------------------------------------ what the turns need
+
+    async def _begin(self, attempts: Sequence[_Attempt]) -> Sequence[Verdict]:
+        return await self._batches.begin([self._intent(attempt) for attempt in attempts])
+
+    def _intent(self, attempt: _Attempt) -> Intent:
+        request, settings = attempt.request, self._settings
+        return Intent(
+            attempt_id=attempt.attempt_id,
+            call_id=attempt.call_id,
+            stage=self._context.stage,
+            provider=settings.provider,
+            model=settings.model,
+            repeat=request.repeat,
+            reserved_usd=most_usd(most_input_tokens(request), request.max_tokens, self._price),
+            deadline_s=settings.timeout_s,
+        )
+
+    def _cancelled(self, attempt: _Attempt) -> None:
+        never_sent = replace(failed("cancelled"), cost_usd=0.0)
+        task = asyncio.create_task(self._batches.settle(attempt.attempt_id, attempt.call_id, never_sent))
+        self._settling.add(task)
+        task.add_done_callback(self._settling.discard)

@@ -1,0 +1,175 @@
+"""What the fake provider says: the replies of the scripted model as bodies of chat completions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from actors.scripted_chat import read_task
+from longform.chat import ChatRequest
+from longform.keys import content_key, stable_seed
+
+OTHER_PROMPT = "This is the reply of a fake model."
+CHARACTERS_A_TOKEN = 4
+BLOCK_CHARACTERS = 64 * CHARACTERS_A_TOKEN
+
+_TOKEN = re.compile(r"\s*\w{1,4}|\s*[^\w\s]|\s+")
+_LIKELIEST = -0.05  # the natural log probability of each token said; alternatives fall by 2 from there
+
+
+class Asked(NamedTuple):
+    """A request as the fake reads it: its content hash, its tokens, and what it will say."""
+
+    content: str
+    prompt_tokens: int
+    completion_tokens: int
+    text: str
+    finish_reason: str
+
+    @property
+    def tokens(self) -> int:
+        """What it is charged."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+def read_asked(body: Mapping[str, Any]) -> Asked:
+    """
+    The body of a request for a chat completion, read.
+
+    The content hash is over the messages alone: requests that differ in parameters only are one content.
+
+    Raises:
+        KeyError, TypeError, ValueError, IndexError: It is none.
+    """
+    messages = [[message["role"], message["content"]] for message in body["messages"]]
+    limit = body.get("max_completion_tokens") or body.get("max_tokens")
+    return _asked(messages, limit, body.get("response_format"))
+
+
+def fake_call(request: ChatRequest) -> tuple[str, int]:
+    """The content hash and the charged tokens that the fake will find in *request*."""
+    messages = [[message.role, message.text] for message in request.messages]
+    wanted = None if request.json_schema is None else {"json_schema": {"schema": request.json_schema}}
+    asked = _asked(messages, request.max_tokens, wanted)
+    return asked.content, asked.tokens
+
+
+def completion_body(asked: Asked, body: Mapping[str, Any], *, cached_tokens: int | None) -> dict[str, Any]:
+    """A chat completion; *cached_tokens* None: usage says nothing of a cache."""
+    choice: dict[str, Any] = {
+        "index": 0,
+        "message": {"role": "assistant", "content": asked.text},
+        "finish_reason": asked.finish_reason,
+    }
+    if body.get("logprobs"):
+        choice["logprobs"] = {"content": _logprobs(asked.text, body.get("top_logprobs") or 0)}
+    usage: dict[str, Any] = {
+        "prompt_tokens": asked.prompt_tokens,
+        "completion_tokens": asked.completion_tokens,
+        "total_tokens": asked.tokens,
+    }
+    if cached_tokens is not None:
+        usage["prompt_tokens_details"] = {"cached_tokens": cached_tokens}
+    return {
+        "id": f"chatcmpl-{asked.content}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body.get("model"),
+        "choices": [choice],
+        "usage": usage,
+    }
+
+
+def cut(asked: Asked) -> Asked:
+    """The reply as a length limit cuts it; what was paid for stays."""
+    return asked._replace(text=asked.text[: len(asked.text) // 2], finish_reason="length")
+
+
+def _asked(messages: Sequence[Sequence[str]], limit: int | None, wanted: Mapping[str, Any] | None) -> Asked:
+    text, finish_reason = _reply(messages[-1][1], wanted), "stop"
+    if limit is not None and _n_tokens(text) > limit:
+        text, finish_reason = text[: limit * CHARACTERS_A_TOKEN], "length"
+    n_prompt = sum(_n_tokens(text) for _, text in messages)
+    return Asked(content_key(*messages), n_prompt, _n_tokens(text), text, finish_reason)
+
+
+def _n_tokens(text: str) -> int:
+    return max(1, len(text) // CHARACTERS_A_TOKEN)
+
+
+def _reply(prompt: str, wanted: Mapping[str, Any] | None) -> str:
+    task = read_task(prompt)
+    if task is not None:
+        return task.reply()
+    if not wanted or wanted.get("type") == "text":
+        return OTHER_PROMPT
+    schema = (wanted.get("json_schema") or {}).get("schema") or {"type": "object"}
+    return json.dumps(smallest_instance(schema))
+
+
+def smallest_instance(schema: Mapping[str, Any]) -> Any:
+    """A value that *schema* accepts, for the subset of JSON Schema that strict providers take."""
+    if "anyOf" in schema:
+        return smallest_instance(schema["anyOf"][0])
+    if "enum" in schema or "const" in schema:
+        return schema["enum"][0] if "enum" in schema else schema["const"]
+    kind = schema.get("type")
+    if kind == "object":
+        properties = schema.get("properties", {})
+        return {name: smallest_instance(properties.get(name, {})) for name in schema.get("required", properties)}
+    if kind == "array":
+        return [smallest_instance(schema.get("items", {}))] * schema.get("minItems", 0)
+    plain = {"string": "x", "boolean": False, "integer": schema.get("minimum", 0), "number": schema.get("minimum", 0)}
+    return plain.get(kind) if isinstance(kind, str) else None
+
+
+def _logprobs(text: str, n_top: int) -> list[dict[str, Any]]:
+    return [_token(token, n_top) for token in _TOKEN.findall(text)]
+
+
+def _token(token: str, n_top: int) -> dict[str, Any]:
+    """A token with its alternatives: other digits for a digit, so that scores can be weighed."""
+    start = stable_seed(token) % 10
+    others: Iterable[str] = (f"{token}{n}" for n in range(n_top))
+    if token.strip().isdigit() and len(token.strip()) == 1:
+        space = token[:-1]
+        others = (f"{space}{digit}" for n in range(10) if (digit := (start + n) % 10) != int(token))
+    ranked = [token, *others][:n_top]
+    top = [{"token": other, "logprob": _LIKELIEST - 2.0 * rank, "bytes": None} for rank, other in enumerate(ranked)]
+    return {"token": token, "logprob": _LIKELIEST, "bytes": None, "top_logprobs": top}
+
+
+class PrefixCache:
+    """Prompts by their prefixes, in blocks of 64 tokens; the block used longest ago is forgotten first."""
+
+    def __init__(self, n_blocks: int) -> None:
+        self._n_blocks = n_blocks
+        self._known: OrderedDict[bytes, None] = OrderedDict()
+
+    def cached_tokens(self, body: Mapping[str, Any]) -> int:
+        """The tokens of the longest known prefix, by whole blocks."""
+        known = 0
+        for prefix in self._prefixes(body):
+            if prefix not in self._known:
+                break
+            self._known.move_to_end(prefix)
+            known += 1
+        return known * BLOCK_CHARACTERS // CHARACTERS_A_TOKEN
+
+    def remember(self, body: Mapping[str, Any]) -> None:
+        for prefix in self._prefixes(body):
+            self._known[prefix] = None
+            self._known.move_to_end(prefix)
+        while len(self._known) > self._n_blocks:
+            self._known.popitem(last=False)
+
+    def _prefixes(self, body: Mapping[str, Any]) -> Iterable[bytes]:
+        text = "".join(message["content"] for message in body["messages"])
+        digest = blake2b(digest_size=12)
+        for end in range(BLOCK_CHARACTERS, len(text) + 1, BLOCK_CHARACTERS):
+            digest.update(text[end - BLOCK_CHARACTERS : end].encode())
+            yield digest.digest()

@@ -1,0 +1,184 @@
+"""
+The ledger of model calls: what was about to be asked, what came back, what it cost.
+
+In a local folder it is one SQLite file. On `s3://` it is a log of objects that all writers share, mirrored in a SQLite
+file of this machine (`actors/ledger_log.py`). Several processes may write to one ledger at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from actors.call_records import CallRecords
+from actors.ledger_entry import Entry, Session, process_lives, this_host, this_session
+from actors.ledger_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
+from actors.ledger_totals import By, Totals, totals
+from actors.storage import Folder, open_location
+from longform.calls import Intent, Receipt, Verdict
+from longform.chat import ChatReply
+from longform.errors import UsageError
+
+RECORDS = "calls.sqlite"
+
+
+class Ledger:
+    """
+    The calls of a folder, as one process sees and makes them.
+
+    Whatever a method has written is durable when it returns. All of them may be called from any thread.
+
+    Args:
+        url: A folder, local or `s3://`; made where it is not there.
+        job: The name under which this process writes.
+        session: Whose attempts they are: another process may make them only once this one is gone. None: ours.
+    """
+
+    def __init__(self, url: str, *, job: str, session: Session | None = None) -> None:
+        self.url, self._job = url, job
+        self._session = session or this_session()
+        self._lock = threading.Lock()
+        filesystem, root = open_location(url)
+        self._log: LedgerLog | None = None
+        if isinstance(filesystem, pafs.LocalFileSystem):
+            self._records = CallRecords(Path(root) / RECORDS, durable=True)
+        else:
+            self._log = LedgerLog(Folder(url))
+            self._records = open_mirror(self._log)
+
+    @classmethod
+    def existing(cls, url: str) -> Ledger:
+        """
+        A ledger to read.
+
+        Raises:
+            UsageError: None stands at the URL.
+        """
+        if not any(Folder(url).has(name) for name in (RECORDS, IDENTITY)):
+            raise UsageError(f"no ledger at {url!r}: expected a folder with {RECORDS}, or {IDENTITY} on s3://")
+        return cls(url, job="")
+
+    def close(self) -> None:
+        """Let go of the files; a shared log is packed where much was added to it."""
+        with self._lock:
+            if self._log is not None:
+                self._log.pack(self._records)
+            self._records.close()
+
+    # ------------------------------------------------------------ the door of every call
+
+    def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
+        """
+        The replies of those calls that are answered, as they came; their cost is 0 here, and they took no seconds.
+
+        On `s3://` those that other machines have answered since the last exchange may be missing: an exchange finds
+        them.
+        """
+        with self._lock:
+            return self._records.answers(call_ids)
+
+    def exchange(self, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Verdict]:
+        """
+        Store *receipts*, then record those of *intents* that may go: all in one step, durable when this returns.
+
+        Saying it twice changes nothing: an attempt has one receipt, the first, and an intent that is recorded may go.
+
+        Returns:
+            For each intent `go`; `finished` where the call is answered; `busy` where another attempt of it is under
+            way.
+
+        Raises:
+            LongformError: A shared log could not be written.
+        """
+        return self._add(intents, receipts, abandoned=())
+
+    def abandon(self, attempt_ids: Sequence[str]) -> None:
+        """The process that made these attempts is gone: nobody waits for them, and they stay unsettled."""
+        self._add((), (), abandoned=attempt_ids)
+
+    # ------------------------------------------------------------ what it holds
+
+    def totals(self, *, job: str | None = None, stage: str | None = None) -> Totals:
+        """Sums over all attempts, or those of one job, of one stage."""
+        return self._totals(by=None, job=job, stage=stage)[None]
+
+    def totals_by(self, by: By, *, job: str | None = None) -> dict[str | None, Totals]:
+        """Sums apart for each model, stage, job or day (UTC); None: not known."""
+        return self._totals(by=by, job=job, stage=None)
+
+    def batches(self, rows: int = 10_000) -> Iterator[pa.Table]:
+        """The table `calls`, *rows* at a time."""
+        return self._records.batches(rows)
+
+    # ------------------------------------------------------------ inside
+
+    def _totals(self, *, by: By | None, job: str | None, stage: str | None) -> dict[str | None, Totals]:
+        with self._lock:
+            return totals(self._records, by=by, job=job, stage=stage)
+
+    def _add(self, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]) -> list[Verdict]:
+        if not (intents or receipts or abandoned):
+            return []
+        with self._lock:
+            if self._log is not None:
+                return self._add_to_log(self._log, intents, receipts, abandoned)
+            with self._records.transaction():
+                return self._record(intents, receipts, abandoned)[0]
+
+    def _add_to_log(
+        self, log: LedgerLog, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]
+    ) -> list[Verdict]:
+        up_to_date = False
+        while True:
+            with suppress(BehindTheLog), self._records.transaction():
+                verdicts, entry = self._record(intents, receipts, abandoned)
+                if not (entry.is_empty and up_to_date):
+                    log.append(entry, self._records)
+                return verdicts
+            log.catch_up(self._records)
+            up_to_date = True
+
+    def _record(
+        self, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]
+    ) -> tuple[list[Verdict], Entry]:
+        settled = self._entry(receipts=receipts, abandoned=abandoned)
+        self._records.apply(settled)
+        verdicts = self._verdicts(intents, settled.at_ms)
+        going = tuple(intent for intent, verdict in zip(intents, verdicts, strict=True) if verdict == "go")
+        self._records.apply(settled._replace(receipts=(), abandoned=(), intents=going))
+        return verdicts, settled._replace(intents=going)
+
+    def _entry(self, *, receipts: Sequence[Receipt], abandoned: Sequence[str]) -> Entry:
+        now = round(time.time() * 1000)
+        return Entry(uuid.uuid4().hex, self._session, self._job, now, tuple(receipts), tuple(abandoned))
+
+    def _verdicts(self, intents: Sequence[Intent], at_ms: int) -> list[Verdict]:
+        verdicts: list[Verdict] = []
+        leaving: dict[str, str] = {}  # call -> its attempt of this very exchange
+        for intent in intents:
+            if self._records.is_answered(intent.call_id):
+                verdicts.append("finished")
+            elif leaving.get(intent.call_id, intent.attempt_id) != intent.attempt_id or self._is_busy(intent, at_ms):
+                verdicts.append("busy")
+            else:
+                leaving[intent.call_id] = intent.attempt_id
+                verdicts.append("go")
+        return verdicts
+
+    def _is_busy(self, intent: Intent, at_ms: int) -> bool:
+        others = [a for a in self._records.open_attempts(intent.call_id) if a.attempt_id != intent.attempt_id]
+        return any(self._lives(other.session, other.ends_at_ms, at_ms) for other in others)
+
+    def _lives(self, session: Session, ends_at_ms: int, at_ms: int) -> bool:
+        if session == self._session:
+            return True
+        if session.host == this_host():
+            return process_lives(session)
+        return at_ms < ends_at_ms  # nobody can look into another machine

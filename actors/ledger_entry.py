@@ -1,0 +1,139 @@
+"""What one writer adds to a ledger at once, the process it is, and how both stand in a file of JSON lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from longform.calls import Intent, Receipt
+from longform.chat import ChatReply, TokenLogprobs, Usage
+
+_PID_NAMESPACE = Path("/proc/self/ns/pid")
+_CLOCK_STEP_S = 2.0  # psutil computes a start from the wall clock, and that may be set; no pid is used again so soon
+
+
+class Session(NamedTuple):
+    """
+    The process a ledger was opened by.
+
+    Attributes:
+        host: The machine, and which process numbers it means: containers of one name have numbers of their own.
+        pid: Its process number.
+        started: Its start, in seconds since 1970.
+    """
+
+    host: str
+    pid: int
+    started: float
+
+
+def this_session() -> Session:
+    """The session of the process that asks."""
+    import psutil
+
+    return Session(this_host(), os.getpid(), psutil.Process().create_time())
+
+
+def this_host() -> str:
+    namespace = _PID_NAMESPACE.readlink() if _PID_NAMESPACE.is_symlink() else ""
+    return f"{platform.node()} {namespace}".strip()
+
+
+def process_lives(session: Session) -> bool:
+    """Whether a process of this host still runs; a zombie does not."""
+    import psutil
+
+    try:
+        process = psutil.Process(session.pid)
+        same = abs(process.create_time() - session.started) < _CLOCK_STEP_S
+        return bool(same and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+class Entry(NamedTuple):
+    """
+    What one writer adds in one durable step, in this order: receipts, attempts given up, attempts about to leave.
+
+    Attributes:
+        entry_id: Unique, so that a writer knows its own again.
+        session: Whose attempts these are.
+        job: The command's name.
+        at_ms: When, in milliseconds since 1970.
+        receipts: What attempts came to.
+        abandoned: Attempts whose process died: nobody waits for them, they stay unsettled.
+        intents: Attempts that may leave.
+    """
+
+    entry_id: str
+    session: Session
+    job: str
+    at_ms: int
+    receipts: Sequence[Receipt] = ()
+    abandoned: Sequence[str] = ()
+    intents: Sequence[Intent] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.receipts or self.abandoned or self.intents)
+
+
+def to_lines(entry: Entry) -> bytes:
+    """The entry as JSON lines: who and when, then a line for each receipt, abandoned attempt and intent."""
+    head = {"entry": entry.entry_id, "session": list(entry.session), "job": entry.job, "at_ms": entry.at_ms}
+    rows: list[Mapping[str, Any]] = [head]
+    rows += [{"receipt": [r.attempt_id, r.call_id, _reply_values(r.reply)]} for r in entry.receipts]
+    rows += [{"abandoned": attempt_id} for attempt_id in entry.abandoned]
+    rows += [{"intent": intent._asdict()} for intent in entry.intents]
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def from_lines(content: bytes) -> Entry:
+    """
+    The entry that `to_lines` wrote.
+
+    Raises:
+        ValueError, KeyError, TypeError: These are no such lines.
+    """
+    head, *rows = [json.loads(line) for line in content.splitlines()]
+    receipts = [row["receipt"] for row in rows if "receipt" in row]
+    return Entry(
+        entry_id=head["entry"],
+        session=Session(*head["session"]),
+        job=head["job"],
+        at_ms=head["at_ms"],
+        receipts=[Receipt(attempt_id, call_id, _reply(values)) for attempt_id, call_id, values in receipts],
+        abandoned=[row["abandoned"] for row in rows if "abandoned" in row],
+        intents=[Intent(**row["intent"]) for row in rows if "intent" in row],
+    )
+
+
+def _reply_values(reply: ChatReply) -> dict[str, Any]:
+    return {
+        "text": reply.text,
+        "failure": reply.failure,
+        "finish_reason": reply.finish_reason,
+        "model": reply.model,
+        "usage": list(reply.usage),
+        "cost_usd": reply.cost_usd,
+        "seconds": reply.seconds,
+        "logprobs": reply.logprobs,
+    }
+
+
+def _reply(values: Mapping[str, Any]) -> ChatReply:
+    usage, logprobs = Usage(*values["usage"]), read_logprobs(values["logprobs"])
+    return ChatReply(**{**values, "usage": usage, "logprobs": logprobs})
+
+
+def read_logprobs(values: Sequence[Any] | None) -> tuple[TokenLogprobs, ...] | None:
+    """Log probabilities from their JSON values: (token, logprob, ((token, logprob), ...)) for each token."""
+    if values is None:
+        return None
+    return tuple(
+        TokenLogprobs(token, logprob, tuple((other, value) for other, value in top)) for token, logprob, top in values
+    )

@@ -1,0 +1,278 @@
+"""
+The one who writes a command's calls into the ledger, and says whether a call may leave.
+
+One keeper a command, on the driver's node: a Ray actor, or an object in a process without Ray. It knows whether the
+driver lives, what the command may spend, and which worker is making which call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, cast
+
+import psutil
+
+from actors.ledger import Ledger
+from longform.calls import Intent, Receipt, Verdict
+from longform.chat import ChatReply
+from longform.retries import REFUSED
+
+NAMESPACE = "longform"
+_SILENT_S = 10.0  # a worker with calls under way says something every second
+_PATIENCE_S = 60.0  # for a keeper that starts again
+_POLL_S = 0.25
+
+
+class Budget(NamedTuple):
+    """What one command may spend; None: no limit."""
+
+    max_usd: float | None = None
+    max_calls: int | None = None
+
+
+NO_LIMIT = Budget()
+
+
+class Driver(NamedTuple):
+    """The process that a command's workers work for."""
+
+    pid: int
+    started: float  # as psutil tells it: a pid is used again
+
+
+class _Open(NamedTuple):
+    worker: str
+    usd: float
+
+
+class LedgerKeeper:
+    """
+    Args:
+        ledger_url: The ledger's folder.
+        job: The command's name in it.
+        budget: What it may spend; what an earlier keeper of the same job spent counts.
+        driver: When this process is gone, no call leaves any more; None: no driver but ourselves.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        ledger_url: str,
+        job: str,
+        budget: Budget = NO_LIMIT,
+        driver: Driver | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ledger = Ledger(ledger_url, job=job)
+        self._budget, self._driver, self._clock = budget, driver, clock
+        self._open: dict[str, _Open] = {}
+        self._heard: dict[str, float] = {}
+        self._reused = 0
+        totals = self._ledger.totals(job=job)
+        self._spent_usd = totals.known_usd + totals.unsettled_usd
+        self._n_calls = totals.calls - totals.refused
+        self._stopped = False
+
+    def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
+        """The replies of those calls that were answered before."""
+        found = self._ledger.finished(call_ids)
+        self._reused += len(found)
+        return found
+
+    def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Verdict]:
+        """
+        Store *receipts*, and say of each intent what becomes of it; both are durable when this returns.
+
+        An exchange that is said twice, because the answer to the first was lost, changes nothing more.
+        """
+        now = self._clock()
+        self._heard[worker] = now
+        self._settle(receipts)
+        self._give_up_the_silent(now)
+        verdicts = self._within_budget(intents)
+        asked = [intent for intent, verdict in zip(intents, verdicts, strict=True) if verdict == "go"]
+        recorded = iter(self._ledger.exchange(asked, receipts))
+        final = [next(recorded) if verdict == "go" else verdict for verdict in verdicts]
+        for intent, verdict in zip(intents, final, strict=True):
+            if verdict == "go" and intent.attempt_id not in self._open:
+                self._open[intent.attempt_id] = _Open(worker, intent.reserved_usd or 0.0)
+                self._n_calls += 1
+        return final
+
+    def stop(self) -> None:
+        """Let no call leave any more."""
+        self._stopped = True
+
+    def n_reused(self) -> int:
+        """Replies that came from the ledger, and cost nothing."""
+        return self._reused
+
+    def _settle(self, receipts: Sequence[Receipt]) -> None:
+        for receipt in receipts:
+            if (was_open := self._open.pop(receipt.attempt_id, None)) is not None:
+                cost = receipt.reply.cost_usd
+                refused = receipt.reply.failure == REFUSED
+                self._spent_usd += 0.0 if refused else was_open.usd if cost is None else cost
+                self._n_calls -= refused
+
+    def _give_up_the_silent(self, now: float) -> None:
+        gone = {worker for worker, heard in self._heard.items() if now - heard > _SILENT_S}
+        if not gone:
+            return
+        lost = [attempt_id for attempt_id, call in self._open.items() if call.worker in gone]
+        self._ledger.abandon(lost)
+        self._spent_usd += sum(self._open.pop(attempt_id).usd for attempt_id in lost)  # it may have been paid
+        for worker in gone:
+            del self._heard[worker]
+
+    def _within_budget(self, intents: Sequence[Intent]) -> list[Verdict]:
+        if intents and (self._stopped or not _lives(self._driver)):
+            return ["stopped"] * len(intents)
+        reserved = sum(call.usd for call in self._open.values()) if self._budget.max_usd is not None else 0.0
+        n_calls = self._n_calls
+        verdicts: list[Verdict] = []
+        for intent in intents:
+            verdict = self._verdict(intent, reserved, n_calls)
+            if verdict == "go":
+                reserved += intent.reserved_usd or 0.0
+                n_calls += 1
+            verdicts.append(verdict)
+        return verdicts
+
+    def _verdict(self, intent: Intent, reserved_usd: float, n_calls: int) -> Verdict:
+        max_usd, max_calls = self._budget
+        if max_calls is not None and n_calls >= max_calls:
+            return "busy" if self._open and self._n_calls < max_calls else "budget"
+        if max_usd is None:
+            return "go"
+        needed = self._spent_usd + (intent.reserved_usd or 0.0)
+        if needed > max_usd:
+            return "budget"
+        return "busy" if needed + reserved_usd > max_usd else "go"  # what is under way may cost less than reserved
+
+
+def _lives(driver: Driver | None) -> bool:
+    if driver is None:
+        return True
+    try:
+        process = psutil.Process(driver.pid)
+        return bool(process.create_time() == driver.started and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def this_process() -> Driver:
+    """The process that asks, as a driver."""
+    return Driver(os.getpid(), psutil.Process().create_time())
+
+
+# ---------------------------------------------------------------- ways to reach one
+
+
+class Keeper(Protocol):
+    """A keeper as a worker sees it."""
+
+    async def finished(self, call_ids: Sequence[str]) -> Mapping[str, ChatReply]: ...
+
+    async def exchange(
+        self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]
+    ) -> Sequence[Verdict]: ...
+
+    async def n_reused(self) -> int: ...
+
+
+class LocalKeeper:
+    """A keeper in this process."""
+
+    def __init__(self, keeper: LedgerKeeper) -> None:
+        self.keeper = keeper
+
+    async def finished(self, call_ids: Sequence[str]) -> Mapping[str, ChatReply]:
+        return self.keeper.finished(call_ids)
+
+    async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> Sequence[Verdict]:
+        return self.keeper.exchange(worker, intents, receipts)
+
+    async def n_reused(self) -> int:
+        return self.keeper.n_reused()
+
+
+class RayKeeper:
+    """A keeper that is an actor; one that starts again is waited for, because all it is asked may be asked twice."""
+
+    def __init__(self, job: str) -> None:
+        self._job = job
+        self._actor: Any = None
+
+    async def finished(self, call_ids: Sequence[str]) -> Mapping[str, ChatReply]:
+        return cast("Mapping[str, ChatReply]", await self._asked(lambda actor: actor.finished.remote(call_ids)))
+
+    async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> Sequence[Verdict]:
+        answer = await self._asked(lambda actor: actor.exchange.remote(worker, intents, receipts))
+        return cast("Sequence[Verdict]", answer)
+
+    async def n_reused(self) -> int:
+        return cast("int", await self._asked(lambda actor: actor.n_reused.remote()))
+
+    async def _asked(self, ask: Callable[[Any], Awaitable[Any]]) -> Any:
+        import ray
+        from ray.exceptions import RayActorError
+
+        until = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                if self._actor is None:
+                    self._actor = ray.get_actor(_actor_name(self._job), namespace=NAMESPACE)
+                return await ask(self._actor)
+            except (RayActorError, ValueError):  # died; or not found, while it starts
+                self._actor = None
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(_POLL_S)
+
+
+_in_process: dict[str, LedgerKeeper] = {}
+
+
+def open_keeper(ledger_url: str, job: str) -> Keeper:
+    """The keeper of *job*: its actor where Ray runs, else the one in this process."""
+    import ray
+
+    if ray.is_initialized():
+        return RayKeeper(job)
+    if job not in _in_process:
+        _in_process[job] = LedgerKeeper(ledger_url, job)
+    return LocalKeeper(_in_process[job])
+
+
+def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
+    """
+    Start the keeper of *job*: an actor beside the calling process, its driver, or an object where no Ray runs.
+
+    An actor lives as long as what is returned; when it dies before, it starts again, and all that it acknowledged is in
+    the ledger.
+    """
+    import ray
+
+    if not ray.is_initialized():
+        _in_process[job] = LedgerKeeper(ledger_url, job, budget)
+        return _in_process[job]
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    actor = ray.remote(LedgerKeeper).options(
+        name=_actor_name(job),
+        namespace=NAMESPACE,
+        num_cpus=0,
+        max_restarts=-1,
+        max_task_retries=-1,
+        scheduling_strategy=here,
+    )
+    return actor.remote(ledger_url, job, budget, this_process())
+
+
+def _actor_name(job: str) -> str:
+    return f"keeper:{job}"

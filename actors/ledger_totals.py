@@ -1,0 +1,106 @@
+"""Sums over a ledger's attempts: what was called, what it cost, what is not known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from actors.call_records import CallRecords
+from longform.retries import REFUSED
+
+By = Literal["model", "stage", "job", "day"]
+
+_GROUPS = {"model": "model", "stage": "stage", "job": "job", "day": "date(asked_at / 1000, 'unixepoch')"}
+
+_SUMS = """
+count(*), ifnull(sum(state = 'answered'), 0), ifnull(sum(state = 'failed'), 0), ifnull(sum(failure = :refused), 0),
+ifnull(sum(state = 'open'), 0),
+sum(input_tokens), sum(cached_tokens), sum(output_tokens), sum(reasoning_tokens),
+sum(input_tokens) FILTER (WHERE cached_tokens IS NOT NULL),
+ifnull(sum(cost_usd), 0.0),
+ifnull(sum(state <> 'open' AND cost_usd IS NULL AND failure IS NOT :refused), 0),
+ifnull(sum(reserved_usd) FILTER (WHERE state = 'open'), 0.0),
+ifnull(sum(state = 'open' AND reserved_usd IS NULL), 0),
+json_group_array(DISTINCT answered_model)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals:
+    """
+    Sums over attempts. Tokens of a class are None where no attempt states it.
+
+    Attributes:
+        calls: All attempts; the sum of answered, failed and open ones.
+        answered: With a text.
+        failed: With a reason; refused ones among them.
+        refused: The provider did not let them in (429), so that they cost nothing.
+        open: Without a receipt: under way, or unsettled for good because their process died.
+        input_tokens: Neither cached nor output, and so on: the four classes do not overlap.
+        cached_share: Cached tokens in all tokens of input, over attempts that state both; None: none does.
+        known_usd: Dollars of the attempts whose cost is known.
+        n_unknown_usd: Settled attempts whose cost is not known.
+        unsettled_usd: The most that open attempts can have cost, where known.
+        n_unsettled_unknown_usd: Open attempts for which that is not known.
+        answered_models: As providers answered, sorted.
+    """
+
+    calls: int
+    answered: int
+    failed: int
+    refused: int
+    open: int
+    input_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    cached_share: float | None
+    known_usd: float
+    n_unknown_usd: int
+    unsettled_usd: float
+    n_unsettled_unknown_usd: int
+    answered_models: tuple[str, ...]
+
+
+def totals(records: CallRecords, *, by: By | None, job: str | None, stage: str | None) -> dict[str | None, Totals]:
+    """
+    Sums for each value of *by*, in its order; for None alone where *by* is None.
+
+    Args:
+        records: The ledger's calls.
+        by: What to sum apart; a day is one of UTC.
+        job: Of this job only.
+        stage: Of this stage only.
+    """
+    group = "NULL" if by is None else _GROUPS[by]
+    query = (
+        f"SELECT {group} AS part, {_SUMS} FROM attempts "  # noqa: S608 - both are constants of this file
+        "WHERE ifnull(job = :job, :job IS NULL) AND ifnull(stage = :stage, :stage IS NULL) "
+        f"{'' if by is None else 'GROUP BY part ORDER BY part'}"
+    )
+    rows = records.rows(query, {"refused": REFUSED, "job": job, "stage": stage})
+    return {row[0]: _totals(row[1:]) for row in rows}
+
+
+def _totals(row: tuple[Any, ...]) -> Totals:
+    calls, answered, failed, refused, n_open, given, cached, written, reasoned, beside_cached, *rest = row
+    known_usd, n_unknown_usd, unsettled_usd, n_unsettled_unknown_usd, models = rest
+    all_input = (beside_cached or 0) + (cached or 0)
+    return Totals(
+        calls=calls,
+        answered=answered,
+        failed=failed,
+        refused=refused,
+        open=n_open,
+        input_tokens=given,
+        cached_tokens=cached,
+        output_tokens=written,
+        reasoning_tokens=reasoned,
+        cached_share=cached / all_input if cached is not None and all_input else None,
+        known_usd=known_usd,
+        n_unknown_usd=n_unknown_usd,
+        unsettled_usd=unsettled_usd,
+        n_unsettled_unknown_usd=n_unsettled_unknown_usd,
+        answered_models=tuple(sorted(model for model in json.loads(models) if model is not None)),
+    )

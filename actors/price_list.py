@@ -1,0 +1,177 @@
+"""
+Prices of models: from a file that a user can edit, and for all others from the table inside the `litellm` package.
+
+    date: 2026-05-01
+    models:
+      gpt-4o: {input: 2.5, cached_input: 1.25, output: 10, batch_discount: 0.5}
+      my-model: {input: 0.1, output: 0.4, reasoning: 0.8, above: {tokens: 200000, input: 0.2, output: 0.8}}
+
+All are dollars a million tokens.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, ValidationError
+
+from actors.storage import Folder
+from longform.configuration import ChatSettings, Strict
+from longform.errors import UsageError
+from longform.prices import FREE, Price
+
+_OWN_MACHINE = ("llama_cpp", "scripted")  # providers that nobody is paid for
+_TABLE = "model_prices_and_context_window_backup.json"
+_MILLION = 1_000_000
+
+
+class _Rates(Strict):
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+    cached_input: float | None = Field(None, ge=0, allow_inf_nan=False)
+    reasoning: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+
+class _Above(_Rates):
+    tokens: int = Field(gt=0)
+
+
+class _Model(_Rates):
+    batch_discount: float | None = Field(None, ge=0, lt=1)
+    above: _Above | None = None
+
+    def price(self) -> Price:
+        price = Price(**self.model_dump(include=set(_Rates.model_fields)))
+        if self.above is not None:
+            above = Price(**self.above.model_dump(include=set(_Rates.model_fields)))
+            price = replace(price, above_tokens=self.above.tokens, above=above)
+        return price if self.batch_discount is None else replace(price, batch=price.less(self.batch_discount))
+
+
+class _File(Strict):
+    date: date
+    models: dict[str, _Model]
+
+
+class PriceList:
+    """
+    A user's own prices over those of `litellm`.
+
+    Args:
+        own: Model name -> price.
+        origin: Where those stand, and of what date.
+    """
+
+    def __init__(self, own: Mapping[str, Price], origin: str) -> None:
+        self._own, self._origin = own, origin
+
+    @classmethod
+    def read(cls, url: str | None) -> PriceList:
+        """
+        The list in a YAML file, local or on `s3://`; None: nothing but the table of `litellm`.
+
+        Raises:
+            UsageError: The file is not there, or not a price list.
+        """
+        if url is None:
+            return cls({}, "")
+        file = _read_file(url)
+        return cls({name: model.price() for name, model in file.models.items()}, f"{url} of {file.date}")
+
+    def price(self, settings: ChatSettings) -> Price | None:
+        """
+        What the configured model costs, through the batch API where it is asked through that; None: unknown.
+
+        A name is looked up as it is, then without its `provider/`; another version of a model is another model.
+        """
+        found, _ = self._find(settings)
+        return found.batch if found is not None and settings.batch and not found.is_free else found
+
+    def source(self, settings: ChatSettings) -> str | None:
+        """Where that price stands, and of what date or version; None: nowhere."""
+        return self._find(settings)[1]
+
+    def _find(self, settings: ChatSettings) -> tuple[Price | None, str | None]:
+        if settings.provider in _OWN_MACHINE:
+            return FREE, "a model of one's own machine"
+        for name in (settings.model, settings.model.split("/", 1)[-1]):
+            if name in self._own:
+                return self._own[name], self._origin
+        found = _litellm_price(settings.model)
+        return found, None if found is None else f"litellm {version('litellm')}"
+
+
+def _read_file(url: str) -> _File:
+    folder, _, name = url.rpartition("/")
+    try:
+        content = yaml.safe_load(Folder(folder or ".").read_bytes(name))
+    except (OSError, yaml.YAMLError) as error:
+        raise UsageError(f"{url}: expected a price list in YAML: {error}") from error
+    try:
+        return _File.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise UsageError(f"{url}: field {field!r}: {first['msg']}, found {first['input']!r}") from error
+
+
+# ---------------------------------------------------------------- the table of litellm
+
+
+@cache
+def _litellm_table() -> Mapping[str, Any]:
+    package = find_spec("litellm")  # read as a file: importing it takes seconds, and may ask the network
+    assert package is not None
+    assert package.origin is not None
+    table: Mapping[str, Any] = json.loads((Path(package.origin).parent / _TABLE).read_bytes())
+    return table
+
+
+def _litellm_price(model: str) -> Price | None:
+    table = _litellm_table()
+    if model in table:
+        return _price_of(table[model])
+    provider, _, name = model.partition("/")
+    entry = table.get(name, {})
+    # Another provider's model of the same name has another price.
+    return _price_of(entry) if provider and str(entry.get("litellm_provider", "")).startswith(provider) else None
+
+
+def _price_of(entry: Mapping[str, Any]) -> Price | None:
+    """The price in an entry; None where it has none, or none that is simple."""
+    price = None if "tiered_pricing" in entry else _by_length(entry, "")
+    return price and replace(price, batch=_by_length(entry, "_batches"))
+
+
+def _by_length(entry: Mapping[str, Any], service: str) -> Price | None:
+    price = _rates(entry, service)
+    longer = [match for key in entry if (match := re.fullmatch(r"input_cost_per_token(_above_(\d+)k_tokens)", key))]
+    if price is None or not longer:
+        return price
+    above = _rates(entry, longer[0][1] + service)
+    return above and replace(price, above_tokens=int(longer[0][2]) * 1000, above=above)
+
+
+def _rates(entry: Mapping[str, Any], suffix: str) -> Price | None:
+    """What the keys of that ending say; None where input or output has none, or a 0: that stands for unknown too."""
+    names = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
+    given, written, cached, reasoned = (
+        _a_million(entry.get(name + suffix)) for name in (*names, "output_cost_per_reasoning_token")
+    )
+    if not given or not written:
+        return None
+    return Price(input=given, output=written, cached_input=cached, reasoning=reasoned)
+
+
+def _a_million(rate: float | None) -> float | None:
+    return None if rate is None else round(rate * _MILLION, 9)

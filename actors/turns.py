@@ -1,0 +1,214 @@
+"""Turns of the calls that one worker wants to make: leased from the governor, spread over the lease."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from longform.calls import Verdict
+from longform.chat import Signals
+from longform.leases import Accepted, Ask, Lease, Limits, Refused
+
+_MOST_SIZES = 256  # of an ask; the rest come with the next
+_ROUND_S = 0.02  # asks are at least this far apart, so that one serves many calls
+
+CallT = TypeVar("CallT")
+
+
+class Desk(Protocol):
+    """A governor as a worker sees it."""
+
+    async def lease(self, ask: Ask) -> Lease: ...
+
+
+@dataclass(eq=False)
+class _Waiting(Generic[CallT]):
+    call: CallT
+    tokens: float
+    turn: asyncio.Future[Verdict]
+
+
+class Turns(Generic[CallT]):
+    """
+    First come, first served; a call that was refused goes to the front.
+
+    Args:
+        desk: The governor.
+        worker: This worker's name.
+        job: The command it works for.
+        most: Calls that may be leased or under way at once.
+        begin: Records the intents of leased calls, and says what becomes of each.
+        not_made: Told of a call that was recorded, and given up before its turn came.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        worker: str,
+        job: str,
+        most: int,
+        begin: Callable[[Sequence[CallT]], Awaitable[Sequence[Verdict]]],
+        not_made: Callable[[CallT], None],
+    ) -> None:
+        self._desk, self._worker, self._job, self._most = desk, worker, job, most
+        self._begin, self._not_made = begin, not_made
+        self._queue: deque[_Waiting[CallT]] = deque()
+        self._n_leased = 0
+        self._accepted: list[tuple[float, float, float | None]] = []
+        self._refused: list[tuple[float, float, float | None]] = []
+        self._returned: list[float] = []
+        self._signals: Signals | None = None
+        self._limits: Limits | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._starting: set[asyncio.Task[None]] = set()
+        self._recorded: dict[_Waiting[CallT], asyncio.TimerHandle] = {}  # their turns are near
+        self._changed = asyncio.Event()
+        self._had_all = True
+
+    async def take(self, call: CallT, tokens: float, *, first: bool) -> Verdict:
+        """Wait for the turn of *call*, which reserves *tokens*; after "go", `end` it."""
+        waiting = _Waiting(call, tokens, asyncio.get_running_loop().create_future())
+        if first:
+            self._queue.appendleft(waiting)
+        else:
+            self._queue.append(waiting)
+        self._wake()
+        return await waiting.turn
+
+    def end(self) -> None:
+        """A call that had its turn is over."""
+        self._n_leased -= 1
+        self._wake()
+
+    def hear_accepted(self, sent: float, reserved: float, actual: float | None) -> None:
+        """A call that left at *sent* (monotonic seconds) was let in, and took *actual* tokens."""
+        self._accepted.append((sent, reserved, actual))
+
+    def hear_refused(self, sent: float, reserved: float, retry_after_s: float | None) -> None:
+        """A call that left at *sent* met a limit."""
+        self._refused.append((sent, reserved, retry_after_s))
+        self._wake()
+
+    def hear(self, signals: Signals) -> None:
+        """What a reply's headers said."""
+        self._signals = signals
+
+    async def close(self) -> None:
+        """Give up what waits."""
+        tasks = [*self._starting, *([self._asking] if self._asking else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for waiting, timer in self._recorded.items():
+            timer.cancel()
+            self._not_made(waiting.call)
+        self._recorded.clear()
+
+    # ------------------------------------------------------------ asking for leases
+
+    def _wake(self) -> None:
+        self._changed.set()
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask_on())
+
+    async def _ask_on(self) -> None:
+        while self._queue or self._n_leased or self._refused or self._accepted:
+            self._changed.clear()
+            asked = time.monotonic()
+            ask = self._ask()
+            try:
+                lease = await self._desk.lease(ask)
+            except Exception as error:  # noqa: BLE001  # each waiting call is told
+                self._tell_all(error)
+                return
+            self._limits = lease.limits
+            self._had_all = lease.calls >= len(ask.sizes)
+            self._grant(lease)
+            await asyncio.sleep(max(0.0, asked + _ROUND_S - time.monotonic()))
+            await self._until_asking_pays(asked + lease.again_s)
+
+    async def _until_asking_pays(self, ends: float) -> None:
+        while not self._asking_pays() and (left := ends - time.monotonic()) > 0:
+            try:
+                async with asyncio.timeout(left):
+                    await self._changed.wait()
+            except TimeoutError:
+                return
+            self._changed.clear()
+
+    def _asking_pays(self) -> bool:
+        """Before the governor's time: a refusal is to be told, or it knows not of calls that could go."""
+        unknown = self._had_all and bool(self._queue) and self._n_leased < self._most
+        return bool(self._refused) or unknown or not (self._queue or self._n_leased)
+
+    def _ask(self) -> Ask:
+        self._queue = deque(waiting for waiting in self._queue if not waiting.turn.done())  # the rest was cancelled
+        n_sizes = max(0, min(self._most - self._n_leased, _MOST_SIZES))
+        now = time.monotonic()
+        ask = Ask(
+            worker=self._worker,
+            job=self._job,
+            sizes=tuple(waiting.tokens for waiting, _ in zip(self._queue, range(n_sizes), strict=False)),
+            waiting=len(self._queue),
+            in_flight=self._n_leased,
+            returned=tuple(self._returned),
+            accepted=tuple(Accepted(now - sent, reserved, actual) for sent, reserved, actual in self._accepted),
+            refused=tuple(Refused(now - sent, reserved, told) for sent, reserved, told in self._refused),
+            signals=self._signals,
+            known=self._limits,
+        )
+        self._accepted, self._refused, self._returned, self._signals = [], [], [], None
+        return ask
+
+    def _tell_all(self, error: Exception) -> None:
+        while self._queue:
+            waiting = self._queue.popleft()
+            if not waiting.turn.done():
+                waiting.turn.set_exception(error)
+
+    # ------------------------------------------------------------ using a lease
+
+    def _grant(self, lease: Lease) -> None:
+        granted = [self._queue.popleft() for _ in range(min(lease.calls, len(self._queue)))]
+        if granted:
+            self._n_leased += len(granted)
+            task = asyncio.create_task(self._start(granted, lease.over_s))
+            self._starting.add(task)
+            task.add_done_callback(self._starting.discard)
+
+    async def _start(self, granted: Sequence[_Waiting[CallT]], over_s: float) -> None:
+        try:
+            verdicts = await self._begin([waiting.call for waiting in granted])
+        except Exception as error:  # noqa: BLE001  # each is told
+            for waiting in granted:
+                self._give_back(waiting)
+                if not waiting.turn.done():
+                    waiting.turn.set_exception(error)
+            return
+        loop = asyncio.get_running_loop()
+        for place, (waiting, verdict) in enumerate(zip(granted, verdicts, strict=True)):
+            if verdict == "go":
+                timer = loop.call_later(over_s * place / len(granted), self._let_go, waiting)
+                self._recorded[waiting] = timer
+            else:
+                self._give_back(waiting)
+                if not waiting.turn.done():
+                    waiting.turn.set_result(verdict)
+
+    def _let_go(self, waiting: _Waiting[CallT]) -> None:
+        del self._recorded[waiting]
+        if waiting.turn.done():
+            self._give_back(waiting)
+            self._not_made(waiting.call)
+        else:
+            waiting.turn.set_result("go")
+
+    def _give_back(self, waiting: _Waiting[CallT]) -> None:
+        self._returned.append(waiting.tokens)
+        self._n_leased -= 1
+        self._wake()

@@ -1,0 +1,100 @@
+"""The model calls of one command: where they are recorded, what they may cost, who keeps them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+from actors.price_list import PriceList
+
+from actors.call_context import CallContext
+from actors.ledger_keeper import NO_LIMIT, Budget, start_keeper
+from longform.configuration import AskedJudge, ChatSettings, Experiment, Summarizer
+from longform.errors import UsageError
+
+LEDGER_VARIABLE = "LONGFORM_LEDGER"
+
+
+class Calling:
+    """
+    Args:
+        verb: The command; with the time it names the job in the ledger.
+        ledger: The ledger's folder.
+        prices: A price list; None: the one that ships with `litellm`.
+        budget: What the command may spend.
+    """
+
+    def __init__(self, verb: str, *, ledger: str, prices: str | None = None, budget: Budget = NO_LIMIT) -> None:
+        self.job = f"{verb}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
+        self.ledger, self.budget = ledger, budget
+        self._prices = prices
+        self._keeper: object = None
+
+    def context(self, stage: str) -> CallContext:
+        """What workers of *stage* need to know."""
+        return CallContext(job=self.job, stage=stage, ledger=self.ledger, prices=self._prices)
+
+    def start(self) -> None:
+        """Make sure the keeper runs, in the Ray that runs if one does; the second call does nothing."""
+        if self._keeper is None:
+            self._keeper = start_keeper(self.ledger, self.job, self.budget)
+
+    def check_prices(self, models: list[ChatSettings]) -> None:
+        """
+        A limit in dollars needs prices.
+
+        Raises:
+            UsageError: One is set, and a model's price is unknown.
+        """
+        if self.budget.max_usd is None:
+            return
+        prices = PriceList.read(self._prices)
+        if unknown := sorted({settings.model for settings in models if prices.price(settings) is None}):
+            raise UsageError(f"--max-cost needs prices, and those of {unknown} are unknown; state them with --prices")
+
+
+def chat_models(experiment: Experiment) -> list[ChatSettings]:
+    """The chat models that an experiment asks."""
+    named = [*experiment.summarizers.values(), *experiment.judges.values()]
+    return [settings.chat for settings in named if settings.kind == "chat"]
+
+
+def identity(settings: Summarizer | AskedJudge) -> dict[str, Any]:
+    """What can change the answers of a summarizer or judge, as JSON values; limits and deadlines are no part of it."""
+    found = settings.model_dump(mode="json")
+    return found | {"chat": settings.chat.identity} if settings.kind == "chat" else found
+
+
+def open_rows(settings: ChatSettings) -> int:
+    """Rows that a worker holds open at once: more than it has calls in flight, so that none waits for rows."""
+    return 2 * settings.concurrency
+
+
+def add_calling_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ledger", metavar="URL", help=f"default: {LEDGER_VARIABLE}, else `ledger` beside the output")
+    parser.add_argument("--prices", metavar="FILE", help="prices of models; default: litellm's list")
+    parser.add_argument("--max-cost", type=_positive, metavar="USD", help="stop, with exit code 4, before it is passed")
+    parser.add_argument("--max-calls", type=int, metavar="N", help="the same for calls")
+
+
+def calling_of(arguments: argparse.Namespace, verb: str, beside: str) -> Calling:
+    """What the command line says; *beside* is the command's output, in whose folder the ledger stands by default."""
+    ledger = arguments.ledger or os.environ.get(LEDGER_VARIABLE) or ledger_beside(beside)
+    budget = Budget(arguments.max_cost, arguments.max_calls)
+    return Calling(verb, ledger=ledger, prices=arguments.prices, budget=budget)
+
+
+def ledger_beside(url: str) -> str:
+    """The ledger of the folder in which *url* stands."""
+    head, slash, _ = url.rstrip("/").rpartition("/")
+    return f"{head}{slash}ledger" if slash else "ledger"
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected dollars, at least 0, found {text!r}")
+    return value

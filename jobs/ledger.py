@@ -1,0 +1,128 @@
+"""
+What was called and what it cost.
+
+    longform ledger [LEDGER] [--job JOB] [--by model|stage|job|day] [--parquet FILE]
+
+Reads   the ledger, a folder or s3:// URL; default: LONGFORM_LEDGER
+Writes  FILE, the whole table `calls`, where it is asked for
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from actors.ledger import Ledger
+from actors.ledger_totals import By, Totals
+from actors.storage import Folder
+from jobs.calling import LEDGER_VARIABLE
+from jobs.commands import Outcome, run_verb, verb_parser
+from longform.errors import UsageError
+from longform.tables import CALLS
+
+_HEADS = "calls answered failed unsettled input cached output reasoning".split()
+_JOBS_SHOWN = 5  # of those a ledger knows, in an error
+
+
+def ledger_report(ledger: Ledger, *, by: By | None, job: str | None) -> Outcome:
+    """The ledger's totals, and those of each group, as a document and as a table."""
+    if job is not None and job not in (jobs := ledger.totals_by("job")):
+        known = [str(name) for name in jobs][-_JOBS_SHOWN:]
+        raise UsageError(f"{ledger.url}: expected --job to name a job of the ledger, got {job!r}; its last are {known}")
+    groups = ledger.totals_by(by, job=job) if by else {}
+    all_of_it = ledger.totals(job=job)
+    document = {
+        "ledger": ledger.url,
+        "job": job,
+        "totals": asdict(all_of_it),
+        "by": by,
+        "groups": [{"name": name, **asdict(totals)} for name, totals in groups.items()],
+    }
+    return Outcome(document, _table({**{name or "unknown": t for name, t in groups.items()}, "all": all_of_it}))
+
+
+def write_calls(ledger: Ledger, target: str) -> int:
+    """Write the table `calls` to one Parquet file, a batch at a time; the rows written."""
+    folder, _, name = target.rpartition("/")
+    with tempfile.TemporaryDirectory() as scratch:
+        whole = Path(scratch) / "calls.parquet"
+        with pq.ParquetWriter(whole, CALLS, compression="zstd") as writer:
+            n_rows = sum(_written(writer, batch) for batch in ledger.batches())
+        Folder(folder or ("/" if target.startswith("/") else ".")).upload(whole, name)
+    return n_rows
+
+
+def _written(writer: pq.ParquetWriter, batch: Any) -> int:
+    writer.write_table(batch)
+    return int(batch.num_rows)
+
+
+def _table(groups: Mapping[str, Totals]) -> str:
+    rows = [["", *_HEADS, "cached share", "dollars", "answered by"]]
+    rows += [[name, *_cells(totals)] for name, totals in groups.items()]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = (
+        [row[0].ljust(widths[0])]
+        + [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True)]
+        + [row[-1]]
+        for row in rows
+    )
+    return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def _cells(totals: Totals) -> list[str]:
+    classes = (totals.input_tokens, totals.cached_tokens, totals.output_tokens, totals.reasoning_tokens)
+    unsettled = _dollars(totals.unsettled_usd, totals.n_unsettled_unknown_usd)
+    return [
+        str(totals.calls),
+        str(totals.answered),
+        str(totals.failed),
+        f"{totals.open} (at most {unsettled})" if totals.open else "0",
+        *("unknown" if count is None else f"{count:,}" for count in classes),
+        "unknown" if totals.cached_share is None else f"{totals.cached_share:.1%}",
+        _dollars(totals.known_usd, totals.n_unknown_usd),
+        ", ".join(totals.answered_models),
+    ]
+
+
+def _dollars(known: float, n_unknown: int) -> str:
+    return f"${known:,.4f}" + (f" + {n_unknown} of unknown price" if n_unknown else "")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = verb_parser("ledger", __doc__)
+    parser.add_argument(
+        "ledger", nargs="?", metavar="LEDGER", help=f"a folder or s3:// URL; default: {LEDGER_VARIABLE}"
+    )
+    parser.add_argument("--job", help="the calls of this job only")
+    parser.add_argument("--by", choices=["model", "stage", "job", "day"], help="a line for each; days are of UTC")
+    parser.add_argument("--parquet", metavar="FILE", help="write the table of all calls to this file")
+
+    def work(arguments: argparse.Namespace) -> Outcome:
+        ledger = Ledger.existing(_ledger_url(arguments.ledger))
+        outcome = ledger_report(ledger, by=arguments.by, job=arguments.job)
+        if arguments.parquet is None:
+            return outcome
+        written = {"file": arguments.parquet, "rows": write_calls(ledger, arguments.parquet)}
+        words = f"{outcome.words}\n{written['file']}: {written['rows']} calls"
+        return outcome._replace(document={**outcome.document, "parquet": written}, words=words)
+
+    return run_verb(parser, work, argv)
+
+
+def _ledger_url(named: str | None) -> str:
+    url = named or os.environ.get(LEDGER_VARIABLE)
+    if not url:
+        raise UsageError(f"which ledger? name its folder or s3:// URL, or set {LEDGER_VARIABLE}")
+    return url
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

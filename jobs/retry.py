@@ -1,0 +1,52 @@
+"""
+What a second command tries again: model calls that failed for a reason that may pass.
+
+Their rows, and all rows made from them, are forgotten; then they are work that is not done, like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from actors.storage import Folder
+from jobs.classify import classify_work_id
+from jobs.plan_run import RunPlan
+from jobs.score import score_work_id
+from jobs.split import unit_work_id
+from longform.retries import may_pass
+
+
+def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) -> int:
+    """How many summaries and judgements of *plan* had failed so, and are to be made again."""
+    summaries = _failed(run, "summaries", plan.written_work_ids)
+    judged = _failed(run, "verdicts", plan.asked.values())
+    forgotten: dict[str, set[str]] = {table: set() for table in ("summaries", "units", "verdicts", "scores")}
+    for summary in summaries:
+        twins = {summary, plan.repaired.get(summary, summary)}
+        forgotten["summaries"] |= twins
+        forgotten["units"] |= {unit_work_id(twin) for twin in twins}
+    again = {ids.summary for ids, work_id in plan.asked.items() if work_id in judged}
+    for found in (plan.asked, plan.means):
+        for ids, work_id in found.items():
+            of_failed_judge = work_id in judged or (found is plan.means and ids.summary in again)
+            if ids.summary in summaries or of_failed_judge:
+                forgotten["verdicts"] |= {work_id, plan.copied.get(work_id, work_id)}
+    forgotten["scores"] = {
+        scored
+        for verdict in forgotten["verdicts"]
+        for scored in (score_work_id(verdict, partial_score), classify_work_id(verdict))
+    }
+    _forget(run, forgotten)
+    return len(summaries) + len(judged)
+
+
+def _failed(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:
+    wanted = set(work_ids) & run.locate(table).keys()
+    rows = run.read(table, work_ids=wanted, columns=["work_id", "failure"]).to_pylist() if wanted else []
+    return {row["work_id"] for row in rows if row["failure"] is not None and may_pass(row["failure"])}
+
+
+def _forget(run: Folder, work_ids: Mapping[str, set[str]]) -> None:
+    for table, ids in work_ids.items():
+        if there := ids & run.locate(table).keys():
+            run.forget(table, sorted(there))

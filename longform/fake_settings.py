@@ -1,0 +1,111 @@
+"""
+What a fake provider is told to do, and the fate of each request: how long its reply takes, and what goes wrong.
+
+Fates are drawn from the seed, the content of a request and how often that content was let in before, never from the
+order of arrival: another worker count meets the same ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+FAULTS: Mapping[str, str] = {
+    "http_500": "http_500",
+    "http_503": "http_503",
+    "reset": "connection",  # closed hard, without a reply
+    "garbage": "bad_body",  # HTTP 200, and a body that is no completion
+    "hang": "timeout",  # no reply as long as the client waits
+    "empty": "empty_reply",
+    "length": "length",  # cut, and says so
+}
+"""The kinds of fault, and the failure that a client sees."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FakeSettings:
+    """
+    What the fake does; the defaults are a provider without limits or faults.
+
+    Attributes:
+        requests_per_minute: None: no limit.
+        tokens_per_minute: Of prompt and reply together, charged when a request is let in; None: no limit.
+        limiter: A bucket holds one second's worth and refills continuously; a window counts the last `window_s`.
+        window_s: Seconds.
+        retry_after: What a refusal says of the wait: the truth, nothing, or `wrong_retry_after_s`.
+        wrong_retry_after_s: Whole seconds.
+        retry_after_ms: Say the wait in milliseconds too.
+        limit_headers: `x-ratelimit-*` on every reply.
+        delay_s: Of a reply.
+        slow_share: Of replies that take `slow_factor` times as long.
+        slow_factor: See above.
+        faults: The share of each kind in `FAULTS`; a fault comes when its reply would have.
+        seed: Of delays and faults.
+        prefix_cache_blocks: Blocks of 64 tokens that the prefix cache remembers; 0: there is none.
+        context_window: Tokens of prompt and output limit above which a request is a 400; None: no window.
+        refused_parameters: Parameters that are a 400, as newer models refuse `temperature`.
+        key: Requests without it are a 401; None: anyone may ask.
+        batch_s: How long a batch takes.
+        batch_failed_share: Of a batch's items that fail.
+        batch_done_share: Of a batch's items that are done when it expires; None: it does not.
+    """
+
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    limiter: Literal["bucket", "window"] = "bucket"
+    window_s: float = 1.0
+    retry_after: Literal["right", "missing", "wrong"] = "right"
+    wrong_retry_after_s: int = 20
+    retry_after_ms: bool = False
+    limit_headers: bool = False
+    delay_s: float = 0.2
+    slow_share: float = 0.01
+    slow_factor: float = 20.0
+    faults: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+    prefix_cache_blocks: int = 0
+    context_window: int | None = None
+    refused_parameters: tuple[str, ...] = ()
+    key: str | None = field(default=None, repr=False)
+    batch_s: float = 0.0
+    batch_failed_share: float = 0.0
+    batch_done_share: float | None = None
+
+    def __post_init__(self) -> None:
+        unknown = set(self.faults) - set(FAULTS)
+        if unknown or sum(self.faults.values()) > 1:
+            msg = f"faults: expected shares of {sorted(FAULTS)} that sum to at most 1, found {dict(self.faults)}"
+            raise ValueError(msg)
+
+
+# ---------------------------------------------------------------- fates
+
+
+class Fate(NamedTuple):
+    """What becomes of a request that is let in: a kind of fault or None, after so many seconds."""
+
+    fault: str | None
+    delay_s: float
+
+
+def draw_fate(settings: FakeSettings, content: str, nth: int) -> Fate:
+    """The fate of the request with this content hash, when it is let in for the *nth* time (from 0)."""
+    faulty, slow = _uniforms(f"{settings.seed}:{content}:{nth}")
+    delay_s = settings.delay_s * (settings.slow_factor if slow < settings.slow_share else 1.0)
+    for kind in FAULTS:
+        faulty -= settings.faults.get(kind, 0.0)
+        if faulty < 0:
+            return Fate(kind, delay_s)
+    return Fate(None, delay_s)
+
+
+def batch_item_fails(settings: FakeSettings, content: str, nth: int) -> bool:
+    return _uniforms(f"batch:{settings.seed}:{content}:{nth}")[0] < settings.batch_failed_share
+
+
+def _uniforms(text: str) -> tuple[float, float]:
+    """Two numbers in [0, 1) that follow from *text* alone."""
+    drawn = hashlib.sha256(text.encode()).digest()
+    return int.from_bytes(drawn[:7]) / 2**56, int.from_bytes(drawn[8:15]) / 2**56

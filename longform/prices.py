@@ -1,0 +1,96 @@
+"""What calls cost: dollars from tokens in four classes, at list prices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from longform.chat import Usage
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """
+    Dollars a million tokens.
+
+    Attributes:
+        input: Of input that no cache held.
+        cached_input: Of input from the provider's cache; None: not known, or it has no cache.
+        output: Of output.
+        reasoning: Of hidden output; None: as other output.
+        batch: The price through the provider's batch API; None: not known, or there is none.
+        above_tokens: Calls with more input than this, cached or not, are charged by `above`, from the first token on.
+        above: The price of those; None: one price for all lengths.
+    """
+
+    input: float
+    output: float
+    cached_input: float | None = None
+    reasoning: float | None = None
+    batch: Price | None = None
+    above_tokens: int | None = None
+    above: Price | None = None
+
+    @property
+    def is_free(self) -> bool:
+        rates = (self.input, self.output, self.cached_input or 0.0, self.reasoning or 0.0)
+        return not any(rates) and (self.above is None or self.above.is_free)
+
+    def less(self, discount: float) -> Price:
+        """The same with a share of every rate taken off, as batch APIs do."""
+        factor = 1 - discount
+        return replace(
+            self,
+            input=self.input * factor,
+            output=self.output * factor,
+            cached_input=None if self.cached_input is None else self.cached_input * factor,
+            reasoning=None if self.reasoning is None else self.reasoning * factor,
+            above=None if self.above is None else self.above.less(discount),
+        )
+
+    def of(self, input_tokens: int) -> Price:
+        """The price of a call with that much input."""
+        if self.above is None or self.above_tokens is None or input_tokens <= self.above_tokens:
+            return self
+        return self.above
+
+
+FREE = Price(input=0.0, output=0.0, cached_input=0.0)
+"""Of models on machines of our own."""
+
+
+def cost_usd(usage: Usage, price: Price | None) -> float | None:
+    """
+    Dollars of a call that used *usage*; None where it cannot be known.
+
+    That is: the price is unknown, the input or the output count is, or tokens came from a cache whose price is
+    unknown. Where a total is given without its cached (reasoning) share, `Usage` holds it as input (output), and it is
+    charged as that. What is free costs 0, whatever it used.
+    """
+    if price is None:
+        return None
+    if price.is_free:
+        return 0.0
+    given, cached, written, reasoned = usage
+    if given is None or written is None:
+        return None
+    price = price.of(given + (cached or 0))
+    if cached and price.cached_input is None:
+        return None
+    output = written * price.output + (reasoned or 0) * (price.output if price.reasoning is None else price.reasoning)
+    return (given * price.input + (cached or 0) * (price.cached_input or 0.0) + output) / _MILLION
+
+
+def most_usd(input_tokens: int, max_tokens: int, price: Price | None) -> float | None:
+    """
+    The most that a call can cost which has at most *input_tokens* of input and *max_tokens* of output, hidden or not.
+
+    No split into classes and no smaller input costs more. None where the price is unknown.
+    """
+    if price is None:
+        return None
+    prices = {price, price.of(input_tokens)}
+    dearest_input = max(max(p.input, p.cached_input or 0.0) for p in prices)
+    dearest_output = max(max(p.output, p.reasoning or 0.0) for p in prices)
+    return (input_tokens * dearest_input + max_tokens * dearest_output) / _MILLION

@@ -1,0 +1,242 @@
+"""
+One quota domain: how many calls each worker may make next, so that all of them together keep within a provider's limits.
+
+Two accounts, of calls and of tokens, fill at the pace that was told or found. A worker leases what fits its share of them,
+for about a twentieth of a second; sizes are reserved, and settled when the provider says what was used. No clock: the time comes
+with every ask, in seconds that only grow.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+from longform.chat import Signals
+from longform.holds import Hold
+from longform.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.rate_finding import Amounts, RateFinder
+from longform.shares import Shares, Turn, Worker
+
+_BURST_S = 0.15  # what an account holds, beside one call
+_PATIENT_BURST_S = 0.5  # the same where one call takes longer than that to accrue: workers ask every half second
+_SOONEST_S = 0.05  # between two asks of a worker
+_LATEST_S = 0.5  # so that holds are heard
+_SLICE_S = 0.1
+_RUNS_AT_MOST_S = 0.1  # between two asks of anybody, for the growth of a pace
+
+
+class Account:
+    """Amounts that accrue at a pace; what is taken may exceed what is there, and is then owed."""
+
+    def __init__(self) -> None:
+        self.level = 0.0
+        self._capacity = 0.0
+
+    def accrue(self, seconds: float, pace: float, one_call: float) -> None:
+        """Fill for *seconds*; *one_call* is what a usual call takes."""
+        if pace == inf:
+            self.level, self._capacity = 0.0, 0.0
+            return
+        self._capacity = one_call + pace * _BURST_S + min(one_call, pace * _PATIENT_BURST_S)
+        self.level = min(self.level + pace * seconds, self._capacity)
+
+    def lacks(self, amount: float) -> float:
+        """What must still accrue before *amount* may go; a call above the capacity goes when the account is full."""
+        return min(amount, self._capacity) - self.level
+
+
+class _Grant(NamedTuple):
+    calls: int
+    tokens: float
+    seconds: float  # of the quota
+    wait_s: float  # until the next call could go; 0 where the worker's turn or its calls ended
+    binds: tuple[bool, bool]  # whether the next call waits for requests, for tokens
+
+
+class Quota:
+    """
+    The authority over one quota domain.
+
+    Args:
+        told: Limits that always hold. Others may be told, a job; the lowest of each holds.
+        known: Limits that a predecessor found.
+    """
+
+    def __init__(self, told: Limits = Limits(), known: Limits | None = None) -> None:
+        self._told: dict[str | None, Limits] = {None: told}
+        self._headers = Limits()
+        self._finder = RateFinder(known)
+        self._hold = Hold()
+        self._shares = Shares()
+        self._requests, self._tokens = Account(), Account()
+        self._usual_tokens = 0.0  # of a call
+        self._now = -inf
+        self._binds = (False, False)  # whether calls wait for requests, for tokens
+        self._settle_limits()
+
+    @property
+    def limits(self) -> Limits:
+        """What is believed, a minute: the lower of what was told and what was found; None: not known."""
+        found = self._finder.found
+        return _lowest([self._limits, found])
+
+    @property
+    def limits_found(self) -> Limits:
+        """What refusals and headers taught, to go on from after a restart."""
+        return _lowest([self._headers, self._finder.found])
+
+    def tell(self, job: str, told: Limits) -> None:
+        """Limits in a job's configuration. They hold while a worker of the job is alive."""
+        if self._told.get(job) != told:
+            self._told[job] = told
+            self._settle_limits()
+
+    def lease(self, now: float, ask: Ask) -> Lease:
+        """
+        What the worker may do next.
+
+        Args:
+            now: Monotonic seconds, never less than the last.
+            ask: What it wants and heard.
+        """
+        if ask.known is not None:
+            self._finder.go_on_from(ask.known)
+        self._accrue(now)
+        self._hear(now, ask)
+        worker = self._shares.hear(now, ask.worker, ask.job, ask.in_flight)
+        self._forget_ended_jobs()
+        turn = self._shares.turn(now, worker)
+        grant = self._grant(now, ask, turn)
+        self._shares.take(worker, grant.calls, grant.seconds)
+        if ask.sizes and turn.seconds >= 0:
+            self._binds = grant.binds
+        worker.hungry = grant.calls < len(ask.sizes)
+        over = min(_SLICE_S, grant.seconds * turn.hungry) if grant.calls > 1 else 0.0
+        again = self._again(now, worker, turn, grant)
+        worker.due = now + again
+        self._finder.goodput.spread(now, over, grant.calls, grant.tokens)
+        return Lease(grant.calls, over, again, self.limits)
+
+    # ------------------------------------------------------------ what was heard
+
+    def _accrue(self, now: float) -> None:
+        seconds = max(0.0, now - self._now) if self._now > -inf else 0.0
+        self._now = now
+        self._finder.run(min(seconds, _RUNS_AT_MOST_S), requests_bind=self._binds[0], tokens_bind=self._binds[1])
+        pace = self._finder.pace
+        self._requests.accrue(seconds, pace.requests, 1.0)
+        self._tokens.accrue(seconds, pace.tokens, self._usual_tokens)
+        if now < self._hold.until:
+            self._empty_accounts()
+
+    def _empty_accounts(self) -> None:
+        self._requests.level = min(self._requests.level, 0.0)
+        self._tokens.level = min(self._tokens.level, 0.0)
+
+    def _hear(self, now: float, ask: Ask) -> None:
+        for accepted in ask.accepted:
+            self._settle(now, accepted)
+        for tokens in ask.returned:
+            self._give_back(now, tokens)
+        for refused in ask.refused:
+            self._refuse(now, refused)
+        if ask.signals is not None:
+            self._heed(now, ask.signals)
+
+    def _settle(self, now: float, accepted: Accepted) -> None:
+        sent = now - accepted.sent_s_ago
+        self._hold.accepted(now, sent)
+        if accepted.actual_tokens is None:
+            return
+        more = accepted.actual_tokens - accepted.reserved_tokens
+        self._tokens.level -= more
+        self._finder.goodput.add(sent, 0.0, more)
+
+    def _give_back(self, when: float, tokens: float) -> None:
+        self._requests.level += 1
+        self._tokens.level += tokens
+        self._finder.goodput.add(when, -1.0, -tokens)
+
+    def _refuse(self, now: float, refused: Refused) -> None:
+        sent = now - refused.sent_s_ago
+        self._give_back(sent, refused.reserved_tokens)
+        new = self._hold.refused(now, sent, refused.retry_after_s)
+        if not self._hold.closed:
+            self._finder.refused(sent, new=new, hold_s=self._hold.until - now)
+        self._empty_accounts()
+
+    def _heed(self, now: float, signals: Signals) -> None:
+        headers = Limits(
+            signals.requests_per_minute or self._headers.requests_per_minute,
+            signals.tokens_per_minute or self._headers.tokens_per_minute,
+        )
+        if headers != self._headers:
+            self._headers = headers
+            self._settle_limits()
+        resources = (
+            (signals.remaining_requests, signals.reset_requests_s, self._limits.requests_per_minute),
+            (signals.remaining_tokens, signals.reset_tokens_s, self._limits.tokens_per_minute),
+        )
+        for remaining, reset_s, limit in resources:
+            # At a known limit the pace itself keeps the second: nothing left within it is what was aimed at.
+            if remaining == 0 and reset_s is not None and (limit is None or reset_s > 1):
+                self._hold.wait_out(now, reset_s)
+
+    def _forget_ended_jobs(self) -> None:
+        alive = self._shares.jobs
+        if any(job is not None and job not in alive for job in self._told):
+            self._told = {job: told for job, told in self._told.items() if job is None or job in alive}
+            self._settle_limits()
+
+    def _settle_limits(self) -> None:
+        self._limits = _lowest([*self._told.values(), self._headers])
+        self._finder.tell(self._limits)
+
+    # ------------------------------------------------------------ what may go
+
+    def _grant(self, now: float, ask: Ask, turn: Turn) -> _Grant:
+        room = len(ask.sizes)
+        if self._limits.in_flight is not None:
+            room = max(0, min(room, self._limits.in_flight - ask.in_flight - turn.in_flight))
+        leave = self._hold.leave(now)
+        if leave == 1 and room:
+            grant = self._take(ask.sizes[:1], inf, self._finder.pace, forced=True)
+            self._hold.canary_left(now)
+            return grant
+        return self._take(ask.sizes[: room if leave is None else 0], turn.seconds, self._finder.pace, forced=False)
+
+    def _take(self, sizes: tuple[float, ...], turn_s: float, pace: Amounts, *, forced: bool) -> _Grant:
+        calls, tokens, seconds, wait = 0, 0.0, 0.0, 0.0
+        per_call, per_token = 1 / pace.requests, 1 / pace.tokens
+        binds = (False, False)
+        for size in sizes:
+            if seconds > turn_s or turn_s < 0:
+                break
+            wait_requests = self._requests.lacks(1.0) * per_call
+            wait_tokens = self._tokens.lacks(size) * per_token
+            wait = max(wait_requests, wait_tokens, 0.0)
+            if wait > 0 and not forced:
+                binds = (wait_requests > 0, wait_tokens > 0)
+                break
+            self._requests.level -= 1
+            self._tokens.level -= size
+            calls, tokens, seconds = calls + 1, tokens + size, seconds + max(per_call, size * per_token)
+            self._usual_tokens += 0.05 * (size - self._usual_tokens) if self._usual_tokens else size
+        return _Grant(calls, tokens, seconds, wait, binds)
+
+    def _again(self, now: float, worker: Worker, turn: Turn, grant: _Grant) -> float:
+        if now < self._hold.until:
+            return min(max(self._hold.next_leave_s(now), _SOONEST_S), _LATEST_S)
+        if not worker.hungry:
+            return _LATEST_S
+        pace = self._finder.pace
+        one = max(1 / pace.requests, self._usual_tokens / pace.tokens)
+        share = min(turn.hungry * one, _SLICE_S)
+        wait = max(grant.wait_s, share) if turn.seconds >= 0 else turn.hungry * one
+        return min(max(wait, _SOONEST_S), _LATEST_S)
+
+
+def _lowest(limits: list[Limits]) -> Limits:
+    columns = ([value for value in column if value is not None] for column in zip(*limits, strict=True))
+    requests, tokens, in_flight = (min(column) if column else None for column in columns)
+    return Limits(requests, tokens, None if in_flight is None else int(in_flight))

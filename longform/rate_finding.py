@@ -1,0 +1,192 @@
+"""
+The pace of a quota that nobody told, or told wrongly: found from what a provider lets in and what it refuses.
+
+A bare 429 does not say which resource it was about, so both goodputs are measured. At a refusal, what was let in within
+the last second is the limit of a provider that counts in a sliding second, and at least the limit of one that fills a bucket; a
+second refusal soon after says that it was the latter. Calls count from their lease on and until they are refused: refusals come
+at once, answers of language models after minutes.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+from longform.leases import Limits
+
+TOLD_SHARE = 0.99  # of a limit that was told is used
+FOUND_SHARE = 0.985  # of a goodput that met a refusal
+
+_FIRST_PACE = 10.0  # calls/s of an unknown quota
+_DOUBLING_S = 0.25  # of the pace, until the first refusal
+_WINDOW_S = 1.0  # over which goodput is measured
+_AT_ITS_LIMIT = 0.9  # a resource whose goodput was below this share of its pace is not to blame
+_SOON_S = 5.0  # a refusal within says that the last cut was too small
+_DEEPEST_CUT = 0.85
+_BLIND_CUT = 0.7  # nothing was let in, so that no goodput is known
+_SLOWEST = 0.005  # calls/s
+_PATIENCE_S = 4.0  # before a found pace is tried upwards
+_PATIENCE_FOR_HOLD = 20.0  # a probe that will cost a hold of 1 s is made after 20 s
+_LONGEST_PATIENCE_S = 120.0
+_PROBE = 0.005  # growth a second, at first
+_PROBE_DOUBLING_S = 5.0
+_FASTEST_PROBE = 0.2
+_BIN_S = 0.01
+_KEPT_BINS = 1000
+
+
+class Amounts(NamedTuple):
+    """Calls and tokens; as a pace, of one second."""
+
+    requests: float
+    tokens: float
+
+
+class Goodput:
+    """What was let in lately, in bins of 10 ms: at most ten seconds of it."""
+
+    def __init__(self) -> None:
+        self._bins: dict[int, tuple[float, float]] = {}
+
+    def add(self, when: float, requests: float, tokens: float) -> None:
+        place = int(when / _BIN_S)
+        had = self._bins.get(place, (0.0, 0.0))
+        self._bins[place] = (had[0] + requests, had[1] + tokens)
+        if len(self._bins) > 2 * _KEPT_BINS:
+            self._bins = {p: amounts for p, amounts in self._bins.items() if p > place - _KEPT_BINS}
+
+    def spread(self, begin: float, over_s: float, requests: int, tokens: float) -> None:
+        """Add calls that leave evenly within *over_s*."""
+        parts = min(requests, 1 + int(over_s / _BIN_S))
+        for part in range(parts):
+            self.add(begin + over_s * part / parts, requests / parts, tokens / parts)
+
+    def between(self, begin: float, end: float) -> Amounts:
+        """Let in from *begin*, exclusive, to *end*."""
+        first, last = int(begin / _BIN_S) + 1, int(end / _BIN_S)
+        found = [self._bins[place] for place in range(first, last + 1) if place in self._bins]
+        return Amounts(sum(f[0] for f in found), sum(f[1] for f in found))
+
+
+class RateFinder:
+    """
+    How fast one quota domain may go, by what it was told and what it found.
+
+    Args:
+        known: Limits found earlier, from which to go on.
+    """
+
+    def __init__(self, known: Limits | None = None) -> None:
+        self.goodput = Goodput()
+        self._told = Amounts(inf, inf)
+        self._found = Amounts(_FIRST_PACE, inf)
+        self._seeking = True
+        self._before = Amounts(inf, inf)  # the pace that met the last event
+        self._sought = False  # the last event ended the seeking
+        self._event = -inf  # when the last refused call of the last event was sent
+        self._previous_event = -inf
+        self._quiet_s = 0.0  # under way at the found pace since the last event
+        self._quiet_before_s = inf
+        self._patience_s = _PATIENCE_S
+        if known is not None:
+            self.go_on_from(known)
+
+    @property
+    def pace(self) -> Amounts:
+        """Calls and tokens a second, to be kept."""
+        told, found = self._told, self._found
+        return Amounts(min(told.requests, found.requests), min(told.tokens, found.tokens))
+
+    @property
+    def found(self) -> Limits:
+        """What refusals taught, a minute; None where they taught nothing."""
+        requests, tokens = (None if self._seeking or f == inf else f * 60 for f in self._found)
+        return Limits(requests_per_minute=requests, tokens_per_minute=tokens)
+
+    def tell(self, limits: Limits) -> None:
+        """Limits from a configuration or from headers; what was found stays where it is lower."""
+        self._told = Amounts(_per_second(limits.requests_per_minute), _per_second(limits.tokens_per_minute))
+        if self._seeking and self._told.requests < inf:
+            self._found, self._seeking = Amounts(inf, inf), False
+
+    def go_on_from(self, known: Limits) -> None:
+        """Take over what a predecessor found, unless something has been found since."""
+        if self._event > -inf or (known.requests_per_minute is None and known.tokens_per_minute is None):
+            return
+        requests = _FIRST_PACE if known.requests_per_minute is None and self._seeking else _given(known.requests_per_minute)
+        self._found = Amounts(requests, _given(known.tokens_per_minute))
+        self._seeking = known.requests_per_minute is None and self._seeking
+
+    def run(self, seconds: float, *, requests_bind: bool, tokens_bind: bool) -> None:
+        """Time passed in which calls waited for one resource or the other: probe upwards where it is time."""
+        if not (requests_bind or tokens_bind):
+            return
+        self._quiet_s += seconds
+        if self._seeking:
+            factor = 2.0 ** (seconds / _DOUBLING_S)
+        elif self._quiet_s > self._patience_s:
+            over = (self._quiet_s - self._patience_s) / _PROBE_DOUBLING_S
+            factor = 1 + seconds * min(_PROBE * 2.0 ** min(over, 16), _FASTEST_PROBE)
+        else:
+            return
+        requests, tokens = self._found
+        requests *= factor if requests_bind else 1
+        tokens *= factor if tokens_bind and not self._seeking else 1
+        told = self._told
+        self._found = Amounts(
+            inf if requests >= told.requests < inf else requests, inf if tokens >= told.tokens < inf else tokens
+        )
+
+    def refused(self, sent: float, *, new: bool, hold_s: float) -> None:
+        """
+        A refusal: cut the pace to the goodput.
+
+        Args:
+            sent: When the refused call was.
+            new: It begins an event; the others of an event only sharpen the goodput.
+            hold_s: What the event costs.
+        """
+        if new:
+            self._before, self._sought = self.pace, self._seeking
+            self._previous_event, self._event = self._event, sent
+            self._quiet_before_s, self._quiet_s = self._quiet_s, 0.0
+            probed = not self._seeking and self._quiet_before_s > self._patience_s
+            patience = 2 * self._patience_s if probed else self._patience_s
+            self._patience_s = min(max(patience, _PATIENCE_FOR_HOLD * hold_s), _LONGEST_PATIENCE_S)
+            self._seeking = False
+        self._event = max(self._event, sent)
+        self._cut()
+
+    def _cut(self) -> None:
+        goodput = self.goodput.between(self._event - _WINDOW_S, self._event)
+        blame = [good >= _AT_ITS_LIMIT * pace for good, pace in zip(goodput, self._before, strict=True)]
+        if self._sought or not any(blame):
+            blame = [True, True]
+        cut = [
+            self._lower(before, good) if blamed else before
+            for before, good, blamed in zip(self._before, goodput, blame, strict=True)
+        ]
+        if self._quiet_before_s < _SOON_S and not self._sought:
+            span = self._event - self._previous_event
+            since = self.goodput.between(self._previous_event, self._event)
+            cut = [
+                min(c, max(s / span, _DEEPEST_CUT * b)) if blamed and b < inf else c
+                for c, s, b, blamed in zip(cut, since, self._before, blame, strict=True)
+            ]
+        told = self._told
+        self._found = Amounts(
+            max(cut[0], _SLOWEST) if cut[0] < told.requests else inf, cut[1] if cut[1] < told.tokens else inf
+        )
+
+    def _lower(self, before: float, goodput: float) -> float:
+        if goodput < 1:
+            return _BLIND_CUT * before
+        return FOUND_SHARE * min(before, goodput / _WINDOW_S)
+
+
+def _per_second(per_minute: float | None) -> float:
+    return inf if per_minute is None else TOLD_SHARE * per_minute / 60
+
+
+def _given(per_minute: float | None) -> float:
+    return inf if per_minute is None else per_minute / 60

@@ -1,0 +1,32 @@
+"""Which failed attempts of a call may pass when tried again, and how long to wait before that."""
+
+from __future__ import annotations
+
+import re
+
+REFUSED = "http_429"
+"""A limit was met: the call did not count, and waits for its turn again."""
+
+_PASSING = re.compile(r"http_(408|409|425|5\d\d)|timeout|connection|bad_body")
+_FIRST_S, _LONGEST_S = 0.25, 30.0
+
+
+def may_pass(failure: str) -> bool:
+    """
+    Whether another attempt may end better: overload, resets, timeouts and bodies that are no reply.
+
+    What the provider will say again (400, 401, a context too long, a filter) and replies that were paid for and are no
+    answer (empty, cut at the length limit) are final.
+    """
+    return failure == REFUSED or _PASSING.fullmatch(failure) is not None
+
+
+def backoff_s(n_failed: int, draw: float, *, told_s: float | None = None) -> float:
+    """
+    Seconds to wait after the attempt that failed as number *n_failed* (from 1).
+
+    They double from a quarter of a second to half a minute; *draw*, from 0 to 1, spreads them over the upper half, so
+    that those which failed together do not return together. What the provider told holds as the least.
+    """
+    longest = min(_FIRST_S * 2.0 ** (n_failed - 1), _LONGEST_S)
+    return max(longest * (1 + draw) / 2, told_s or 0.0)

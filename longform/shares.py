@@ -1,0 +1,104 @@
+"""
+Who may take next: jobs share a quota evenly, and so do the workers of a job, whatever their numbers.
+
+Start-time fair queueing: what each took is summed in seconds of the whole quota, and whoever took least goes first. What one
+does not want goes to the others; nobody saves up by not asking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+GRACE_S = 0.1  # a worker that asks later than it was told to is not waited for
+DEAD_AFTER_S = 2.0  # beyond the time it was told to ask again
+_HEAD_START = 0.05  # seconds of the quota that one may be ahead
+_LAG = 1.0  # seconds of the quota that one may catch up with, after a pause
+
+
+@dataclass(eq=False)
+class Job:
+    name: str
+    service: float = 0.0  # seconds of the quota
+
+
+@dataclass(eq=False)
+class Worker:
+    name: str
+    job: Job
+    due: float  # when it asks again
+    service: float = 0.0  # seconds of the quota
+    in_flight: int = 0  # as it said last, and leased since
+    hungry: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """
+    What the others leave to the worker whose turn it may be.
+
+    Attributes:
+        seconds: Of the quota that it may take; where positive, at least one call.
+        hungry: Workers that wait, this one included.
+        in_flight: Calls of the others.
+    """
+
+    seconds: float
+    hungry: int
+    in_flight: int
+
+
+class Shares:
+    """The workers of one quota domain, and what each took."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, Job] = {}
+        self._workers: dict[str, Worker] = {}
+
+    @property
+    def jobs(self) -> frozenset[str]:
+        """Those with a worker that is alive."""
+        return frozenset(self._jobs)
+
+    def hear(self, now: float, name: str, job: str, in_flight: int) -> Worker:
+        """The worker that asks, with what it says of its calls; those not heard for long are forgotten."""
+        dead = [w for w in self._workers.values() if now > w.due + DEAD_AFTER_S and w.name != name]
+        for worker in dead:
+            del self._workers[worker.name]
+        if dead:
+            alive = {w.job.name for w in self._workers.values()} | {job}
+            self._jobs = {name: job for name, job in self._jobs.items() if name in alive}
+        worker_job = self._jobs.setdefault(job, Job(job))
+        worker = self._workers.setdefault(name, Worker(name, worker_job, due=now))
+        worker.in_flight = in_flight
+        return worker
+
+    def turn(self, now: float, me: Worker) -> Turn:
+        """What *me* may take, as all others stand."""
+        siblings = others = inf
+        hungry, in_flight = 1, 0
+        for worker in self._workers.values():
+            if worker is me:
+                continue
+            in_flight += worker.in_flight
+            if worker.hungry and now <= worker.due + GRACE_S:
+                hungry += 1
+                if worker.job is me.job:
+                    siblings = min(siblings, worker.service)
+                else:
+                    others = min(others, worker.job.service)
+        self._catch_up(me, siblings, others)
+        ahead = max(me.service - siblings, me.job.service - others)
+        return Turn(_HEAD_START - ahead, hungry, in_flight)
+
+    def take(self, me: Worker, calls: int, seconds: float) -> None:
+        me.in_flight += calls
+        me.service += seconds
+        me.job.service += seconds
+
+    def _catch_up(self, me: Worker, siblings: float, others: float) -> None:
+        lag = _LAG if me.hungry else 0.0
+        if siblings < inf:
+            me.service = max(me.service, siblings - lag)
+        if others < inf:
+            me.job.service = max(me.job.service, others - (lag if me.hungry or siblings < inf else 0.0))

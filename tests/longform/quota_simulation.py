@@ -1,0 +1,337 @@
+"""
+A discrete-event simulation of workers that share a quota, against servers that count exactly.
+
+    python tests/longform/quota_simulation.py
+
+prints every cell of (server, limit, what is known, Retry-After): the makespan beside that of a perfect client, which calls
+first come, first served, at the very moment the server lets it, and refusals a call, in the whole run and in its second half.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count, product
+
+from longform.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.quota import Quota
+
+DELAY_S, SLOW_DELAY_S, SLOW_SHARE = 0.2, 4.0, 0.01
+MEAN_TOKENS = 650
+
+
+@dataclass
+class Bucket:
+    """A continuous token bucket with one second's burst."""
+
+    per_s: float
+    level: float = field(init=False)
+    at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.level = self.per_s
+
+    def wait(self, now: float, amount: float) -> float:
+        self.level = min(self.per_s, self.level + (now - self.at) * self.per_s)
+        self.at = now
+        return max(0.0, (amount - self.level) / self.per_s - 1e-12)
+
+    def take(self, _now: float, amount: float) -> None:
+        self.level -= amount
+
+
+@dataclass
+class Window:
+    """A sliding window of one second."""
+
+    per_s: float
+    taken: deque[tuple[float, float]] = field(default_factory=deque)
+    total: float = 0.0
+
+    def wait(self, now: float, amount: float) -> float:
+        while self.taken and self.taken[0][0] + 1 <= now + 1e-12:
+            self.total -= self.taken.popleft()[1]
+        over = self.total + amount - self.per_s
+        if over <= 1e-6:
+            return 0.0
+        for when, had in self.taken:
+            over -= had
+            if over <= 1e-6:
+                return when + 1 - now
+        return 1.0
+
+    def take(self, now: float, amount: float) -> None:
+        self.taken.append((now, amount))
+        self.total += amount
+
+
+KINDS: dict[str, Callable[[float], Bucket | Window]] = {"bucket": Bucket, "window": Window}
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Limits a second, None: no limit; `closed`: a time span in which everything is refused."""
+
+    kind: str
+    requests: float | None = None
+    tokens: float | None = None
+    closed: tuple[float, float] = (math.inf, math.inf)
+
+    def counters(self) -> list[tuple[Bucket | Window, bool]]:
+        made = [(self.requests, False), (self.tokens, True)]
+        return [(KINDS[self.kind](limit), of_tokens) for limit, of_tokens in made if limit is not None]
+
+
+@dataclass
+class Server:
+    provider: Provider
+    accepted: list[float] = field(default_factory=list)
+    refused: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.counters = self.provider.counters()
+
+    def admit(self, now: float, tokens: float) -> float:
+        """0 where the call is let in, else the seconds until it would be."""
+        begin, end = self.provider.closed
+        wait = max(c.wait(now, tokens if of_tokens else 1.0) for c, of_tokens in self.counters)
+        if begin <= now < end:
+            wait = end - now
+        if wait > 0:
+            self.refused.append(now)
+            return wait
+        for counter, of_tokens in self.counters:
+            counter.take(now, tokens if of_tokens else 1.0)
+        self.accepted.append(now)
+        return 0.0
+
+
+RETRY_AFTER: dict[str, Callable[[float], float | None]] = {
+    "whole seconds": lambda wait: float(math.ceil(wait)),
+    "exact": lambda wait: wait,
+    "missing": lambda _wait: None,
+    "30 s": lambda _wait: 30.0,
+    "0 s": lambda _wait: 0.0,
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    tokens: float
+    estimate: float
+    delay: float
+
+
+def draw_calls(n: int, seed: int) -> list[Call]:
+    rng = random.Random(seed)
+    calls = []
+    for _ in range(n):
+        tokens = rng.randint(400, 900)
+        delay = SLOW_DELAY_S if rng.random() < SLOW_SHARE else DELAY_S
+        calls.append(Call(tokens, tokens * rng.gauss(1, 0.03), delay))
+    return calls
+
+
+def perfect_makespan(provider: Provider, calls: list[Call], slots: int = 256) -> float:
+    server, now, busy, last = Server(provider), 0.0, [0.0] * slots, 0.0
+    for call in calls:
+        now = max(now, busy[0])
+        while wait := server.admit(now, call.tokens):
+            now += wait
+        heapq.heapreplace(busy, now + call.delay)
+        last = max(last, now + call.delay)
+    return last
+
+
+@dataclass
+class Worker:
+    name: str
+    job: str
+    backlog: deque[Call]
+    slots: int
+    waiting: deque[Call] = field(default_factory=deque)
+    under_way: int = 0
+    accepted: list[tuple[float, Call]] = field(default_factory=list)
+    refused: list[tuple[float, float, Call, float | None]] = field(default_factory=list)
+    asking: bool = False
+    asks: int = 0
+    turn: int = 0  # of its next ask, so that an older plan is void
+    known: Limits | None = None
+    dead: bool = False
+
+    def pull(self) -> None:
+        while self.backlog and self.under_way + len(self.waiting) < self.slots:
+            self.waiting.append(self.backlog.popleft())
+
+    def ask(self, now: float) -> Ask:
+        accepted = tuple(Accepted(now - sent, call.estimate, call.tokens) for sent, call in self.accepted)
+        refused = tuple(
+            Refused(now - sent, call.estimate, None if retry is None else retry - (now - heard))
+            for sent, heard, call, retry in self.refused
+        )
+        self.accepted, self.refused = [], []
+        sizes = tuple(call.estimate for call in self.waiting)
+        return Ask(self.name, self.job, sizes, len(sizes), self.under_way, (), accepted, refused, None, self.known)
+
+
+class Simulation:
+    """Workers, a quota and a server under one event queue. `backlogs`: a worker's job -> its calls, shared in a job."""
+
+    def __init__(
+        self, provider: Provider, quota: Quota, workers: list[tuple[str, deque[Call]]], *, retry_after: str, seed: int, slots: int = 64
+    ) -> None:
+        self.server, self.quota, self.retry_after = Server(provider), quota, RETRY_AFTER[retry_after]
+        self.workers = [Worker(f"w{i}", job, backlog, slots) for i, (job, backlog) in enumerate(workers)]
+        self._rng = random.Random(seed)
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = count()
+        self.now = 0.0
+        self.done: list[tuple[float, str]] = []  # when and of which job
+        for worker in self.workers:
+            self._plan_ask(worker, self._rng.uniform(0, 0.01))
+
+    def run(self, until: float = math.inf) -> None:
+        while self._events and self._events[0][0] <= until:
+            self.now, _, happen = heapq.heappop(self._events)
+            happen()
+
+    def at(self, when: float, happen: Callable[[], None]) -> None:
+        heapq.heappush(self._events, (when, next(self._order), happen))
+
+    def _latency(self) -> float:
+        return self._rng.uniform(0.001, 0.005)
+
+    # ------------------------------------------------------------ leases
+
+    def _plan_ask(self, worker: Worker, seconds: float) -> None:
+        worker.turn += 1
+        turn = worker.turn
+        self.at(self.now + seconds, lambda: self._ask(worker, turn))
+
+    def _ask(self, worker: Worker, turn: int) -> None:
+        worker.pull()
+        idle = not (worker.waiting or worker.under_way or worker.accepted or worker.refused)
+        if turn != worker.turn or worker.asking or worker.dead or idle:
+            return
+        worker.asking = True
+        worker.asks += 1
+        left = self.now
+
+        def answer() -> None:
+            ask = worker.ask(self.now)
+            lease = self.quota.lease(self.now, ask)
+            self.at(self.now + self._latency(), lambda: self._leased(worker, lease))
+
+        self.at(left + self._latency(), answer)
+
+    def _leased(self, worker: Worker, lease: Lease) -> None:
+        worker.asking = False
+        worker.known = lease.limits
+        for i in range(lease.calls):
+            call = worker.waiting.popleft()
+            worker.under_way += 1
+            self.at(self.now + lease.over_s * i / lease.calls, lambda call=call: self._send(worker, call))
+        self._plan_ask(worker, 0.0 if worker.refused else lease.again_s)
+
+    # ------------------------------------------------------------ calls
+
+    def _send(self, worker: Worker, call: Call) -> None:
+        sent = self.now
+
+        def arrive() -> None:
+            wait = self.server.admit(self.now, call.tokens)
+            if wait:
+                retry = self.retry_after(wait)
+                self.at(self.now + self._latency(), lambda: self._refused(worker, call, sent, retry))
+            else:
+                self.at(self.now + call.delay, lambda: self._accepted(worker, call, sent))
+
+        if not worker.dead:
+            self.at(sent + self._latency(), arrive)
+
+    def _accepted(self, worker: Worker, call: Call, sent: float) -> None:
+        worker.under_way -= 1
+        worker.accepted.append((sent, call))
+        self.done.append((self.now, worker.job))
+        starved = not worker.waiting
+        worker.pull()
+        if starved and worker.waiting:
+            self._plan_ask(worker, 0.0)
+
+    def _refused(self, worker: Worker, call: Call, sent: float, retry: float | None) -> None:
+        worker.under_way -= 1
+        worker.waiting.appendleft(call)
+        worker.refused.append((sent, self.now, call, retry))
+        if not worker.asking:
+            self._plan_ask(worker, 0.0)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    makespan: float
+    perfect: float
+    refusals: float  # a call
+    late_refusals: float  # a call, in the second half
+    asks: float  # a call
+
+    @property
+    def ratio(self) -> float:
+        return self.makespan / self.perfect
+
+
+def play(provider: Provider, told: Limits, retry_after: str, *, n: int = 3000, workers: int = 4, seed: int = 0) -> Outcome:
+    calls = draw_calls(n, seed)
+    backlog = deque(calls)
+    simulation = Simulation(
+        provider, Quota(told), [("job", backlog)] * workers, retry_after=retry_after, seed=seed
+    )
+    simulation.run()
+    assert len(simulation.done) == n, "a call was lost"
+    ended = max(when for when, _ in simulation.done)
+    half = sorted(simulation.server.accepted)[n // 2]
+    late = sum(when > half for when in simulation.server.refused)
+    return Outcome(
+        ended,
+        perfect_makespan(provider, calls),
+        len(simulation.server.refused) / n,
+        late / (n / 2),
+        sum(w.asks for w in simulation.workers) / n,
+    )
+
+
+def told(provider: Provider, knowledge: str) -> Limits:
+    factor = {"known": 60.0, "10x": 600.0, "unknown": None}[knowledge]
+    if factor is None:
+        return Limits()
+    return Limits(provider.requests and factor * provider.requests, provider.tokens and factor * provider.tokens)
+
+
+def cells() -> Iterator[tuple[Provider, str, str]]:
+    for resource, kind, per_s, knowledge in product(("requests", "tokens"), KINDS, (50, 100), ("known", "unknown", "10x")):
+        limit = per_s if resource == "requests" else per_s * MEAN_TOKENS
+        provider = Provider(kind, **{resource: limit})
+        for retry_after in RETRY_AFTER if knowledge != "known" else ["whole seconds"]:
+            yield provider, knowledge, retry_after
+
+
+def main() -> None:
+    print(f"{'server':8} {'limit':>15} {'told':8} {'Retry-After':14} ratio  worst  refused  late  asks")
+    for provider, knowledge, retry_after in cells():
+        outcomes = [play(provider, told(provider, knowledge), retry_after, seed=seed) for seed in range(3)]
+        limit = f"{provider.requests} calls" if provider.requests else f"{provider.tokens} tokens"
+        ratios = [o.ratio for o in outcomes]
+        refusals, late = max(o.refusals for o in outcomes), max(o.late_refusals for o in outcomes)
+        asks = outcomes[0].asks
+        print(
+            f"{provider.kind:8} {limit:>15} {knowledge:8} {retry_after:14} {sum(ratios) / 3:.3f}  {max(ratios):.3f}"
+            f"  {refusals:.4f}  {late:.4f}  {asks:.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
