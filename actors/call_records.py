@@ -38,7 +38,8 @@ CREATE TABLE attempts (
     attempt_id TEXT PRIMARY KEY, call_id TEXT NOT NULL, job TEXT, stage TEXT, provider TEXT, model TEXT,
     answered_model TEXT, repeat INTEGER, asked_at INTEGER, answered_at INTEGER, state TEXT NOT NULL, failure TEXT,
     finish_reason TEXT, input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER,
-    cost_usd REAL, reserved_usd REAL, seconds REAL, ends_at INTEGER, session INTEGER
+    cost_usd REAL, reserved_usd REAL, seconds REAL, counted_tokens REAL, ends_at INTEGER,
+    session INTEGER
 );
 CREATE INDEX open_attempts ON attempts (call_id) WHERE state = 'open';
 CREATE TABLE answers (call_id TEXT PRIMARY KEY, attempt_id TEXT NOT NULL, text BLOB NOT NULL, logprobs TEXT);
@@ -62,8 +63,8 @@ WHERE state = 'open'
 
 _INTENT = """
 INSERT INTO attempts (attempt_id, call_id, job, stage, provider, model, repeat, asked_at, state, reserved_usd,
-                      ends_at, session)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?)
+                      counted_tokens, ends_at, session)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?, ?)
 ON CONFLICT (attempt_id) DO UPDATE SET session = excluded.session WHERE state = 'open'
 """
 
@@ -263,6 +264,7 @@ def _intent_values(intent: Intent, entry: Entry, session: int) -> tuple[Any, ...
         intent.repeat,
         entry.at_ms,
         intent.reserved_usd,
+        intent.counted_tokens,
         entry.at_ms + round(intent.deadline_s * 1000),
         session,
     )

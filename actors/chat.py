@@ -79,15 +79,19 @@ def quota_domain(settings: ChatSettings) -> str:
     return content_key("quota", settings.provider, settings.base_url, settings.quota or settings.model, key)
 
 
-def check_chat(settings: ChatSettings, *, logprobs: bool = False, reasoning_effort: bool = False) -> None:
+def check_chat(
+    settings: ChatSettings, *, logprobs: bool = False, reasoning_effort: bool = False, with_key: bool = True
+) -> None:
     """
     Find out before the first call what can be known to fail; *logprobs* and *reasoning_effort* will be asked for.
+
+    A key is looked for where *with_key*: who only counts what will be asked needs none.
 
     Raises:
         UsageError: The model is known to lack what is asked, its window is smaller than its output limit, the key's
             environment variable is not set, the base URL is none, or the script is missing, unknown or not wanted.
     """
-    _check_provider(settings)
+    _check_provider(settings, with_key=with_key)
     accepted = capabilities(settings)
     probe = ChatRequest(
         messages=(Message("user", ""),),
@@ -108,7 +112,7 @@ def check_chat(settings: ChatSettings, *, logprobs: bool = False, reasoning_effo
     raise UsageError(msg)
 
 
-def _check_provider(settings: ChatSettings) -> None:
+def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
     if settings.provider == "scripted":
         if settings.script not in SCRIPTS:
             msg = f"a scripted model needs `script`, one of {sorted(SCRIPTS)}; found {settings.script!r}"
@@ -123,7 +127,7 @@ def _check_provider(settings: ChatSettings) -> None:
     if settings.base_url is not None and urlsplit(settings.base_url).scheme not in ("http", "https"):
         msg = f"base_url of model {settings.model!r}: expected http:// or https://, found {settings.base_url!r}"
         raise UsageError(msg)
-    if settings.provider == "openai":
+    if settings.provider == "openai" and with_key:
         api_key(settings)
 
 

@@ -25,7 +25,7 @@ from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, failed,
 from longform.configuration import ChatSettings
 from longform.errors import BudgetReachedError, StoppedError
 from longform.retries import REFUSED, backoff_s, may_pass
-from longform.token_estimates import TokenEstimates, most_input_tokens
+from longform.token_estimates import TokenEstimates, counted_input, most_input_tokens
 
 _BUSY_S = 0.3  # until a call that another worker is making is asked for again
 _MOST_REFUSALS = 100  # of one call; the governor holds calls back long before
@@ -182,6 +182,7 @@ class ChatPool:
             repeat=request.repeat,
             reserved_usd=most_usd(most_input_tokens(request), request.max_tokens, self._price),
             deadline_s=settings.timeout_s,
+            counted_tokens=counted_input(request),
         )
 
     def _cancelled(self, attempt: _Attempt) -> None:

@@ -22,10 +22,8 @@ import os
 import signal
 import socket
 import struct
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Any, Self
@@ -35,61 +33,13 @@ from aiohttp import web
 from actors.fake_batches import FakeBatches
 from actors.fake_options import parse_options
 from actors.fake_replies import Asked, PrefixCache, completion_body, cut, read_asked
+from actors.fake_tally import Served, Tally
 from longform.fake_limits import Gate, refusal_headers
-from longform.fake_settings import FAULTS, FakeSettings, Fate, draw_fate
+from longform.fake_settings import FakeSettings, Fate, draw_fate
 
 _LARGEST_BODY = 256 * 2**20
 _WAITING_CONNECTIONS = 4096  # a client that opens hundreds at once must not wait for a SYN to be sent again
 _ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: on, 0 s; closing sends a reset
-
-
-@dataclass
-class Served:
-    """A request that was let in; `outcome` is None while it is under way."""
-
-    content: str
-    tokens: int
-    at_s: float
-    done_s: float | None = None
-    outcome: str | None = None
-
-
-@dataclass
-class Tally:
-    """What was served since the start or the last reset."""
-
-    started: float = field(default_factory=monotonic)
-    refused: int = 0
-    unauthorized: int = 0
-    bad_requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    in_flight: int = 0
-    max_in_flight: int = 0
-    seen: Counter[str] = field(default_factory=Counter)
-    served: list[Served] = field(default_factory=list)
-    refused_at_s: list[float] = field(default_factory=list)
-
-    def counters(self) -> dict[str, Any]:
-        """Requests that are `accepted` end `completed`, as one of the `faults`, or `gone`: the client left before."""
-        outcomes = Counter(one.outcome for one in self.served)
-        return {
-            "accepted": len(self.served),
-            "refused": self.refused,
-            "unauthorized": self.unauthorized,
-            "bad_requests": self.bad_requests,
-            "completed": outcomes["completed"],
-            "gone": outcomes["gone"],
-            "faults": {kind: outcomes[kind] for kind in FAULTS},
-            "in_flight": self.in_flight,
-            "max_in_flight": self.max_in_flight,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "cached_tokens": self.cached_tokens,
-            "distinct": len(self.seen),
-            "served_again": len(self.served) - len(self.seen),
-        }
 
 
 class FakeProvider:

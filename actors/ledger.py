@@ -19,12 +19,15 @@ import pyarrow.fs as pafs
 
 from actors.call_records import CallRecords
 from actors.ledger_entry import Entry, Session, process_lives, this_host, this_session
+from actors.ledger_history import history
 from actors.ledger_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
-from actors.ledger_totals import By, Totals, totals
+from actors.ledger_totals import By, Totals, stage_totals, totals
 from actors.storage import Folder, open_location
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
+from longform.configuration import ChatSettings
 from longform.errors import UsageError
+from longform.spending import History
 
 RECORDS = "calls.sqlite"
 
@@ -66,10 +69,11 @@ class Ledger:
         return cls(url, job="")
 
     def close(self) -> None:
-        """Let go of the files; a shared log is packed where much was added to it."""
+        """Let go of the files, for good; a shared log is packed where much was added to it."""
         with self._lock:
-            if self._log is not None:
-                self._log.pack(self._records)
+            log, self._log = self._log, None
+            if log is not None:
+                log.pack(self._records)
             self._records.close()
 
     # ------------------------------------------------------------ the door of every call
@@ -112,6 +116,16 @@ class Ledger:
     def totals_by(self, by: By, *, job: str | None = None) -> dict[str | None, Totals]:
         """Sums apart for each model, stage, job or day (UTC); None: not known."""
         return self._totals(by=by, job=job, stage=None)
+
+    def totals_by_stage(self, jobs: Sequence[str]) -> dict[tuple[str | None, str | None], Totals]:
+        """Sums over the attempts of *jobs*, apart for each stage and model as configured, in the order of the calls."""
+        with self._lock:
+            return stage_totals(self._records, jobs)
+
+    def history(self, chat: ChatSettings, kind: str) -> History:
+        """What answered calls of the configured model took in stages of one *kind*, the first word of their names."""
+        with self._lock:
+            return history(self._records, chat, kind)
 
     def batches(self, rows: int = 10_000) -> Iterator[pa.Table]:
         """The table `calls`, *rows* at a time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -81,6 +82,16 @@ def totals(records: CallRecords, *, by: By | None, job: str | None, stage: str |
     )
     rows = records.rows(query, {"refused": REFUSED, "job": job, "stage": stage})
     return {row[0]: _totals(row[1:]) for row in rows}
+
+
+def stage_totals(records: CallRecords, jobs: Sequence[str]) -> dict[tuple[str | None, str | None], Totals]:
+    """Sums over the attempts of *jobs* for each stage and model as configured; None: not known."""
+    query = (
+        f"SELECT stage, model, {_SUMS} FROM attempts "  # noqa: S608 - a constant of this file
+        "WHERE job IN (SELECT value FROM json_each(:jobs)) GROUP BY stage, model ORDER BY min(rowid)"
+    )
+    rows = records.rows(query, {"refused": REFUSED, "jobs": json.dumps(list(jobs))})
+    return {(row[0], row[1]): _totals(row[2:]) for row in rows}
 
 
 def _totals(row: tuple[Any, ...]) -> Totals:

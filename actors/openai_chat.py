@@ -24,11 +24,11 @@ PROVIDER_URL = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True)
-class _Connection:
-    """A client, which belongs to the event loop it was made on."""
+class _Connections:
+    """A client for each server; they belong to the event loop they were made on."""
 
     loop: asyncio.AbstractEventLoop
-    client: AsyncOpenAI
+    clients: tuple[AsyncOpenAI, ...]
 
 
 class OpenAIChat:
@@ -42,38 +42,28 @@ class OpenAIChat:
         self.settings = settings
         self.accepted = capabilities(settings)
         self._key = api_key(settings)
-        self._connection: _Connection | None = None
+        self._connections: _Connections | None = None
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         reason = refusal_reason(request, self.accepted)
         if reason is not None:
             return failed(reason)
-        client = self._connect()
+        client = self._clients()[request.replica]
         started = monotonic()
         reply = await self._attempt(client, request)
         return replace(reply, seconds=monotonic() - started)
 
     async def close(self) -> None:
-        if self._connection is not None:
-            await self._connection.client.close()
-            self._connection = None
+        if self._connections is not None:
+            for client in self._connections.clients:
+                await client.close()
+            self._connections = None
 
-    def _connect(self) -> AsyncOpenAI:
-        import httpx
-        from openai import AsyncOpenAI, DefaultAioHttpClient
-
+    def _clients(self) -> tuple[AsyncOpenAI, ...]:
         loop = asyncio.get_running_loop()
-        if self._connection is None or self._connection.loop is not loop:
-            client = AsyncOpenAI(
-                base_url=self.settings.base_url or PROVIDER_URL,
-                api_key=self._key,
-                max_retries=0,
-                timeout=None,  # the deadline of an attempt is the only limit
-                # aiohttp reads 0 as no limit, and None as its own 100, which calls would queue for unseen.
-                http_client=DefaultAioHttpClient(limits=httpx.Limits(max_connections=0)),
-            )
-            self._connection = _Connection(loop, client)
-        return self._connection.client
+        if self._connections is None or self._connections.loop is not loop:
+            self._connections = _Connections(loop, tuple(_client(url, self._key) for url in servers(self.settings)))
+        return self._connections.clients
 
     async def _attempt(self, client: AsyncOpenAI, request: ChatRequest) -> ChatReply:
         import openai
@@ -94,24 +84,43 @@ class OpenAIChat:
         return replace(read_completion(response.content), signals=read_signals(response.headers, now=time()))
 
 
+def _client(base_url: str, key: str) -> AsyncOpenAI:
+    import httpx
+    from openai import AsyncOpenAI, DefaultAioHttpClient
+
+    return AsyncOpenAI(
+        base_url=base_url,
+        api_key=key,
+        max_retries=0,
+        timeout=None,  # the deadline of an attempt is the only limit
+        # aiohttp reads 0 as no limit, and None as its own 100, which calls would queue for unseen.
+        http_client=DefaultAioHttpClient(limits=httpx.Limits(max_connections=0)),
+    )
+
+
+def servers(settings: ChatSettings) -> tuple[str, ...]:
+    """The base URL of each server of the model; a request's `replica` is its place among them."""
+    return settings.replicas or (settings.base_url or PROVIDER_URL,)
+
+
 def api_key(settings: ChatSettings) -> str:
     """
     The key from the environment; a server on this machine may do without.
 
     Raises:
-        UsageError: The variable is not set or empty, and the server is not on a loopback address.
+        UsageError: The variable is not set or empty, and a server is not on a loopback address.
     """
     key = os.environ.get(settings.api_key_env)
     if key:
         return key
-    if _is_loopback(settings.base_url):
+    if all(map(_is_loopback, servers(settings))):
         return "none"  # the client insists on a value
     msg = f"model {settings.model!r} needs a key: set the environment variable {settings.api_key_env}"
     raise UsageError(msg)
 
 
-def _is_loopback(base_url: str | None) -> bool:
-    host = urlsplit(base_url).hostname if base_url else None
+def _is_loopback(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname
     if host is None:
         return False
     try:

@@ -6,7 +6,7 @@ commit last, so that a writer killed at any moment leaves whole rows or none. A 
 work ids; where two commits hold one work id, the later commit wins.
 
     TABLE/part-<hash>.parquet
-    TABLE/_commits/<number>-<hash>.json     {"parts": [{"path", "rows", "work_ids"}]}
+    TABLE/_commits/<number>-<hash>.json     {"parts": [{"path", "rows", "work_ids"}], "forgotten": [work ids]}
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -63,7 +64,7 @@ class Folder:
 
     def delete_table(self, table: str) -> None:
         """Remove a table with all its parts; a table that is not there is fine."""
-        if self._filesystem.get_file_info(self._path(table)).type != pafs.FileType.NotFound:
+        with suppress(FileNotFoundError):
             self._filesystem.delete_dir(self._path(table))
 
     def delete_if_empty(self) -> None:
@@ -145,23 +146,29 @@ class Folder:
 
     def commit(self, table: str, parts: Sequence[Part]) -> None:
         """Make *parts* count from now on."""
-        body = {"parts": [asdict(part) for part in parts]}
-        number = len(self._commit_names(table))
-        self.write_json(f"{table}/{_COMMITS}/{number:06d}-{content_key(body)}.json", body)
+        self._add_commit(table, {"parts": [asdict(part) for part in parts]})
+
+    def forget(self, table: str, work_ids: Sequence[str]) -> None:
+        """Let the rows of *work_ids* count no more, until a later commit holds them again."""
+        self._add_commit(table, {"parts": [], "forgotten": list(work_ids)})
 
     def parts(self, table: str) -> list[Part]:
-        """The committed parts, oldest first; none where the table is not there."""
+        """The committed parts, oldest first; none where the table is not there. Some of their rows may be forgotten."""
         found: dict[str, Part] = {}
-        for name in self._commit_names(table):
-            for entry in self.read_json(f"{table}/{_COMMITS}/{name}")["parts"]:
-                part = Part(path=entry["path"], rows=entry["rows"], work_ids=tuple(entry["work_ids"]))
+        for parts, _ in self._commits(table):
+            for part in parts:
                 found.pop(part.path, None)
                 found[part.path] = part
         return list(found.values())
 
     def locate(self, table: str) -> dict[str, str]:
         """Work id -> path of the part that holds its current rows."""
-        return {work_id: part.path for part in self.parts(table) for work_id in part.work_ids}
+        found: dict[str, str] = {}
+        for parts, forgotten in self._commits(table):
+            found.update((work_id, part.path) for part in parts for work_id in part.work_ids)
+            for work_id in forgotten:
+                found.pop(work_id, None)
+        return found
 
     def read_part(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
         with self._filesystem.open_input_file(self._path(path)) as file:
@@ -185,7 +192,7 @@ class Folder:
         wanted = None if work_ids is None else set(work_ids)
         located = self.locate(table)
         for part in self.parts(table):
-            current = {w for w in part.work_ids if located[w] == part.path}
+            current = {w for w in part.work_ids if located.get(w) == part.path}
             keep = current if wanted is None else current & wanted
             if not keep:
                 continue
@@ -202,10 +209,24 @@ class Folder:
         from botocore.config import Config
 
         retries = {"mode": "standard", "max_attempts": _S3_ATTEMPTS}
-        return boto3.client("s3", config=Config(retries=retries, connect_timeout=_S3_WAIT_S, read_timeout=_S3_WAIT_S))
+        session = boto3.Session()  # the module's own would keep the first credentials it has seen
+        return session.client("s3", config=Config(retries=retries, connect_timeout=_S3_WAIT_S, read_timeout=_S3_WAIT_S))
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
+
+    def _add_commit(self, table: str, body: Mapping[str, Any]) -> None:
+        number = len(self._commit_names(table))
+        self.write_json(f"{table}/{_COMMITS}/{number:06d}-{content_key(body)}.json", body)
+
+    def _commits(self, table: str) -> Iterator[tuple[list[Part], list[str]]]:
+        """The parts that each commit adds and the work ids that it forgets, oldest first."""
+        for name in self._commit_names(table):
+            body = self.read_json(f"{table}/{_COMMITS}/{name}")
+            yield (
+                [Part(**(entry | {"work_ids": tuple(entry["work_ids"])})) for entry in body["parts"]],
+                body.get("forgotten", []),
+            )
 
     def _commit_names(self, table: str) -> list[str]:
         selector = pafs.FileSelector(self._path(f"{table}/{_COMMITS}"), allow_not_found=True)

@@ -147,7 +147,8 @@ class Turns(Generic[CallT]):
         return bool(self._refused) or unknown or not (self._queue or self._n_leased)
 
     def _ask(self) -> Ask:
-        self._queue = deque(waiting for waiting in self._queue if not waiting.turn.done())  # the rest was cancelled
+        while self._queue and self._queue[0].turn.done():  # cancelled
+            self._queue.popleft()
         n_sizes = max(0, min(self._most - self._n_leased, _MOST_SIZES))
         now = time.monotonic()
         ask = Ask(
@@ -174,7 +175,9 @@ class Turns(Generic[CallT]):
     # ------------------------------------------------------------ using a lease
 
     def _grant(self, lease: Lease) -> None:
-        granted = [self._queue.popleft() for _ in range(min(lease.calls, len(self._queue)))]
+        taken = [self._queue.popleft() for _ in range(min(lease.calls, len(self._queue)))]
+        granted = [waiting for waiting in taken if not waiting.turn.done()]
+        self._returned += [waiting.tokens for waiting in taken if waiting.turn.done()]  # cancelled
         if granted:
             self._n_leased += len(granted)
             task = asyncio.create_task(self._start(granted, lease.over_s))

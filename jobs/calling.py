@@ -8,10 +8,9 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
-from actors.price_list import PriceList
-
 from actors.call_context import CallContext
-from actors.ledger_keeper import NO_LIMIT, Budget, start_keeper
+from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
+from actors.price_list import PriceList
 from longform.configuration import AskedJudge, ChatSettings, Experiment, Summarizer
 from longform.errors import UsageError
 
@@ -41,6 +40,15 @@ class Calling:
         """Make sure the keeper runs, in the Ray that runs if one does; the second call does nothing."""
         if self._keeper is None:
             self._keeper = start_keeper(self.ledger, self.job, self.budget)
+
+    def n_reused(self) -> int:
+        """Replies so far that came from the ledger, and cost nothing."""
+        if isinstance(self._keeper, LedgerKeeper):
+            return self._keeper.n_reused()
+        import ray
+
+        keeper: Any = self._keeper
+        return int(ray.get(keeper.n_reused.remote()))
 
     def check_prices(self, models: list[ChatSettings]) -> None:
         """

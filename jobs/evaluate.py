@@ -3,6 +3,7 @@ The main job: run systems on a benchmark, judge what they write, report.
 
     longform evaluate CONFIG --bench BENCH --out RUN
     longform evaluate CONFIG --bench BENCH --out RUN --citations matrix
+    longform evaluate CONFIG --bench BENCH --out RUN --plan
     ray job submit --working-dir . -- python -m jobs.evaluate CONFIG --bench s3://... --out s3://...
 
 CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing that stands in RUN.
@@ -11,11 +12,14 @@ CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
+from jobs.call_results import call_results, noted_calls
 from jobs.calling import Calling, add_calling_arguments, calling_of, chat_models
 from jobs.cards import judge_rows
 from jobs.classify import classify_stage, classify_tasks
@@ -27,12 +31,15 @@ from jobs.judge import judge_stage, judge_tasks
 from jobs.pack import pack_stage, pack_tasks
 from jobs.plan_run import check_experiment, plan_run
 from jobs.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
+from jobs.prepay import Batched, check_batches, prepay, summaries_in_batches, verdicts_in_batches
 from jobs.rerank import rerank_stage, rerank_tasks
 from jobs.results import summary_infos, write_results
 from jobs.retrieval_results import retrieval_rows
 from jobs.retrieve import retrieve_stage, retrieve_tasks
+from jobs.retry import forget_passing_failures
 from jobs.run_record import RunRecord
 from jobs.score import score_stage, score_tasks
+from jobs.spending_plan import keep_plan, plan_words, spending_plan
 from jobs.split import split_stage, split_tasks
 from jobs.stage import Stage, Task, run_stage
 from jobs.summarize import summarize_stage, summarize_tasks
@@ -89,12 +96,14 @@ class Evaluation:
         cluster: Cluster,
         calling: Calling,
         limit: int | None = None,
+        planning: bool = False,
     ) -> None:
         self.experiment, self.bench_url, self.cluster, self.calling = experiment, bench_url, cluster, calling
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         check_way(WAY)
-        check_experiment(experiment, self.benchmark)
+        check_experiment(experiment, self.benchmark, with_keys=not planning)
         judge_rows(experiment)
+        check_batches(chat_models(experiment))
         calling.check_prices(chat_models(experiment))
         self.plan = plan_run(experiment, self.benchmark, limit=limit)
         config = experiment.model_dump(mode="json")
@@ -105,6 +114,11 @@ class Evaluation:
         """The stages in the order of the data, up to and with *until*."""
         last = [step.name for step in WAY].index(until)
         return [getattr(self, step.name) for step in WAY[: last + 1]]
+
+    def forget_failures(self) -> None:
+        """Make what failed for a passing reason (overload, a broken connection) work that is not done."""
+        if n := forget_passing_failures(self.run, self.plan, self.experiment.partial_score):
+            print(f"{n} rows had failed for a reason that may pass; they are made again", file=sys.stderr)
 
     def retrieve(self) -> None:
         stage = retrieve_stage(self.run, self.bench_url, self.experiment, threads=self.threads)
@@ -121,12 +135,17 @@ class Evaluation:
         self._perform(stage, len(self.plan.contexts), pack_tasks(self.run, self.plan.contexts))
 
     def summarize(self) -> None:
-        for name in dict.fromkeys(wanted.summarizer for wanted in self.plan.summaries):
-            stage = summarize_stage(
-                self.run, self.bench_url, self.experiment, name, calling=self.calling, threads=self.threads
-            )
-            wanted = sum(summarized.summarizer == name for summarized in self.plan.summaries)
-            self._perform(stage, wanted, summarize_tasks(self.run, self.experiment, name, self.plan.summaries))
+        for name in self.experiment.summarizers:
+            self._summarize(name)
+
+    def _summarize(self, name: str) -> None:
+        stage = summarize_stage(
+            self.run, self.bench_url, self.experiment, name, calling=self.calling, threads=self.threads
+        )
+        if wanted := sum(summarized.summarizer == name for summarized in self.plan.summaries):
+            tasks = summarize_tasks(self.run, self.experiment, name, self.plan.summaries)
+            batched = summaries_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
+            self._perform(stage, wanted, tasks, batched)
 
     def repair(self) -> None:
         if wanted := self.plan.repaired:
@@ -148,7 +167,8 @@ class Evaluation:
                 tasks = judge_tasks(
                     self.run, name, settings, wanted=self.plan.asked, infos=infos, benchmark=self.benchmark
                 )
-                self._perform(stage, len(infos), tasks)
+                batched = verdicts_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
+                self._perform(stage, len(infos), tasks, batched)
         for name, settings in judges:
             if isinstance(settings, MeanJudge):
                 tasks = combine_tasks(self.run, name, settings, wanted=self.plan.means, asked=self.plan.asked)
@@ -183,15 +203,31 @@ class Evaluation:
             judges=judge_rows(self.experiment),
             partial_score=self.experiment.partial_score,
             aggregate=self.experiment.aggregate,
-            more={"retrieval": retrieval},
+            more={"retrieval": retrieval, **call_results(self.run, self.record, self.experiment)},
             **settings,
         )
 
-    def _perform(self, stage: Stage, wanted: int, tasks: list[Task]) -> None:
-        if tasks and stage.asynchronous:
-            self.cluster.start()
-            self.calling.start()
-        self.record.add(run_stage(self.run, stage, wanted, tasks, cluster=self.cluster))
+    def spending(self) -> dict[str, Any]:
+        """What the run will ask its models, once the stages before the first call are done."""
+        for stage in self.stages("pack"):
+            stage()
+        for name, settings in self.experiment.summarizers.items():
+            if settings.kind == "offline":
+                self._summarize(name)
+        document = spending_plan(
+            self.run, self.benchmark, self.experiment, self.plan, calling=self.calling, workers=self.cluster.workers
+        )
+        keep_plan(self.run, document, self.record.jobs)
+        return document
+
+    def _perform(self, stage: Stage, wanted: int, tasks: list[Task], batched: Batched | None = None) -> None:
+        with ExitStack() as open_until_done:
+            if tasks and stage.asynchronous:
+                self.cluster.start()
+                open_until_done.enter_context(noted_calls(self.record, self.calling, stage.name))
+                if batched is not None:
+                    prepay(batched, self.calling.context(stage.name))
+            self.record.add(run_stage(self.run, stage, wanted, tasks, cluster=self.cluster))
 
 
 def evaluate(
@@ -221,6 +257,7 @@ def evaluate(
         BudgetReachedError: The command may not spend what is left to do; what is done is kept.
     """
     evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
+    evaluation.forget_failures()
     *before, last = evaluation.stages(until)
     for stage in before:
         stage()
@@ -256,6 +293,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", required=True, metavar="RUN")
     parser.add_argument("--limit", type=int, help="only the first queries")
     parser.add_argument("--until", choices=[step.name for step in WAY], default=WAY[-1].name)
+    parser.add_argument("--plan", action="store_true", help="say what models will be asked and what it costs; ask none")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the configuration")
     parser.add_argument(
         "--citations",
@@ -269,13 +307,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         changes = [f"citations={arguments.citations}"] if arguments.citations else []
         experiment = read_experiment(arguments.config, [*arguments.set, *changes])
         bench = benchmark_url(experiment, arguments.bench, arguments.out)
+        calling = calling_of(arguments, "evaluate", arguments.out)
         with cluster_of(arguments) as cluster:
+            if arguments.plan:
+                planned = Evaluation(
+                    experiment,
+                    bench,
+                    arguments.out,
+                    cluster=cluster,
+                    calling=calling,
+                    limit=arguments.limit,
+                    planning=True,
+                ).spending()
+                return Outcome(planned, plan_words(planned))
             results = evaluate(
                 experiment,
                 bench,
                 arguments.out,
                 cluster=cluster,
-                calling=calling_of(arguments, "evaluate", arguments.out),
+                calling=calling,
                 limit=arguments.limit,
                 until=arguments.until,
             )

@@ -87,9 +87,9 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
     )
 
 
-def check_experiment(experiment: Experiment, benchmark: Benchmark) -> None:
+def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys: bool = True) -> None:
     """
-    Everything the experiment names can be used.
+    Everything the experiment names can be used; keys of models are looked for where *with_keys*.
 
     Raises:
         UsageError: A model, folder, key, prompt or table is not there; nothing has been done.
@@ -97,7 +97,7 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark) -> None:
     check_loadable(experiment, bench_url=benchmark.folder.url)
     for settings in [*experiment.summarizers.values(), *experiment.judges.values()]:
         if isinstance(settings, ChatSummarizer | ChatJudge):
-            check_chat(settings.chat)
+            check_chat(settings.chat, with_key=with_keys)
     _check_prompts(experiment.prompts)
     if experiment.citations == "matrix":
         check_documents(benchmark)

@@ -18,8 +18,8 @@ from longform.retries import may_pass
 
 def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) -> int:
     """How many summaries and judgements of *plan* had failed so, and are to be made again."""
-    summaries = _failed(run, "summaries", plan.written_work_ids)
-    judged = _failed(run, "verdicts", plan.asked.values())
+    summaries = passing_failures(run, "summaries", plan.written_work_ids)
+    judged = passing_failures(run, "verdicts", plan.asked.values())
     forgotten: dict[str, set[str]] = {table: set() for table in ("summaries", "units", "verdicts", "scores")}
     for summary in summaries:
         twins = {summary, plan.repaired.get(summary, summary)}
@@ -40,7 +40,8 @@ def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) ->
     return len(summaries) + len(judged)
 
 
-def _failed(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:
+def passing_failures(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:
+    """Those of *work_ids* of which a row failed so."""
     wanted = set(work_ids) & run.locate(table).keys()
     rows = run.read(table, work_ids=wanted, columns=["work_id", "failure"]).to_pylist() if wanted else []
     return {row["work_id"] for row in rows if row["failure"] is not None and may_pass(row["failure"])}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.benchmark import Benchmark
+from actors.call_context import CallContext
 from actors.storage import Folder
 from jobs.stage import StageReport
 from longform import __version__
@@ -55,8 +56,26 @@ class RunRecord:
             "git_commit": _git_commit(),
             "versions": {"longform": __version__, "python": platform.python_version()}
             | {name: version(name) for name in _PACKAGES},
+            "jobs": before.get("jobs", []) if before else [],
             "stages": [],
         }
+        self._write()
+
+    @property
+    def jobs(self) -> list[str]:
+        """The names, in their ledgers, of all commands that called models for this run."""
+        return [job["job"] for job in self.content["jobs"]]
+
+    def add_job(self, context: CallContext) -> None:
+        """Note, before it calls, a command that will call models for this run, its ledger and its prices."""
+        if context.job not in self.jobs:
+            job: dict[str, Any] = {"job": context.job, "ledger": context.ledger, "prices": context.prices, "stages": []}
+            self.content["jobs"].append(job)
+            self._write()
+
+    def add_called(self, job: str, stage: Mapping[str, Any]) -> None:
+        """Note what one *stage* of a *job* took."""
+        next(noted for noted in self.content["jobs"] if noted["job"] == job)["stages"].append(dict(stage))
         self._write()
 
     def add(self, report: StageReport) -> None:

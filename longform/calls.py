@@ -20,6 +20,7 @@ class Intent(NamedTuple):
         repeat: Tells apart calls that ask the same again on purpose.
         reserved_usd: The most it can cost; None: its price is not known.
         deadline_s: It will have ended by then, from now.
+        counted_tokens: Input tokens, as counted or guessed by whoever asks; None: not counted.
     """
 
     attempt_id: str
@@ -30,6 +31,7 @@ class Intent(NamedTuple):
     repeat: int
     reserved_usd: float | None
     deadline_s: float
+    counted_tokens: float | None = None
 
 
 class Receipt(NamedTuple):

@@ -8,41 +8,22 @@ with every ask, in seconds that only grow.
 
 from __future__ import annotations
 
-from math import inf
+from math import ceil, inf
 from typing import NamedTuple
 
+from longform.accounts import Account
 from longform.chat import Signals
 from longform.holds import Hold
 from longform.leases import Accepted, Ask, Lease, Limits, Refused
-from longform.rate_finding import Amounts, RateFinder
+from longform.rate_finding import RateFinder
 from longform.shares import Shares, Turn, Worker
 
-_BURST_S = 0.15  # what an account holds, beside one call
-_PATIENT_BURST_S = 0.5  # the same where one call takes longer than that to accrue: workers ask every half second
-_SOONEST_S = 0.05  # between two asks of a worker
+_ROUND_S = 0.05  # in which every worker has a turn, at least
+_EARLY_S = 0.005  # a call of a worker's own share may go so much before its time: nobody asks to the millisecond
+_SPIN_S = 0.01  # between two asks of a worker, at least
 _LATEST_S = 0.5  # so that holds are heard
 _SLICE_S = 0.1
 _RUNS_AT_MOST_S = 0.1  # between two asks of anybody, for the growth of a pace
-
-
-class Account:
-    """Amounts that accrue at a pace; what is taken may exceed what is there, and is then owed."""
-
-    def __init__(self) -> None:
-        self.level = 0.0
-        self._capacity = 0.0
-
-    def accrue(self, seconds: float, pace: float, one_call: float) -> None:
-        """Fill for *seconds*; *one_call* is what a usual call takes."""
-        if pace == inf:
-            self.level, self._capacity = 0.0, 0.0
-            return
-        self._capacity = one_call + pace * _BURST_S + min(one_call, pace * _PATIENT_BURST_S)
-        self.level = min(self.level + pace * seconds, self._capacity)
-
-    def lacks(self, amount: float) -> float:
-        """What must still accrue before *amount* may go; a call above the capacity goes when the account is full."""
-        return min(amount, self._capacity) - self.level
 
 
 class _Grant(NamedTuple):
@@ -99,7 +80,7 @@ class Quota:
             now: Monotonic seconds, never less than the last.
             ask: What it wants and heard.
         """
-        if ask.known is not None:
+        if ask.known is not None and ask.worker not in self._shares:
             self._finder.go_on_from(ask.known)
         self._accrue(now)
         self._hear(now, ask)
@@ -111,7 +92,7 @@ class Quota:
         if ask.sizes and turn.seconds >= 0:
             self._binds = grant.binds
         worker.hungry = grant.calls < len(ask.sizes)
-        over = min(_SLICE_S, grant.seconds * turn.hungry) if grant.calls > 1 else 0.0
+        over = min(_SLICE_S, grant.seconds) if grant.calls > 1 else 0.0
         again = self._again(now, worker, turn, grant)
         worker.due = now + again
         self._finder.goodput.spread(now, over, grant.calls, grant.tokens)
@@ -120,18 +101,16 @@ class Quota:
     # ------------------------------------------------------------ what was heard
 
     def _accrue(self, now: float) -> None:
-        seconds = max(0.0, now - self._now) if self._now > -inf else 0.0
+        seconds = max(0.0, now - max(self._now, self._hold.until)) if self._now > -inf else 0.0
         self._now = now
         self._finder.run(min(seconds, _RUNS_AT_MOST_S), requests_bind=self._binds[0], tokens_bind=self._binds[1])
         pace = self._finder.pace
         self._requests.accrue(seconds, pace.requests, 1.0)
         self._tokens.accrue(seconds, pace.tokens, self._usual_tokens)
-        if now < self._hold.until:
-            self._empty_accounts()
 
     def _empty_accounts(self) -> None:
-        self._requests.level = min(self._requests.level, 0.0)
-        self._tokens.level = min(self._tokens.level, 0.0)
+        self._requests.empty()
+        self._tokens.empty()
 
     def _hear(self, now: float, ask: Ask) -> None:
         for accepted in ask.accepted:
@@ -200,23 +179,25 @@ class Quota:
             room = max(0, min(room, self._limits.in_flight - ask.in_flight - turn.in_flight))
         leave = self._hold.leave(now)
         if leave == 1 and room:
-            grant = self._take(ask.sizes[:1], inf, self._finder.pace, forced=True)
+            grant = self._take(ask.sizes[:1], turn, forced=True)
             self._hold.canary_left(now)
             return grant
-        return self._take(ask.sizes[: room if leave is None else 0], turn.seconds, self._finder.pace, forced=False)
+        return self._take(ask.sizes[: room if leave is None else 0], turn, forced=False)
 
-    def _take(self, sizes: tuple[float, ...], turn_s: float, pace: Amounts, *, forced: bool) -> _Grant:
-        calls, tokens, seconds, wait = 0, 0.0, 0.0, 0.0
+    def _take(self, sizes: tuple[float, ...], turn: Turn, *, forced: bool) -> _Grant:
+        pace = self._finder.pace
         per_call, per_token = 1 / pace.requests, 1 / pace.tokens
+        calls, tokens, seconds, wait = 0, 0.0, 0.0, 0.0
         binds = (False, False)
+        claim_s = self._round_s(turn) * turn.share
         for size in sizes:
-            if seconds > turn_s or turn_s < 0:
+            if not forced and (turn.seconds < 0 or seconds > turn.seconds):
                 break
-            wait_requests = self._requests.lacks(1.0) * per_call
-            wait_tokens = self._tokens.lacks(size) * per_token
-            wait = max(wait_requests, wait_tokens, 0.0)
-            if wait > 0 and not forced:
-                binds = (wait_requests > 0, wait_tokens > 0)
+            waits = self._requests.wait_s(1.0), self._tokens.wait_s(size)
+            early = _EARLY_S if seconds + _EARLY_S < claim_s else 0.0
+            wait = max(*waits, 0.0)
+            if wait > early and not forced:
+                binds = (waits[0] > early, waits[1] > early)
                 break
             self._requests.level -= 1
             self._tokens.level -= size
@@ -226,14 +207,26 @@ class Quota:
 
     def _again(self, now: float, worker: Worker, turn: Turn, grant: _Grant) -> float:
         if now < self._hold.until:
-            return min(max(self._hold.next_leave_s(now), _SOONEST_S), _LATEST_S)
+            return min(max(self._hold.next_leave_s(now), _ROUND_S), _LATEST_S)
         if not worker.hungry:
             return _LATEST_S
+        round_s = self._round_s(turn)
+        level_s = min(self._requests.seconds, self._tokens.seconds)
+        if grant.calls:
+            wait = round_s - level_s
+        else:
+            wait = max(grant.wait_s, -turn.seconds)
+            for due, share in turn.dues:
+                if due - now > wait + _EARLY_S:
+                    break
+                wait += share * round_s
+        return min(max(wait, _SPIN_S), _ROUND_S if self._finder.seeking else _LATEST_S)
+
+    def _round_s(self, turn: Turn) -> float:
+        """In which each of the waiting workers is due its share, at least one call."""
         pace = self._finder.pace
-        one = max(1 / pace.requests, self._usual_tokens / pace.tokens)
-        share = min(turn.hungry * one, _SLICE_S)
-        wait = max(grant.wait_s, share) if turn.seconds >= 0 else turn.hungry * one
-        return min(max(wait, _SOONEST_S), _LATEST_S)
+        one_each = max(1 / pace.requests, self._usual_tokens / pace.tokens) / turn.smallest_share
+        return one_each * ceil(_ROUND_S / one_each)
 
 
 def _lowest(limits: list[Limits]) -> Limits:

@@ -12,17 +12,21 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+from longform.holds import OBEYED_S
 from longform.leases import Limits
 
 TOLD_SHARE = 0.99  # of a limit that was told is used
 FOUND_SHARE = 0.985  # of a goodput that met a refusal
 
-_FIRST_PACE = 10.0  # calls/s of an unknown quota
+_FIRST_PACE = 20.0  # calls/s of an unknown quota
 _DOUBLING_S = 0.25  # of the pace, until the first refusal
 _WINDOW_S = 1.0  # over which goodput is measured
 _AT_ITS_LIMIT = 0.9  # a resource whose goodput was below this share of its pace is not to blame
 _SOON_S = 5.0  # a refusal within says that the last cut was too small
 _DEEPEST_CUT = 0.85
+_REPEATS = 0.03  # goodputs that differ by less are the same
+_LEAST_SHARE = 0.965  # of a goodput that repeats: lower says nothing new
+_SPARE = 1.05  # of the goodput of the resource that is not counted
 _BLIND_CUT = 0.7  # nothing was let in, so that no goodput is known
 _SLOWEST = 0.005  # calls/s
 _PATIENCE_S = 4.0  # before a found pace is tried upwards
@@ -40,6 +44,9 @@ class Amounts(NamedTuple):
 
     requests: float
     tokens: float
+
+
+_NOTHING = Amounts(0.0, 0.0)
 
 
 class Goodput:
@@ -83,6 +90,7 @@ class RateFinder:
         self._seeking = True
         self._before = Amounts(inf, inf)  # the pace that met the last event
         self._sought = False  # the last event ended the seeking
+        self._good = self._good_before = _NOTHING  # let in in the second before the last events
         self._event = -inf  # when the last refused call of the last event was sent
         self._previous_event = -inf
         self._quiet_s = 0.0  # under way at the found pace since the last event
@@ -98,6 +106,11 @@ class RateFinder:
         return Amounts(min(told.requests, found.requests), min(told.tokens, found.tokens))
 
     @property
+    def seeking(self) -> bool:
+        """Whether nothing is known, so that the pace grows fast."""
+        return self._seeking
+
+    @property
     def found(self) -> Limits:
         """What refusals taught, a minute; None where they taught nothing."""
         requests, tokens = (None if self._seeking or f == inf else f * 60 for f in self._found)
@@ -111,11 +124,13 @@ class RateFinder:
 
     def go_on_from(self, known: Limits) -> None:
         """Take over what a predecessor found, unless something has been found since."""
-        if self._event > -inf or (known.requests_per_minute is None and known.tokens_per_minute is None):
+        if self._event > -inf:
             return
-        requests = _FIRST_PACE if known.requests_per_minute is None and self._seeking else _given(known.requests_per_minute)
-        self._found = Amounts(requests, _given(known.tokens_per_minute))
-        self._seeking = known.requests_per_minute is None and self._seeking
+        requests, tokens = _given(known.requests_per_minute), _given(known.tokens_per_minute)
+        if requests < self._told.requests:
+            self._found, self._seeking = Amounts(requests, self._found.tokens), False
+        if tokens < self._told.tokens:
+            self._found = Amounts(self._found.requests, tokens)
 
     def run(self, seconds: float, *, requests_bind: bool, tokens_bind: bool) -> None:
         """Time passed in which calls waited for one resource or the other: probe upwards where it is time."""
@@ -149,39 +164,56 @@ class RateFinder:
         if new:
             self._before, self._sought = self.pace, self._seeking
             self._previous_event, self._event = self._event, sent
+            self._good_before = self._good
             self._quiet_before_s, self._quiet_s = self._quiet_s, 0.0
             probed = not self._seeking and self._quiet_before_s > self._patience_s
             patience = 2 * self._patience_s if probed else self._patience_s
-            self._patience_s = min(max(patience, _PATIENCE_FOR_HOLD * hold_s), _LONGEST_PATIENCE_S)
+            self._patience_s = min(max(patience, _PATIENCE_FOR_HOLD * min(hold_s, OBEYED_S)), _LONGEST_PATIENCE_S)
             self._seeking = False
         self._event = max(self._event, sent)
         self._cut()
 
     def _cut(self) -> None:
-        goodput = self.goodput.between(self._event - _WINDOW_S, self._event)
-        blame = [good >= _AT_ITS_LIMIT * pace for good, pace in zip(goodput, self._before, strict=True)]
-        if self._sought or not any(blame):
-            blame = [True, True]
-        cut = [
-            self._lower(before, good) if blamed else before
-            for before, good, blamed in zip(self._before, goodput, blame, strict=True)
-        ]
-        if self._quiet_before_s < _SOON_S and not self._sought:
-            span = self._event - self._previous_event
-            since = self.goodput.between(self._previous_event, self._event)
-            cut = [
-                min(c, max(s / span, _DEEPEST_CUT * b)) if blamed and b < inf else c
-                for c, s, b, blamed in zip(cut, since, self._before, blame, strict=True)
-            ]
-        told = self._told
-        self._found = Amounts(
-            max(cut[0], _SLOWEST) if cut[0] < told.requests else inf, cut[1] if cut[1] < told.tokens else inf
-        )
+        good = self.goodput.between(self._event - _WINDOW_S, self._event)
+        self._good = good
+        if good.requests < 1:
+            self._find([_BLIND_CUT * before for before in self._before])
+            return
+        near = [g >= _AT_ITS_LIMIT * before for g, before in zip(good, self._before, strict=True)]
+        unclear = self._sought or not any(near) or all(near)
+        counted = self._what_repeats() if unclear else near.index(True)
+        pace = list(self._before)
+        pace[counted] = self._below(counted)
+        if unclear:
+            pace[1 - counted] = _SPARE * good[1 - counted]
+        self._find(pace)
 
-    def _lower(self, before: float, goodput: float) -> float:
-        if goodput < 1:
-            return _BLIND_CUT * before
-        return FOUND_SHARE * min(before, goodput / _WINDOW_S)
+    def _what_repeats(self) -> int:
+        """The resource that the provider counts: its goodput at a refusal is the same each time. At first, calls."""
+        changes = [self._change(resource) for resource in range(2)]
+        return changes.index(min(changes))
+
+    def _change(self, resource: int) -> float:
+        before, now = self._good_before[resource], self._good[resource]
+        return abs(now - before) / max(now, before)
+
+    def _below(self, resource: int) -> float:
+        before, good = self._before[resource], self._good[resource]
+        pace = FOUND_SHARE * min(before, good)
+        soon = self._quiet_before_s < _SOON_S and self._previous_event > -inf
+        if not soon:
+            return pace
+        if self._change(resource) <= max(_REPEATS, 2 / self._good.requests):
+            return max(pace, _LEAST_SHARE * good)
+        since = self.goodput.between(self._previous_event, self._event)[resource]
+        return min(pace, max(since / (self._event - self._previous_event), _DEEPEST_CUT * before))
+
+    def _find(self, pace: list[float]) -> None:
+        requests, tokens = pace
+        self._found = Amounts(
+            max(requests, _SLOWEST) if requests < self._told.requests else inf,
+            tokens if tokens < self._told.tokens else inf,
+        )
 
 
 def _per_second(per_minute: float | None) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.errors import LongformError
+from longform.report_calls import calls_sections
 from longform.report_parts import (
     INTERVAL,
     NO_CARD,
@@ -81,6 +82,7 @@ def sections(results: Results) -> list[Section]:
         *_comparisons(results),
         *_all_cells(results),
         *_judges(results),
+        *calls_sections(results),
         _provenance(results),
     ]
     return [section for section in candidates if section.tables or section.listing or section.paragraphs]

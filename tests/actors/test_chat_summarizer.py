@@ -205,10 +205,10 @@ async def test_tokens_are_counted_only_where_a_window_is_known(bench: str) -> No
 
 
 async def test_all_rows_of_a_call_are_under_way_together(bench: str) -> None:
-    made = summarizer(bench, concurrency=5)
+    made = summarizer(bench)
     await made.summarize([context(work_id=f"w{i}") for i in range(12)])
     assert isinstance(made.chat, ScriptedChat)
-    assert (made.chat.n_calls, made.chat.max_in_flight) == (12, 5)
+    assert (made.chat.n_calls, made.chat.max_in_flight) == (12, 12)
 
 
 async def test_a_configured_prompt_stands_above_the_domain(bench: str) -> None:

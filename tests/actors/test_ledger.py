@@ -9,11 +9,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 
 import psutil
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.ledger import RECORDS, Ledger
@@ -22,6 +23,8 @@ from longform.calls import Intent, Receipt
 from longform.chat import ChatReply, Signals, TokenLogprobs, Usage, failed
 from longform.errors import LongformError, UsageError
 from longform.tables import CALLS
+
+pytest_plugins = ["tests.s3_server"]
 
 USAGE = Usage(input_tokens=10, cached_tokens=30, output_tokens=5, reasoning_tokens=2)
 
@@ -189,7 +192,7 @@ for at in range(0, 200, 8):
     for intent, verdict in zip(asked, ledger.exchange(asked, [])):
         if verdict == "go":
             print(intent.call_id)
-sys.stdout.flush()
+print("asked", flush=True)
 sys.stdin.read()
 """
 
@@ -198,18 +201,25 @@ def test_of_two_processes_one_makes_each_call(tmp_path: Path) -> None:
     """Both open a new ledger at the same moment, and neither ends before the other has asked."""
     children = [
         subprocess.Popen(
-            [sys.executable, "-c", _ASK_ALL, name, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-c", _ASK_ALL, name, str(tmp_path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for name in ("one", "two")
     ]
-    ledger = Ledger(str(tmp_path), job="watch")
-    while ledger.totals().calls < 200 and all(child.poll() is None for child in children):
-        pass
-    one, two = (child.communicate()[0].split() for child in children)
+    one, two = (_lines_until_asked(child) for child in children)
+    for child in children:
+        child.communicate()
 
-    assert [child.returncode for child in children] == [0, 0]
-    assert len(one) + len(two) == 200
-    assert set(one) | set(two) == {f"c{n}".encode() for n in range(200)}
+    assert one | two == {f"c{n}" for n in range(200)}
+    assert not one & two
+
+
+def _lines_until_asked(child: subprocess.Popen[str]) -> set[str]:
+    assert child.stdout is not None
+    lines = takewhile(lambda line: line != "asked\n", child.stdout)
+    return {line.strip() for line in lines}
 
 
 def test_threads_may_share_a_ledger(ledger: Ledger) -> None:
@@ -248,6 +258,7 @@ _replies = st.builds(
 )
 
 
+@settings(max_examples=40)  # each makes a file
 @given(reply=_replies)
 def test_reply_comes_back_as_it_came_for_nothing(reply: ChatReply, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever a provider sends: half characters, zero bytes, infinite log probabilities."""
@@ -338,6 +349,9 @@ def test_what_no_attempt_states_is_unknown_and_not_zero(ledger: Ledger) -> None:
     stated = ChatReply(text="yes", failure=None, usage=Usage(input_tokens=10, output_tokens=1))
     ledger.exchange([], [Receipt("a", "c", stated)])
     assert ledger.totals().cached_share is None
+
+    ledger.exchange([], [answered("b", "d")])
+    assert ledger.totals().cached_share == 30 / (10 + 30)  # the first says nothing of its cache
 
 
 def test_totals_by_something_add_up(mixed: Ledger) -> None:
@@ -432,9 +446,9 @@ def fill(tmp_path: Path) -> Callable[[int], Path]:
         folder = tmp_path / f"of-{rows}"
         Ledger(str(folder), job="j").close()
         attempts = (
-            "attempts (attempt_id, call_id, job, stage, provider, model, answered_model, repeat, asked_at, answered_at, "
-            "state, input_tokens, output_tokens, cost_usd, reserved_usd, seconds) SELECT hex(randomblob(16)), "
-            "'call' || i, 'old', 'judge', 'openai', 'm', 'm-1', 0, i, i, 'answered', 100, 10, 0.01, 0.02, 1.0"
+            "attempts (attempt_id, call_id, job, stage, provider, model, repeat, asked_at, answered_at, state, "
+            "input_tokens, output_tokens, cost_usd, reserved_usd, seconds) SELECT hex(randomblob(16)), "
+            "'call' || i, 'old', 'judge', 'openai', 'm', 0, i, i, 'answered', 100, 10, 0.01, 0.02, 1.0"
         )
         answers = "answers (call_id, attempt_id, text) SELECT call_id, attempt_id, zeroblob(200) FROM attempts"
         with closing(sqlite3.connect(folder / RECORDS)) as connection, connection:

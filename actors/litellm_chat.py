@@ -1,0 +1,158 @@
+"""A chat model of any provider that `litellm` knows."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from time import monotonic, time
+from typing import Any
+
+from longform.chat import ChatReply, ChatRequest, Signals, capabilities, failed, refusal_reason
+from longform.completions import completion_parameters, http_failure, read_completion
+from longform.configuration import ChatSettings
+from longform.errors import UsageError
+from longform.rate_headers import read_signals
+
+_PROVIDER_HEADER = "llm_provider-"
+
+
+class LitellmChat:
+    """
+    One attempt a request, each within `timeout_s`; whoever asks bounds how many are in flight.
+
+    A key comes from the variable that `api_key_env` names where the configuration names one, else from the one that
+    litellm knows for the provider: a key is never sent to a provider it is not for.
+
+    Raises:
+        UsageError: litellm knows no such provider, or the provider's key is not in the environment.
+    """
+
+    def __init__(self, settings: ChatSettings) -> None:
+        self.settings = settings
+        self.accepted = capabilities(settings)
+        self._litellm = _quiet_litellm()
+        self._key = _named_key(settings)
+        _check(self._litellm, settings, self._key)
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        reason = refusal_reason(request, self.accepted)
+        if reason is not None:
+            return failed(reason)
+        started = monotonic()
+        reply = await self._attempt(request)
+        return replace(reply, seconds=monotonic() - started)
+
+    async def close(self) -> None:
+        """Nothing is held: litellm keeps its clients to itself."""
+
+    async def _attempt(self, request: ChatRequest) -> ChatReply:
+        import openai
+
+        try:
+            async with asyncio.timeout(self.settings.timeout_s):
+                response = await self._litellm.acompletion(
+                    **completion_parameters(self.settings, self.accepted, request),
+                    api_key=self._key,
+                    api_base=self.settings.base_url,
+                    timeout=self.settings.timeout_s,
+                    num_retries=0,
+                    max_retries=0,
+                    caching=False,
+                )
+        except (TimeoutError, openai.APITimeoutError):
+            return failed("timeout")
+        except openai.APIError as error:  # what litellm makes of every provider's errors
+            return replace(failed(litellm_failure(error)), signals=_error_signals(error))
+        except Exception as error:  # noqa: BLE001 - any provider's code ran; one call must not end the job
+            return failed(f"litellm_{type(error).__name__}")
+        return read_response(response)
+
+
+def _quiet_litellm() -> Any:
+    # Without it the import asks the network for prices.
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    import litellm
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True  # prints advertisements at errors
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # logs parameters of failed calls
+    return litellm
+
+
+def _named_key(settings: ChatSettings) -> str | None:
+    if "api_key_env" not in settings.model_fields_set:
+        return None
+    key = os.environ.get(settings.api_key_env)
+    if not key:
+        msg = f"model {settings.model!r} needs a key: set the environment variable {settings.api_key_env}"
+        raise UsageError(msg)
+    return key
+
+
+def _check(litellm: Any, settings: ChatSettings, key: str | None) -> None:
+    try:
+        litellm.get_llm_provider(model=settings.model)
+    except litellm.BadRequestError as error:
+        msg = f"model {settings.model!r}: expected a name with its provider as litellm has it, such as anthropic/NAME"
+        raise UsageError(msg) from error
+    missing = litellm.validate_environment(model=settings.model, api_key=key)["missing_keys"]
+    if key is None and settings.base_url is None and missing:
+        msg = f"model {settings.model!r} needs {', '.join(missing)} in the environment, or `api_key_env`"
+        raise UsageError(msg)
+
+
+# ---------------------------------------------------------------- what litellm hands back
+
+
+def read_response(response: Any) -> ChatReply:
+    """The reply in litellm's response, with the provider's own headers."""
+    body = response.model_dump(mode="json")
+    for choice in body["choices"]:
+        hidden = choice["message"].get("provider_specific_fields") or {}
+        choice["message"]["refusal"] = hidden.get("refusal")
+    stated: Mapping[str, Any] = response._hidden_params.get("additional_headers") or {}  # noqa: SLF001 - has no other place
+    return replace(read_completion(json.dumps(body).encode()), signals=_signals(stated))
+
+
+def litellm_failure(error: BaseException) -> str:
+    """
+    The failure in an error of litellm's: it gives what never had a status one of its own, 500 mostly.
+
+    Returns:
+        `bad_body`, `connection`, `content_filter`, `context_exceeds_window`, or as `http_failure` has it.
+    """
+    import httpx
+    import litellm
+    import openai
+
+    kinds = [type(cause) for cause in _causes(error)]
+    if any(issubclass(kind, json.JSONDecodeError) for kind in kinds):
+        return "bad_body"
+    if any(issubclass(kind, openai.APIConnectionError | httpx.TransportError) for kind in kinds):
+        return "connection"
+    if isinstance(error, litellm.ContextWindowExceededError):
+        return "context_exceeds_window"
+    if isinstance(error, litellm.ContentPolicyViolationError):
+        return "content_filter"
+    status = getattr(error, "status_code", None)
+    said = {"code": getattr(error, "code", None), "message": str(error)}
+    return http_failure(status, said) if isinstance(status, int) else "connection"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _error_signals(error: BaseException) -> Signals:
+    return _signals(getattr(error, "litellm_response_headers", None) or {})
+
+
+def _signals(stated: Mapping[str, Any]) -> Signals:
+    headers = {name.removeprefix(_PROVIDER_HEADER): str(value) for name, value in stated.items()}
+    return read_signals(headers, now=time())

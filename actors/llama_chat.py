@@ -1,0 +1,105 @@
+"""A chat model in a local GGUF file, run by llama.cpp in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from longform.chat import ChatReply, ChatRequest, capabilities, failed, refusal_reason
+from longform.completions import completion_parameters, http_failure, read_completion
+from longform.configuration import ChatSettings
+from longform.errors import UsageError
+
+PACKAGE = "xllamacpp"
+
+
+class LlamaChat:
+    """
+    One call at a time, each within `timeout_s` once it has its turn.
+
+    More at once would share the same cores and the same memory; for several slots on a GPU, run llama.cpp's own server
+    and name it as `base_url`. A call that outlasts its deadline computes on to its end, and the next one waits for it.
+
+    Args:
+        settings: `model` is the path of the file; without a `context_window` it is the one the model was trained with.
+
+    Raises:
+        UsageError: The package is not installed, or the file is missing or no model that llama.cpp can load.
+    """
+
+    def __init__(self, settings: ChatSettings) -> None:
+        self.settings = settings
+        self.accepted = capabilities(settings)
+        self._server = _load(settings)
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._running: Future[dict[str, Any]] | None = None
+        self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        reason = refusal_reason(request, self.accepted)
+        if reason is not None:
+            return failed(reason)
+        async with self._turn():
+            if self._running is not None:
+                await asyncio.wait([asyncio.wrap_future(self._running)])
+            started = monotonic()
+            reply = await self._attempt(completion_parameters(self.settings, self.accepted, request))
+            return replace(reply, seconds=monotonic() - started)
+
+    async def close(self) -> None:
+        self._thread.shutdown()
+        self._server = None
+
+    def _turn(self) -> asyncio.Lock:
+        loop = asyncio.get_running_loop()
+        if self._turns is None or self._turns[0] is not loop:
+            self._turns = loop, asyncio.Lock()
+        return self._turns[1]
+
+    async def _attempt(self, parameters: Mapping[str, Any]) -> ChatReply:
+        self._running = self._thread.submit(self._server.handle_chat_completions, dict(parameters))
+        running = asyncio.wrap_future(self._running)
+        done, _ = await asyncio.wait([running], timeout=self.settings.timeout_s)
+        if not done:
+            return failed("timeout")
+        error = running.exception()
+        return read_answer(running.result()) if error is None else failed(f"llama_cpp_{type(error).__name__}")
+
+
+def read_answer(body: Mapping[str, Any]) -> ChatReply:
+    """The reply in what llama.cpp's server hands back: a completion, or an error with the status it would have."""
+    if "error" not in body:
+        return read_completion(json.dumps(body).encode())
+    code = body["error"].get("code")
+    return failed(http_failure(code if isinstance(code, int) else 500, body))
+
+
+def _load(settings: ChatSettings) -> Any:
+    try:
+        import xllamacpp
+    except ImportError as error:
+        msg = f"a local model needs the package {PACKAGE}, which is not installed: pip install {PACKAGE}"
+        raise UsageError(msg) from error
+    if not Path(settings.model).is_file():
+        msg = f"model {settings.model!r}: expected the path of a GGUF file, found no file there"
+        raise UsageError(msg)
+    params = xllamacpp.CommonParams()
+    params.model.path = settings.model
+    params.model_alias = {Path(settings.model).name}  # what a reply names as its model; not where it lies
+    params.n_ctx = settings.context_window or 0
+    params.n_parallel = 1
+    params.use_jinja = True
+    params.verbosity = 0
+    params.api_keys = [secrets.token_hex()]  # the library listens on loopback too, where nobody is to ask
+    try:
+        return xllamacpp.Server(params)
+    except RuntimeError as error:
+        msg = f"model {settings.model!r}: llama.cpp cannot load it: {error}"
+        raise UsageError(msg) from error

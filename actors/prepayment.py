@@ -1,0 +1,320 @@
+"""
+Has the calls of a stage answered through the provider's batch API, so that the stage finds them in the ledger.
+
+Calls that a batch is making already, of this command or of one that died, are waited for; calls that are answered are
+left out; an item that failed goes into a next batch alone. What no batch has answered the stage asks for singly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import NamedTuple, TextIO
+
+from actors.call_context import CallContext
+from actors.ledger import Ledger
+from actors.ledger_keeper import Keeper
+from actors.provider_batch import BatchNote, BatchNotes, BatchProgress, ProviderBatches, batch_note
+from longform.batch_files import (
+    CANCELLED,
+    EXPIRED,
+    ITEM_ERROR,
+    MAX_BYTES,
+    MAX_LINES,
+    REJECTED,
+    BatchItem,
+    goes_again,
+    priced,
+    request_line,
+)
+from longform.calls import Intent, Receipt
+from longform.chat import ChatRequest, call_id, capabilities, failed, refusal_reason
+from longform.completions import completion_parameters
+from longform.configuration import ChatSettings
+from longform.errors import LongformError
+from longform.prices import Price, most_usd
+from longform.token_estimates import counted_input, most_input_tokens
+
+_LOOKUPS = 50  # calls a question to the ledger: prompts are long, and that many are held
+_A_MESSAGE = 1000  # intents or receipts
+_DEADLINE_S = 25 * 3600.0  # a batch ends within 24 hours
+_LONGEST_LOOK_S = 60.0
+_HEARTBEAT_S = 3.0  # the ledger's keeper gives up a worker's calls after 10 s of silence
+_QUEUE_IS_FULL = ("token_limit_exceeded",)  # of the account's batches together: it passes as they end
+_MEANS = {"expired": EXPIRED, "cancelled": CANCELLED, "failed": REJECTED}
+
+
+class BatchLimits(NamedTuple):
+    """Of one file of requests."""
+
+    lines: int = MAX_LINES
+    bytes: int = MAX_BYTES
+
+
+_OF_OPENAI = BatchLimits()
+
+Walk = Callable[[], Iterable[ChatRequest]]
+"""The requests of a stage, one after the other; asked for again for each round of batches."""
+
+
+class Prepayment:
+    """
+    The batches of one model for one stage.
+
+    Args:
+        settings: Of the model.
+        context: On whose behalf.
+        ledger: Says what is answered.
+        keeper: Of the job's calls in it.
+        batches: Of the provider.
+        price: Through the batch API; None: unknown.
+        log: Where progress goes.
+        limits: Of one file.
+        first_look_s: After which a batch is looked at; the time between two looks then grows to a minute.
+    """
+
+    def __init__(
+        self,
+        settings: ChatSettings,
+        context: CallContext,
+        *,
+        ledger: Ledger,
+        keeper: Keeper,
+        batches: ProviderBatches,
+        price: Price | None,
+        log: TextIO,
+        limits: BatchLimits = _OF_OPENAI,
+        first_look_s: float = 2.0,
+    ) -> None:
+        self._settings, self._context, self._price, self._log = settings, context, price, log
+        self._ledger, self._keeper, self._batches = ledger, keeper, batches
+        self._notes = BatchNotes(context.ledger)
+        self._limits, self._first_look_s = limits, first_look_s
+        self._accepted = capabilities(settings)
+        self._worker = uuid.uuid4().hex
+        self._failures: Counter[str] = Counter()
+        self._answered = 0
+        self._crowded_out = 0  # calls of this round for which the account's queue had no room
+
+    async def answer(self, walk: Walk) -> int:
+        """
+        Send what is unanswered, wait, and send again what failed and may pass, until nothing is left to send.
+
+        Returns:
+            How many calls were answered.
+
+        Raises:
+            LongformError: The provider refused a batch, or somebody cancelled it; what is answered is kept.
+        """
+        while under_way := await self._send(walk()):
+            self._crowded_out = 0
+            self._say(f"{len(under_way)} under way with {sum(len(note.attempts) for note in under_way):,} calls")
+            answered = self._answered
+            await self._wait_for(under_way)
+            if self._crowded_out and self._answered == answered:
+                raise LongformError(
+                    f"the account's queue of batches has no room for {self._crowded_out:,} calls of "
+                    f"{self._settings.model!r}; what is answered is kept. Go on with the same command when other "
+                    "batches have ended, or leave `batch` out"
+                )
+        if self._answered or self._failures:
+            gave_up = sum(n >= self._settings.attempts for n in self._failures.values())
+            self._say(f"{self._answered:,} calls answered; {gave_up:,} failed, and are asked for singly")
+        return self._answered
+
+    # ------------------------------------------------------------ sending
+
+    async def _send(self, requests: Iterable[ChatRequest]) -> list[BatchNote]:
+        """The batches that make these calls: those found under way, and new ones for the rest."""
+        found = _Found(self._notes.all(), self._batches, self._notes)
+        new = [note async for file in self._files(requests, found) if (note := await self._batch(file, found))]
+        return [*found.under_way.values(), *new]
+
+    async def _files(self, requests: Iterable[ChatRequest], found: _Found) -> AsyncIterator[list[BatchItem]]:
+        held: list[BatchItem] = []
+        size = 0
+        async for item in self._items(requests, found):
+            if held and (len(held) >= self._limits.lines or size + len(item.line) > self._limits.bytes):
+                yield held
+                held, size = [], 0
+            held.append(item)
+            size += len(item.line)
+        if held:
+            yield held
+
+    async def _items(self, requests: Iterable[ChatRequest], found: _Found) -> AsyncIterator[BatchItem]:
+        """What is neither answered nor under way, nor has failed for good."""
+        async for asked in _chunks(self._wanted(requests)):
+            answered = self._ledger.finished(list(asked))
+            for key, request in asked.items():
+                if await found.attach(key) or key in answered:
+                    continue
+                item = self._item(key, request)
+                if len(item.line) <= self._limits.bytes:
+                    yield item
+
+    def _wanted(self, requests: Iterable[ChatRequest]) -> Iterable[tuple[str, ChatRequest]]:
+        seen: set[str] = set()
+        for request in requests:
+            key = call_id(self._settings, request)
+            may_be_asked = refusal_reason(request, self._accepted) is None
+            if may_be_asked and key not in seen and self._failures[key] < self._settings.attempts:
+                seen.add(key)
+                yield key, request
+
+    def _item(self, key: str, request: ChatRequest) -> BatchItem:
+        settings = self._settings
+        intent = Intent(
+            attempt_id=uuid.uuid4().hex,
+            call_id=key,
+            stage=self._context.stage,
+            provider=settings.provider,
+            model=settings.model,
+            repeat=request.repeat,
+            reserved_usd=most_usd(most_input_tokens(request), request.max_tokens, self._price),
+            deadline_s=_DEADLINE_S,
+            counted_tokens=counted_input(request),
+        )
+        return BatchItem(intent, request_line(key, completion_parameters(settings, self._accepted, request)))
+
+    async def _batch(self, items: Sequence[BatchItem], found: _Found) -> BatchNote | None:
+        """A new batch of those items that may go; None: none may."""
+        verdicts = [
+            verdict
+            for start in range(0, len(items), _A_MESSAGE)
+            for verdict in await self._keeper.exchange(
+                self._worker, [item.intent for item in items[start : start + _A_MESSAGE]], []
+            )
+        ]
+        going = [item for item, verdict in zip(items, verdicts, strict=True) if verdict == "go"]
+        if not going:
+            return None
+        for note in found.never_made([item.intent.call_id for item in going]):
+            await self._take_back(note)
+        note = batch_note({item.intent.call_id: item.intent.attempt_id for item in going})
+        self._notes.add(note)
+        try:
+            file_id = await self._batches.upload(note.name, [item.line for item in going])
+        except LongformError:
+            await self._take_back(note)
+            raise
+        note = note._replace(batch_id=await self._batches.create(note.name, file_id))
+        self._notes.set_made(note)
+        return note
+
+    async def _take_back(self, note: BatchNote) -> None:
+        """No batch was made of it: its calls never left."""
+        nothing = priced(failed(CANCELLED), self._price)
+        await self._record([Receipt(attempt, key, nothing) for key, attempt in note.attempts.items()])
+        self._notes.remove(note)
+
+    # ------------------------------------------------------------ waiting
+
+    async def _wait_for(self, notes: Sequence[BatchNote]) -> None:
+        left, look_s = list(notes), self._first_look_s
+        while left:
+            progress = [await self._progress(note) for note in left]
+            for note, state in zip(left, progress, strict=True):
+                if state.has_ended:
+                    await self._settle(note, state)
+            left = [note for note, state in zip(left, progress, strict=True) if not state.has_ended]
+            if left:
+                n_done, n_failed = sum(s.n_done for s in progress), sum(s.n_failed for s in progress)
+                self._say(f"{len(left)} under way; of their calls {n_done:,} are answered, {n_failed:,} failed")
+                await self._rest(look_s)
+                look_s = min(look_s * 1.5, _LONGEST_LOOK_S)
+
+    async def _progress(self, note: BatchNote) -> BatchProgress:
+        assert note.batch_id is not None
+        return await self._batches.progress(note.batch_id)
+
+    async def _rest(self, seconds: float) -> None:
+        while seconds > 0:
+            await self._keeper.exchange(self._worker, [], [])
+            await asyncio.sleep(min(seconds, _HEARTBEAT_S))
+            seconds -= _HEARTBEAT_S
+
+    async def _settle(self, note: BatchNote, progress: BatchProgress) -> None:
+        """Record what each item came to; the batch is then forgotten."""
+        replies = await self._batches.replies(progress)
+        unsaid = failed(_MEANS.get(progress.status, ITEM_ERROR))
+        receipts = [
+            Receipt(attempt, key, priced(replies.get(key, unsaid), self._price))
+            for key, attempt in note.attempts.items()
+        ]
+        await self._record(receipts)
+        self._notes.remove(note)
+        for _, key, reply in receipts:
+            self._count(key, reply.failure)
+        _check_end(note, progress)
+
+    def _count(self, key: str, failure: str | None) -> None:
+        if failure is None:
+            self._answered += 1
+        elif failure == REJECTED:  # by no fault of the call
+            self._crowded_out += 1
+        else:
+            self._failures[key] += 1 if goes_again(failure) else self._settings.attempts
+
+    async def _record(self, receipts: Sequence[Receipt]) -> None:
+        for start in range(0, len(receipts), _A_MESSAGE):
+            await self._keeper.exchange(self._worker, [], receipts[start : start + _A_MESSAGE])
+
+    def _say(self, words: str) -> None:
+        print(f"{self._context.stage:<18} batches: {words}", file=self._log, flush=True)
+
+
+class _Found:
+    """Notes of earlier and other commands, and which of their batches make calls that we want."""
+
+    def __init__(self, notes: Iterable[BatchNote], batches: ProviderBatches, written: BatchNotes) -> None:
+        self.under_way: dict[str, BatchNote] = {}
+        self._batches, self._written = batches, written
+        self._notes = {key: note for note in notes for key in note.attempts}
+        self._never_made: dict[str, BatchNote] = {}
+
+    async def attach(self, key: str) -> bool:
+        """Whether a batch makes this call; its end is then waited for."""
+        note = self._notes.get(key)
+        if note is None or note.name in self._never_made:
+            return False
+        if note.name not in self.under_way:
+            batch_id = note.batch_id or await self._batches.find(note.name)
+            if batch_id is None:
+                self._never_made[note.name] = note
+                return False
+            self.under_way[note.name] = made = note._replace(batch_id=batch_id)
+            if note.batch_id is None:
+                self._written.set_made(made)
+        return True
+
+    def never_made(self, keys: Iterable[str]) -> list[BatchNote]:
+        """The notes of these calls that no batch was made of; whoever wrote them is gone, since the calls may go."""
+        names = {note.name for key in keys if (note := self._notes.get(key)) is not None}
+        return [self._never_made.pop(name) for name in sorted(names & self._never_made.keys())]
+
+
+async def _chunks(pairs: Iterable[tuple[str, ChatRequest]]) -> AsyncIterator[dict[str, ChatRequest]]:
+    held: dict[str, ChatRequest] = {}
+    for key, request in pairs:
+        held[key] = request
+        if len(held) == _LOOKUPS:
+            yield held
+            held = {}
+    if held:
+        yield held
+
+
+def _check_end(note: BatchNote, progress: BatchProgress) -> None:
+    if progress.status == "cancelled":
+        raise LongformError(
+            f"batch {note.batch_id} with {len(note.attempts):,} calls was cancelled at the provider; what it had "
+            "answered is kept. The same command sends the rest again; leave `batch` out to have it asked for singly"
+        )
+    if progress.status == "failed" and not set(progress.faults) <= set(_QUEUE_IS_FULL):
+        raise LongformError(
+            f"batch {note.batch_id} with {len(note.attempts):,} calls was not taken on by the provider: "
+            f"{', '.join(progress.faults)}; nothing of it was made. Leave `batch` out, or see the provider's pages"
+        )

@@ -1,0 +1,220 @@
+"""
+A provider's batch API (OpenAI's), and the notes about batches under way that stand beside the ledger.
+
+    LEDGER/batches/<hash>.json    {"batch_id": null or its id, "attempts": {call id: attempt id}}
+
+A note is durable before its batch is made, and the batch carries the note's name: one that was made and not noted down
+is found again by that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from actors.openai_chat import PROVIDER_URL, api_key
+from actors.storage import Folder, open_location
+from longform.batch_files import ENDPOINT, read_replies
+from longform.chat import ChatReply
+from longform.completions import http_failure
+from longform.configuration import ChatSettings
+from longform.errors import LongformError
+from longform.keys import content_key
+from longform.retries import backoff_s, may_pass
+
+if TYPE_CHECKING:
+    from openai import APIError, AsyncOpenAI
+    from openai.types import Batch
+
+_MARK = "longform"  # the key of a batch's metadata that holds the name of its note
+_RETRIES = 6  # of one request, with pauses of up to 8 s in between (the client's own)
+_PATIENT_RETRIES = 40  # the same of one that looks at a batch: who waits for a day outlasts five minutes of outage
+_CREATIONS = 4
+_PAGE = 100  # batches a page of the list; the most there is
+_ENDED = ("completed", "expired", "cancelled", "failed")
+
+
+class BatchProgress(NamedTuple):
+    """
+    How far a batch is.
+
+    Attributes:
+        status: As the provider says.
+        n_done: Items with a reply.
+        n_failed: Items with an error.
+        files: Ids of the files that hold both, once it has ended.
+        faults: What the provider found wrong with the whole batch: its codes, sorted.
+    """
+
+    status: str
+    n_done: int
+    n_failed: int
+    files: tuple[str, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def has_ended(self) -> bool:
+        return self.status in _ENDED
+
+
+class ProviderBatches:
+    """
+    The batches of one account.
+
+    Every method raises a `LongformError` where the provider cannot be reached or refuses; what may pass is asked again
+    a few times before.
+    """
+
+    def __init__(self, settings: ChatSettings) -> None:
+        self._settings, self._key = settings, api_key(settings)
+        self._connection: AsyncOpenAI | None = None
+
+    async def upload(self, name: str, lines: Sequence[bytes]) -> str:
+        """The id of the file that now holds *lines* there; nothing is made of it yet."""
+        with _told("the upload of a batch's requests"):
+            file = await self._client.files.create(file=(f"{name}.jsonl", b"".join(lines)), purpose="batch")
+        return file.id
+
+    async def create(self, name: str, file_id: str) -> str:
+        """The id of a new batch of that file, one however often the answer gets lost."""
+        import openai
+
+        for n_failed in range(1, _CREATIONS + 1):
+            try:
+                made = await self._client.with_options(max_retries=0).batches.create(
+                    input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h", metadata={_MARK: name}
+                )
+            except openai.APIError as error:
+                if n_failed == _CREATIONS or not may_pass(_failure(error)):
+                    raise _error("the creation of a batch", error) from None
+            else:
+                return made.id
+            await asyncio.sleep(backoff_s(n_failed, 1.0))
+            if (found := await self.find(name)) is not None:
+                return found
+        raise AssertionError
+
+    async def find(self, name: str) -> str | None:
+        """The id of the batch that carries *name*; None: none was made."""
+        with _told("the list of batches"):
+            async for batch in self._client.batches.list(limit=_PAGE):
+                if (batch.metadata or {}).get(_MARK) == name:
+                    return batch.id
+        return None
+
+    async def progress(self, batch_id: str) -> BatchProgress:
+        with _told(f"batch {batch_id}"):
+            client = self._client.with_options(max_retries=_PATIENT_RETRIES)
+            return _progress(await client.batches.retrieve(batch_id))
+
+    async def replies(self, progress: BatchProgress) -> dict[str, ChatReply]:
+        """Call id -> reply, of the items that a batch which has ended says anything about."""
+        found: dict[str, ChatReply] = {}
+        for file_id in progress.files:
+            with _told(f"file {file_id} of a batch"):
+                content = await self._client.files.content(file_id)
+            found |= read_replies(content.content)
+        return found
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None
+
+    @property
+    def _client(self) -> AsyncOpenAI:
+        from openai import AsyncOpenAI
+
+        if self._connection is None:
+            url = self._settings.base_url or PROVIDER_URL
+            self._connection = AsyncOpenAI(base_url=url, api_key=self._key, max_retries=_RETRIES)
+        return self._connection
+
+
+def _progress(batch: Batch) -> BatchProgress:
+    counts, errors = batch.request_counts, batch.errors.data if batch.errors else None
+    return BatchProgress(
+        status=batch.status,
+        n_done=counts.completed if counts else 0,
+        n_failed=counts.failed if counts else 0,
+        files=tuple(file for file in (batch.output_file_id, batch.error_file_id) if file),
+        faults=tuple(sorted({error.code or "unknown" for error in errors or []})),
+    )
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    import openai
+
+    try:
+        yield
+    except openai.APIError as error:
+        raise _error(what, error) from None
+
+
+def _error(what: str, error: APIError) -> LongformError:
+    """What the provider refused, without its words: they may quote a key."""
+    return LongformError(
+        f"{what}: the provider answered {_failure(error)}; batches under way are kept and noted beside the ledger. "
+        "Go on with the same command and the same key"
+    )
+
+
+def _failure(error: APIError) -> str:
+    import openai
+
+    return http_failure(error.status_code, error.body) if isinstance(error, openai.APIStatusError) else "connection"
+
+
+# ---------------------------------------------------------------- notes
+
+
+class BatchNote(NamedTuple):
+    """A batch that was made, or is about to be (`batch_id` None), and which attempt of which call it makes."""
+
+    name: str
+    attempts: Mapping[str, str]
+    batch_id: str | None
+
+
+def batch_note(attempts: Mapping[str, str]) -> BatchNote:
+    """A new one. Attempts are part of its name, so that a second batch of the same calls is not taken for the first."""
+    return BatchNote(content_key("batch", sorted(attempts.items())), attempts, None)
+
+
+class BatchNotes:
+    """The notes of one ledger."""
+
+    def __init__(self, ledger_url: str) -> None:
+        self._folder = Folder(ledger_url).child("batches")
+
+    def all(self) -> list[BatchNote]:
+        """Those of all commands."""
+        notes = []
+        for file in self._folder.names():
+            if file.endswith(".json"):
+                with suppress(FileNotFoundError):  # another command has just finished with it
+                    content = self._folder.read_json(file)
+                    notes.append(BatchNote(file.removesuffix(".json"), content["attempts"], content["batch_id"]))
+        return notes
+
+    def add(self, note: BatchNote) -> None:
+        """Write a new one, durably."""
+        self._folder.create_bytes(f"{note.name}.json", _content(note))
+
+    def set_made(self, note: BatchNote) -> None:
+        """Write down the id of its batch."""
+        self._folder.write_bytes(f"{note.name}.json", _content(note))
+
+    def remove(self, note: BatchNote) -> None:
+        """All its attempts have receipts."""
+        filesystem, root = open_location(self._folder.url)
+        with suppress(FileNotFoundError):
+            filesystem.delete_file(f"{root}/{note.name}.json")
+
+
+def _content(note: BatchNote) -> bytes:
+    return json.dumps({"batch_id": note.batch_id, "attempts": dict(note.attempts)}).encode()

@@ -1,0 +1,137 @@
+"""
+Have a chat stage's calls answered in batches before the stage runs, where its model's settings say `batch: true`.
+
+The walk makes the requests that the stage will make for tasks that are not done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TextIO
+
+from actors.call_context import CallContext
+from actors.chat_judge import ChatCoverageJudge
+from actors.chat_summarizer import ChatSummarizer
+from actors.ledger import Ledger
+from actors.ledger_keeper import open_keeper
+from actors.prepayment import Prepayment, Walk
+from actors.price_list import PriceList
+from actors.provider_batch import ProviderBatches
+from actors.storage import Folder
+from jobs.derive import PartReader
+from jobs.spending import Unasked
+from jobs.stage import Task
+from longform.chat import ChatRequest
+from longform.configuration import ChatJudge, ChatSettings, Experiment
+from longform.configuration import ChatSummarizer as ChatSummarizerSettings
+from longform.errors import UsageError
+
+
+class Batched(NamedTuple):
+    """The calls of a stage, to be answered in batches."""
+
+    settings: ChatSettings
+    walk: Walk
+
+
+def summaries_in_batches(
+    run: Folder, bench_url: str, experiment: Experiment, name: str, tasks: Sequence[Task]
+) -> Batched | None:
+    """What a summarizer will ask; None where it asks nobody, or singly."""
+    definition = experiment.summarizers[name]
+    if not isinstance(definition, ChatSummarizerSettings) or not definition.chat.batch:
+        return None
+    walk = partial(summarizer_requests, run, bench_url, name, definition, prompts=experiment.prompts, tasks=tasks)
+    return Batched(definition.chat, walk)
+
+
+def verdicts_in_batches(
+    run: Folder, bench_url: str, experiment: Experiment, name: str, tasks: Sequence[Task]
+) -> Batched | None:
+    """What a judge will ask; None where it asks nobody, or singly."""
+    definition = experiment.judges[name]
+    if not isinstance(definition, ChatJudge) or not definition.chat.batch:
+        return None
+    walk = partial(judge_requests, run, bench_url, name, definition, prompts=experiment.prompts, tasks=tasks)
+    return Batched(definition.chat, walk)
+
+
+def check_batches(models: Iterable[ChatSettings]) -> None:
+    """
+    Every model with `batch: true` has a batch API that we speak.
+
+    Raises:
+        UsageError: One has not.
+    """
+    for settings in models:
+        if settings.batch and (settings.provider != "openai" or settings.replicas):
+            has = "replicas" if settings.provider == "openai" else f"provider {settings.provider!r}"
+            raise UsageError(
+                f"model {settings.model!r}: `batch: true` needs provider 'openai' and one server, found {has}; "
+                "leave `batch` out"
+            )
+
+
+def prepay(batched: Batched, context: CallContext, *, log: TextIO = sys.stderr) -> int:
+    """
+    How many calls were answered in batches, after waiting for them; the ledger's keeper runs.
+
+    Raises:
+        LongformError: The provider refused a batch, or somebody cancelled it; what is answered is kept.
+    """
+
+    async def answer() -> int:
+        batches, ledger = ProviderBatches(settings), Ledger.existing(context.ledger)
+        try:
+            prepayment = Prepayment(
+                settings,
+                context,
+                ledger=ledger,
+                keeper=open_keeper(context.ledger, context.job),
+                batches=batches,
+                price=PriceList.read(context.prices).price(settings),
+                log=log,
+            )
+            return await prepayment.answer(walk)
+        finally:
+            ledger.close()
+            await batches.close()
+
+    settings, walk = batched
+    return asyncio.run(answer())
+
+
+def summarizer_requests(
+    run: Folder,
+    bench_url: str,
+    name: str,
+    definition: ChatSummarizerSettings,
+    *,
+    prompts: str | None,
+    tasks: Sequence[Task],
+) -> Iterator[ChatRequest]:
+    """Of contexts that are summarised; those that no prompt can be made for are left out."""
+    reader = PartReader(run)
+    summarizer = ChatSummarizer(bench_url, name, definition, chat=Unasked(definition.chat), prompts_folder=prompts)
+    for task in tasks:
+        for item in task.payload["items"]:
+            for context in reader.rows(item["part"], item["source"]):
+                request = summarizer.request(context | {"n_requested": item["n_requested"]})
+                if isinstance(request, ChatRequest):
+                    yield request
+
+
+def judge_requests(
+    run: Folder, bench_url: str, name: str, definition: ChatJudge, *, prompts: str | None, tasks: Sequence[Task]
+) -> Iterator[ChatRequest]:
+    """Of summaries that are judged; what is asked again because a reply cannot be read is not known before."""
+    reader = PartReader(run)
+    judge = ChatCoverageJudge(bench_url, name, definition, chat=Unasked(definition.chat), prompts_folder=prompts)
+    for task in tasks:
+        for item in task.payload["items"]:
+            bullets = [] if item["failure"] else [u["text"] for u in reader.rows(item["part"], item["source"])]
+            if bullets:
+                yield from judge.requests({"query_id": item["query_id"], "bullets": bullets})

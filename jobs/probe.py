@@ -1,0 +1,187 @@
+"""
+Ask a model a few small questions, and say which parameters it accepts beside what is known of it.
+
+    longform probe MODEL [--provider openai|litellm|llama_cpp] [--base-url URL] [--api-key-env NAME]
+
+Each probe is a real request. A parameter is refused where the provider answers 400 to it and not without it; whatever
+else goes wrong leaves it unknown, with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import yaml
+
+from actors.chat import check_chat
+from actors.litellm_chat import LitellmChat
+from actors.llama_chat import LlamaChat
+from actors.openai_chat import OpenAIChat
+from jobs.commands import DONE, FAILED, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
+from longform.chat import Capabilities, ChatReply, ChatRequest, Message, capabilities
+from longform.configuration import ChatSettings
+
+Model = OpenAIChat | LitellmChat | LlamaChat
+
+_REFUSED = ("http_400", "http_422")
+_ANSWERED = (None, "length", "empty_reply", "refusal", "content_filter")  # the provider took the request
+_SCHEMA = {
+    "type": "object",
+    "properties": {"verdict": {"type": "string", "enum": ["north", "south"]}},
+    "required": ["verdict"],
+    "additionalProperties": False,
+}
+_PLAIN = ChatRequest(messages=(Message("user", "Reply with the single word yes."),), max_tokens=500)
+_TIMEOUT_S = 120.0
+
+
+class Finding(NamedTuple):
+    """Whether a parameter is accepted, or None with the reason why that is not known, even if there was an answer."""
+
+    accepted: bool | None
+    reason: str | None = None
+    answered: bool = True
+
+
+async def probe(model: Model) -> dict[str, Finding]:
+    """
+    What *model* accepts, by the names of `Capabilities`.
+
+    `max_completion_tokens` is true where the output limit is accepted under that name and not as `max_tokens`.
+    """
+    model.accepted = Capabilities()  # nothing is held back for what is known
+    reply = await model.complete(_PLAIN)
+    limit = Finding(accepted=False)
+    if reply.failure in _REFUSED:
+        model.accepted = Capabilities(max_completion_tokens=True)
+        reply = await model.complete(_PLAIN)
+        limit = Finding(accepted=True)
+    if reply.failure not in _ANSWERED:
+        return dict.fromkeys(("max_completion_tokens", *_PROBES), Finding(None, reply.failure, answered=False))
+    return {"max_completion_tokens": limit} | {name: await _probe(model, name) for name in _PROBES}
+
+
+async def _probe(model: Model, name: str) -> Finding:
+    changes, shortcoming = _PROBES[name]
+    reply = await model.complete(replace(_PLAIN, **changes))
+    if reply.failure in _REFUSED:
+        return Finding(accepted=False)
+    if reply.failure not in _ANSWERED:
+        return Finding(None, reply.failure, answered=False)
+    reason = shortcoming(reply)
+    return Finding(accepted=True) if reason is None else Finding(None, reason)
+
+
+def _schema_shortcoming(reply: ChatReply) -> str | None:
+    """The question asks for something else, so that a model which ignores the schema is found out."""
+    if reply.text is None:
+        return reply.failure
+    try:
+        kept = json.loads(reply.text)["verdict"] in ("north", "south")
+    except (ValueError, KeyError, TypeError):
+        kept = False
+    return None if kept else "taken, but the reply does not keep the schema"
+
+
+_PROBES: dict[str, tuple[dict[str, Any], Callable[[ChatReply], str | None]]] = {
+    "temperature": ({"temperature": 0.0}, lambda _: None),
+    "json_schema": ({"json_schema": _SCHEMA}, _schema_shortcoming),
+    "logprobs": ({"top_logprobs": 2}, lambda reply: None if reply.logprobs else "taken, but no logprobs came"),
+    "reasoning_effort": (
+        {"reasoning_effort": "low"},
+        lambda reply: None if reply.usage.reasoning_tokens is not None else "taken, but no reasoning was counted",
+    ),
+}
+"""By parameter: what is asked in addition, and why a reply does not show that it was heeded."""
+
+
+def open_model(settings: ChatSettings) -> Model:
+    """
+    The model itself, without a pool.
+
+    Raises:
+        UsageError: It cannot be asked.
+    """
+    check_chat(settings)
+    match settings.provider:
+        case "litellm":
+            return LitellmChat(settings)
+        case "llama_cpp":
+            return LlamaChat(settings)
+        case _:
+            return OpenAIChat(settings)
+
+
+async def _found(settings: ChatSettings) -> dict[str, Finding]:
+    model = open_model(settings)
+    try:
+        return await probe(model)
+    finally:
+        await model.close()
+
+
+# ---------------------------------------------------------------- what it says
+
+
+def outcome(settings: ChatSettings, found: dict[str, Finding]) -> Outcome:
+    """The findings beside the capability table, and the lines of a configuration that they allow."""
+    known = capabilities(settings)
+    rows = [
+        {"parameter": name, "probed": finding.accepted, "table": getattr(known, name), "reason": finding.reason}
+        for name, finding in found.items()
+    ]
+    lines = _configuration(settings, found)
+    words = [f"{'parameter':<22} {'probed':<8} {'table':<8} reason", *map(_row, rows), "", lines.rstrip()]
+    document = {"model": settings.model, "provider": settings.provider, "parameters": rows, "configuration": lines}
+    return Outcome(document, "\n".join(words), _exit_code(list(found.values())))
+
+
+def _exit_code(findings: Sequence[Finding]) -> int:
+    if not any(finding.answered for finding in findings):
+        return FAILED
+    return DONE if all(finding.answered for finding in findings) else FAILURES_ABOVE_THRESHOLD
+
+
+def _row(row: dict[str, Any]) -> str:
+    said = {None: "unknown", True: "yes", False: "no"}
+    shown = f"{row['parameter']:<22} {said[row['probed']]:<8} {said[row['table']]:<8} {row['reason'] or ''}"
+    return shown.rstrip()
+
+
+def _configuration(settings: ChatSettings, found: dict[str, Finding]) -> str:
+    """YAML; of what was found, a configuration can say `json_schema`."""
+    stated = settings.model_dump(include={"provider", "model", "base_url", "api_key_env"}, exclude_defaults=True)
+    accepted = found["json_schema"].accepted
+    chat = {"provider": settings.provider} | stated | ({} if accepted is None else {"json_schema": accepted})
+    return yaml.safe_dump({"chat": chat}, sort_keys=False, allow_unicode=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = verb_parser("probe", __doc__)
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("--provider", choices=["openai", "litellm", "llama_cpp"], default="openai")
+    parser.add_argument("--base-url", metavar="URL")
+    parser.add_argument("--api-key-env", metavar="NAME", help="the variable that holds the key")
+
+    def work(arguments: argparse.Namespace) -> Outcome:
+        named = {} if arguments.api_key_env is None else {"api_key_env": arguments.api_key_env}
+        settings = ChatSettings(
+            provider=arguments.provider,
+            model=arguments.model,
+            base_url=arguments.base_url,
+            timeout_s=_TIMEOUT_S,
+            max_tokens=_PLAIN.max_tokens,
+            **named,
+        )
+        return outcome(settings, asyncio.run(_found(settings)))
+
+    return run_verb(parser, work, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

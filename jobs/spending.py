@@ -1,0 +1,269 @@
+"""
+What an evaluation will ask its chat models, counted before any of it is asked.
+
+The walk makes the requests that the stages would make, from the rows that the run has, and leaves out those that the
+ledger can answer. Only the bullets of summaries that are still to be written are assumed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from actors.benchmark import Benchmark
+from actors.chat_judge import ChatCoverageJudge
+from actors.chat_summarizer import ChatSummarizer
+from actors.ledger import Ledger
+from actors.storage import Folder
+from actors.tokenizer import TokenCounter
+from jobs.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
+from jobs.plan_run import RunPlan
+from jobs.retry import passing_failures
+from jobs.stage import Row
+from jobs.summarize import Source, Summarized
+from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
+from longform.citations import bullets
+from longform.configuration import ChatJudge, ChatSettings, Experiment
+from longform.configuration import ChatSummarizer as ChatSummarizerSettings
+from longform.keys import content_key
+from longform.spending import History, Span
+from longform.token_estimates import counted_input
+
+_NO_HISTORY = History()
+
+
+class Unasked:
+    """A `ChatModel` that says what the configured one accepts, and is never asked: it needs no key."""
+
+    def __init__(self, settings: ChatSettings) -> None:
+        self.accepted: Capabilities = capabilities(settings)
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Nothing is asked while a run is planned."""
+        raise AssertionError(f"a plan asked a model: {request.messages[-1].text[:80]!r}")
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageCalls:
+    """
+    What one stage will ask its model.
+
+    Attributes:
+        stage: Its name in the ledger.
+        chat: The model.
+        history: What earlier calls of the model took in such stages.
+        inputs: Call id -> input tokens as counted before the call, of the calls that are still to be made.
+        n_paid: Calls that the ledger answers.
+        not_asked: Why rows will not be asked about -> how many.
+        assumed: What is assumed of summaries that are not written -> how many calls that concerns.
+    """
+
+    stage: str
+    chat: ChatSettings
+    history: History = _NO_HISTORY
+    inputs: dict[str, Span] = field(default_factory=dict)
+    n_paid: int = 0
+    not_asked: Counter[str] = field(default_factory=Counter)
+    assumed: Counter[str] = field(default_factory=Counter)
+
+
+class _Written(NamedTuple):
+    """A summary: its bullets, or the id of the call that will write them; neither where it fails."""
+
+    bullets: tuple[str, ...] = ()
+    call: str | None = None
+
+
+def calls_to_make(
+    run: Folder, benchmark: Benchmark, experiment: Experiment, plan: RunPlan, ledger: Ledger | None
+) -> list[StageCalls]:
+    """
+    What every stage will ask its model, in their order; a call that two stages make is the first one's.
+
+    Args:
+        run: With contexts, and with what summaries and verdicts it has.
+        benchmark: Of the run.
+        experiment: Of the run.
+        plan: The work it means.
+        ledger: What has been asked before; None: nothing.
+    """
+    walk = _Walk(run, benchmark, experiment, plan, ledger)
+    return [*walk.summarizers(), *walk.judges()]
+
+
+class _Walk:
+    def __init__(
+        self, run: Folder, benchmark: Benchmark, experiment: Experiment, plan: RunPlan, ledger: Ledger | None
+    ) -> None:
+        self._run, self._benchmark, self._experiment, self._plan = run, benchmark, experiment, plan
+        self._ledger = ledger
+        self._counter = TokenCounter(threads=1)
+        self._usual: dict[str, AssumedSummaries] = {}  # by summarizer
+        self._taken: set[str] = set()
+        self._answered: dict[str, _Written] = {}  # by the id of the call
+        self._wanted = {source.work_id: (wanted, source) for wanted, source in plan.summaries.items()}
+        self._written = dict(self._existing())
+        self._judged = self._judged_before()
+
+    def _existing(self) -> Iterator[tuple[str, _Written]]:
+        made_again = passing_failures(self._run, "summaries", self._plan.written_work_ids)
+        kept = set(self._plan.written_work_ids) - made_again
+        for batch in self._run.batches("summaries", work_ids=kept, columns=["work_id", "text"]):
+            for row in batch.to_pylist():
+                yield row["work_id"], _Written(_bullets(row["text"]))
+
+    def _judged_before(self) -> set[str]:
+        wanted = self._plan.asked
+        made_again = passing_failures(self._run, "verdicts", wanted.values())
+        of_kept = {work_id for judged, work_id in wanted.items() if judged.summary in self._written}
+        return (of_kept & self._run.locate("verdicts").keys()) - made_again
+
+    # ------------------------------------------------------------ summarize
+
+    def summarizers(self) -> Iterator[StageCalls]:
+        for name, settings in self._experiment.summarizers.items():
+            wanted = [item for item in self._plan.summaries.items() if item[0].summarizer == name]
+            if wanted and isinstance(settings, ChatSummarizerSettings):
+                yield self._summarizer(name, settings, wanted)
+
+    def _summarizer(
+        self, name: str, settings: ChatSummarizerSettings, wanted: Sequence[tuple[Summarized, Source]]
+    ) -> StageCalls:
+        calls = self._calls(f"summarize {name}", settings.chat)
+        summarizer = ChatSummarizer(
+            self._benchmark.folder.url,
+            name,
+            settings,
+            chat=Unasked(settings.chat),
+            prompts_folder=self._experiment.prompts,
+            count_tokens=self._counter.count,
+        )
+        asked: dict[str, str] = {}
+        for row in self._context_rows([item for item in wanted if item[1].work_id not in self._written]):
+            request = summarizer.request(row)
+            if (key := self._add(calls, request)) is not None:
+                asked[row["work_id"]] = key
+        replies = self._paid(calls)
+        self._answered |= {key: _Written(_bullets(reply.text)) for key, reply in replies.items()}
+        self._written |= {work_id: self._answered.get(key, _Written(call=key)) for work_id, key in asked.items()}
+        return replace(calls, n_paid=len(replies))
+
+    def _context_rows(self, wanted: Sequence[tuple[Summarized, Source]]) -> Iterator[Row]:
+        """The rows that the summarizer will be given, a haystack after the other."""
+        of_context: dict[str, list[tuple[Summarized, Source]]] = {}
+        for summarized, source in wanted:
+            of_context.setdefault(source.context, []).append((summarized, source))
+        for batch in self._run.batches("contexts", work_ids=of_context):
+            for context in batch.to_pylist():
+                for summarized, source in of_context[context["work_id"]]:
+                    given = {"n_requested": source.n_requested, "setting": summarized.setting}
+                    yield context | given | {"work_id": source.work_id, "summarizer": summarized.summarizer}
+
+    # ------------------------------------------------------------ judge
+
+    def judges(self) -> Iterator[StageCalls]:
+        for name, settings in self._experiment.judges.items():
+            if isinstance(settings, ChatJudge):
+                yield self._judge(name, settings)
+
+    def _judge(self, name: str, settings: ChatJudge) -> StageCalls:
+        calls = self._calls(f"judge {name}", settings.chat)
+        judge = ChatCoverageJudge(
+            self._benchmark.folder.url,
+            name,
+            settings,
+            chat=Unasked(settings.chat),
+            prompts_folder=self._experiment.prompts,
+            count_tokens=self._counter.count,
+        )
+        for judged, work_id in self._plan.asked.items():
+            if judged.judge != name or work_id in self._judged:
+                continue
+            wanted, source = self._wanted[judged.summary]
+            written = self._written.get(judged.summary, _Written())
+            row = {"summary_id": content_key(source.work_id), "query_id": wanted.query_id}
+            if written.call is not None:
+                assumed = self._assumed(wanted, source)
+                self._add_assumed(calls, judge.requests(row | {"bullets": assumed.bullets}), assumed, written.call)
+            elif written.bullets:
+                for request in judge.requests(row | {"bullets": written.bullets}):
+                    self._add(calls, request)
+        return replace(calls, n_paid=len(self._paid(calls)))
+
+    def _add_assumed(
+        self, calls: StageCalls, requests: Sequence[ChatRequest], assumed: AssumedSummary, summary_call: str
+    ) -> None:
+        _, counted, _ = assumed.tokens
+        for request in requests:
+            # two summaries of one query are assumed alike, and asked about apart
+            key = content_key("assumed", summary_call, call_id(calls.chat, request))
+            tokens = self._counted(calls, request)
+            unit = tokens / max(1, request.input_tokens or 1)
+            low, high = ((end - (counted or 0)) * unit for end in (assumed.tokens.low, assumed.tokens.high))
+            if self._add(calls, request, key=key, tokens=Span(tokens + low, tokens, tokens + high)) is not None:
+                calls.assumed[assumed.source] += 1
+
+    def _assumed(self, wanted: Summarized, source: Source) -> AssumedSummary:
+        if wanted.summarizer not in self._usual:
+            settings = self._experiment.summarizers[wanted.summarizer]
+            assert isinstance(settings, ChatSummarizerSettings), "only chat summarizers leave summaries to be written"
+            self._usual[wanted.summarizer] = AssumedSummaries(
+                self._counter,
+                wanted.summarizer,
+                list(self._summaries_of(wanted.summarizer)),
+                max_tokens=settings.chat.max_tokens,
+            )
+        targets = self._benchmark.targets.get(wanted.query_id, [])
+        return self._usual[wanted.summarizer].summary(source.n_requested, " ".join(target.text for target in targets))
+
+    def _summaries_of(self, summarizer: str) -> Iterator[WrittenSummary]:
+        for work_id, written in self._written.items():
+            wanted, source = self._wanted[work_id]
+            if wanted.summarizer == summarizer and written.bullets:
+                yield WrittenSummary(source.n_requested, written.bullets)
+
+    # ------------------------------------------------------------ calls
+
+    def _calls(self, stage: str, chat: ChatSettings) -> StageCalls:
+        kind = stage.split(" ", 1)[0]
+        history = _NO_HISTORY if self._ledger is None else self._ledger.history(chat, kind)
+        return StageCalls(stage=stage, chat=chat, history=history)
+
+    def _add(
+        self, calls: StageCalls, request: ChatRequest | str, *, key: str | None = None, tokens: Span | None = None
+    ) -> str | None:
+        """The id of the call, which is added where it is new; None where it will not be made, which is noted."""
+        reason = request if isinstance(request, str) else refusal_reason(request, capabilities(calls.chat))
+        if reason is not None:
+            calls.not_asked[reason.split(":", 1)[0]] += 1
+            return None
+        assert isinstance(request, ChatRequest)
+        key = key or call_id(calls.chat, request)
+        if key not in self._taken:
+            self._taken.add(key)
+            counted = self._counted(calls, request)
+            calls.inputs[key] = tokens or Span(counted, counted, counted)
+        return key
+
+    def _counted(self, calls: StageCalls, request: ChatRequest) -> float:
+        """Input tokens: as the pool counts them where the history tells what they come to, else those of cl100k."""
+        windowless = capabilities(calls.chat).context_window is None
+        if calls.history.input_ratio is not None and windowless:
+            return counted_input(replace(request, input_tokens=None))
+        return counted_input(request)
+
+    def _paid(self, calls: StageCalls) -> dict[str, ChatReply]:
+        """The calls that the ledger answers, which are taken out."""
+        found = {} if self._ledger is None else self._ledger.finished(list(calls.inputs))
+        for key in found:
+            del calls.inputs[key]
+        return found
+
+
+def _bullets(text: str | None) -> tuple[str, ...]:
+    return tuple(bullet.text for bullet in bullets(text or ""))

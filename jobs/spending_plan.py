@@ -1,0 +1,201 @@
+"""
+`longform evaluate --plan`: what the run will ask, and what that will take, as a document and as a table.
+
+Nothing is asked and no key is needed. A plan stands in `plan.json` of the run, for its report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.ledger import Ledger
+from actors.price_list import PriceList
+from actors.storage import Folder
+from jobs.calling import Calling
+from jobs.plan_run import RunPlan
+from jobs.spending import StageCalls, calls_to_make
+from longform.configuration import ChatSettings, Experiment
+from longform.errors import UsageError
+from longform.keys import content_key
+from longform.spending import NOTHING, Pace, Span, Spending, spending, total
+
+PLAN = "plan.json"
+_QUANTITIES = ("input_tokens", "output_tokens", "usd", "minutes")
+_HEADS = ("stage", "model", "calls", "paid already", "tokens in", "tokens out", "dollars", "minutes")
+
+NO_HISTORY = "no earlier call of this model in such a stage: between 1 and max_tokens a call"
+NO_PRICE = "the price of the model is unknown; state it with --prices"
+NO_PACE = "no limit is known, and no earlier call tells how long one takes"
+A_BATCH = "through the provider's batch API: within a day"
+
+
+def spending_plan(
+    run: Folder, benchmark: Benchmark, experiment: Experiment, plan: RunPlan, *, calling: Calling, workers: int
+) -> dict[str, Any]:
+    """
+    The document of what is still to be asked.
+
+    Args:
+        run: With the rows of the stages that ask no model.
+        benchmark: Of the run.
+        experiment: Of the run.
+        plan: The work it means.
+        calling: Names the ledger and the prices.
+        workers: Processes a stage may use.
+    """
+    context = calling.context("plan")
+    prices = PriceList.read(context.prices)
+    ledger = open_ledger(context.ledger)
+    stages = [
+        _stage_document(calls, prices, _pace(calls.chat, workers))
+        for calls in calls_to_make(run, benchmark, experiment, plan, ledger)
+    ]
+    return {
+        "ledger": context.ledger,
+        "work": content_key(sorted([*plan.written_work_ids, *plan.asked.values()])),
+        "stages": stages,
+        "total": _total(stages),
+        "notes": list(dict.fromkeys(_notes(stages))),
+    }
+
+
+def keep_plan(run: Folder, document: Mapping[str, Any], jobs: Sequence[str]) -> None:
+    """
+    Write the plan to the run, with the *jobs* that have called models for it before.
+
+    The estimate to hold against what was spent is the one made before it was spent: a later plan of the same work does
+    not take its place.
+    """
+    before = run.read_json(PLAN) if run.has(PLAN) else None
+    if before is None or before["work"] != document["work"] or before["jobs_before"] == list(jobs):
+        run.write_json(PLAN, {**document, "jobs_before": list(jobs)})
+
+
+def open_ledger(url: str) -> Ledger | None:
+    """The ledger to read; None where there is none, and none is made."""
+    with suppress(UsageError):
+        return Ledger.existing(url)
+    return None
+
+
+def _pace(chat: ChatSettings, workers: int) -> Pace:
+    at_once = workers * chat.concurrency
+    return Pace(
+        requests_per_minute=chat.requests_per_minute,
+        tokens_per_minute=chat.tokens_per_minute,
+        in_flight=at_once if chat.in_flight is None else min(chat.in_flight, at_once),
+    )
+
+
+def _stage_document(calls: StageCalls, prices: PriceList, pace: Pace) -> dict[str, Any]:
+    inputs = list(calls.inputs.values())
+    price = prices.price(calls.chat)
+    found = spending(inputs, max_tokens=calls.chat.max_tokens, history=calls.history, price=price, pace=pace)
+    if calls.chat.batch and inputs:
+        found = found._replace(minutes=None)
+    return {
+        "stage": calls.stage,
+        "provider": calls.chat.provider,
+        "model": calls.chat.model,
+        "calls": len(inputs),
+        "paid_already": calls.n_paid,
+        "not_asked": dict(calls.not_asked),
+        "assumed": dict(calls.assumed),
+        **{name: _span(getattr(found, name)) for name in _QUANTITIES},
+        "price": prices.source(calls.chat),
+        "limits": pace._asdict(),
+        "history": calls.history.output_tokens.n if calls.history.output_tokens else 0,
+        "reasons": _reasons(found, calls.chat),
+    }
+
+
+def _span(span: Span | None) -> dict[str, float | None] | None:
+    return None if span is None else span._asdict()
+
+
+def _reasons(found: Spending, chat: ChatSettings) -> dict[str, str]:
+    """Why a quantity, or the middle of its interval, is unknown."""
+    reasons = {}
+    if found.output_tokens.expected is None:
+        reasons["output_tokens"] = NO_HISTORY
+    if found.usd is None:
+        reasons["usd"] = NO_PRICE
+    elif found.usd.expected is None:
+        reasons["usd"] = NO_HISTORY
+    if found.minutes is None:
+        reasons["minutes"] = A_BATCH if chat.batch else NO_PACE
+    elif found.minutes.expected is None:
+        reasons["minutes"] = NO_HISTORY
+    return reasons
+
+
+def _total(stages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    counts = {name: sum(stage[name] for stage in stages) for name in ("calls", "paid_already")}
+    return counts | {name: _span(_sum(stage[name] for stage in stages)) for name in _QUANTITIES}
+
+
+def _sum(spans: Iterable[Mapping[str, float] | None]) -> Span | None:
+    """Of all; None where one is unknown."""
+    found = [None if span is None else Span(**span) for span in spans]
+    known = [span for span in found if span is not None]
+    return total([NOTHING, *known]) if len(known) == len(found) else None
+
+
+def _notes(stages: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    for stage in stages:
+        name = stage["stage"]
+        yield from (f"{name}: {count} calls assume {what}" for what, count in stage["assumed"].items())
+        yield from (f"{name}: {count} not asked: {reason}" for reason, count in stage["not_asked"].items())
+        yield from (f"{name}: {field.replace('_', ' ')}: {reason}" for field, reason in stage["reasons"].items())
+        if stage["price"] is not None:
+            yield f"{name}: price of {stage['model']} from {stage['price']}"
+    if stages:
+        if any(stage["assumed"] or "output_tokens" in stage["reasons"] for stage in stages):
+            yield "a first run with --limit makes the intervals narrower: what it takes is the sample of a further plan"
+        yield "not in it: calls that are tried again, and replies that are asked for again because none could read them"
+
+
+# ---------------------------------------------------------------- in words
+
+
+def plan_words(document: Mapping[str, Any]) -> str:
+    """The plan as an aligned table with a line of totals, and what it rests on."""
+    if not document["stages"]:
+        return "no model is called"
+    lines = [_HEADS, *(_cells(stage) for stage in document["stages"])]
+    lines.append(_cells({"stage": "total", "model": "", **document["total"]}))
+    widths = [max(len(line[place]) for line in lines) for place in range(len(_HEADS))]
+    table = (
+        [
+            cell.ljust(width) if place < 2 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        for line in lines
+    )
+    return "\n".join(["  ".join(line).rstrip() for line in table] + list(document["notes"]))
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        str(row["stage"]),
+        str(row["model"]),
+        f"{row['calls']:,}",
+        f"{row['paid_already']:,}",
+        span_words(row["input_tokens"], "{:,.0f}"),
+        span_words(row["output_tokens"], "{:,.0f}"),
+        span_words(row["usd"], "${:,.4f}"),
+        span_words(row["minutes"], "{:,.1f}"),
+    )
+
+
+def span_words(span: Mapping[str, float | None] | None, shape: str) -> str:
+    """The middle with its interval, the interval alone where the middle is unknown, or `unknown`."""
+    if span is None:
+        return "unknown"
+    low, expected, high = (None if value is None else shape.format(value) for value in span.values())
+    if low == high:
+        return str(low)
+    return f"[{low}, {high}]" if expected is None else f"{expected} [{low}, {high}]"

@@ -1,0 +1,39 @@
+"""What a quota has left of one resource."""
+
+from __future__ import annotations
+
+from math import inf
+
+BURST_S = 0.1  # what an account holds, beside one call
+_PATIENT_BURST_S = 0.5  # the same where one call takes longer than that to accrue: workers ask every half second
+
+
+class Account:
+    """Amounts that accrue at a pace; what is taken may exceed what is there, and is then owed. It starts empty."""
+
+    def __init__(self) -> None:
+        self.level = 0.0
+        self._pace = inf
+        self._capacity = 0.0
+
+    def accrue(self, seconds: float, pace: float, one_call: float) -> None:
+        """Fill for *seconds*; *one_call* is what a usual call takes."""
+        self._pace = pace
+        if pace == inf:
+            self.level = 0.0
+            return
+        self._capacity = one_call + pace * BURST_S + min(one_call, pace * _PATIENT_BURST_S)
+        self.level = min(self.level + pace * seconds, self._capacity)
+
+    @property
+    def seconds(self) -> float:
+        """The level, as the time it takes to accrue."""
+        return inf if self._pace == inf else self.level / self._pace
+
+    def empty(self) -> None:
+        """What has accrued is lost; what is owed stays."""
+        self.level = min(self.level, 0.0)
+
+    def wait_s(self, amount: float) -> float:
+        """Seconds until *amount* is there, not positive where it is; one above the capacity goes when the account is full."""
+        return -inf if self._pace == inf else (min(amount, self._capacity) - self.level) / self._pace

@@ -1,0 +1,141 @@
+"""The section of model calls: what was called, what it cost, and what was planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from longform.report_parts import Results, Section
+from longform.report_tables import Cell, Column, Row, Table, percent, words
+
+UNSETTLED = "in flight when a process died; may have been paid without use"
+
+_NOT_STATED = "the provider did not say"
+_NO_PRICE = "the price or the usage is not known"
+_NO_CACHED_PRICE = "the provider did not say, or the price of cached tokens is not known"
+_NOT_PLANNED = "not planned"
+_NOT_SETTLED = "some calls are unsettled, or of unknown cost"
+_COUNTS = ("calls", "answered", "failed", "reused")
+_TOKENS = ("input", "cached", "output", "reasoning")
+_CALLED = (
+    "Calls: attempts, those that failed or were refused among them; reused: replies that the ledger had, which cost "
+    "nothing. Tokens in four classes that do not overlap: input that no cache held, input from the provider's cache, "
+    "visible output, hidden output. Cached share: of all input, higher is cheaper. Saved: what the cached tokens would "
+    f"have cost more without the cache. Unsettled: calls {UNSETTLED}."
+)
+_PLANNED = (
+    "What was planned before the calls, and what came of it since; in brackets the planned interval. Input with what a "
+    "cache held, output with what was hidden. Minutes: of the commands' stages, the start of their workers among them."
+)
+_QUANTITIES = {
+    "calls": ("calls", "{:,.0f}"),
+    "input_tokens": ("tokens in", "{:,.0f}"),
+    "output_tokens": ("tokens out", "{:,.0f}"),
+    "usd": ("dollars", "${:,.4f}"),
+    "minutes": ("minutes", "{:,.1f}"),
+}
+
+
+def calls_sections(results: Results) -> Iterator[Section]:
+    """One section where models were called, else none."""
+    rows: Sequence[Row] = results.get("calls") or []
+    missing = results.get("missing_ledgers") or []
+    if not rows and not missing:
+        return
+    tables = [_called(rows)] if rows else []
+    if any(row["planned"] for row in rows):
+        tables.append(_planned([row for row in rows if row["planned"]]))
+    lost = [f"The ledger {url} is not there: what was called from it is not known." for url in missing]
+    yield Section("calls", "Calls and cost", [*([_told(rows)] if rows else []), *lost], tables)
+
+
+def _told(rows: Sequence[Row]) -> str:
+    """The sums in words."""
+    n_unknown = sum(row["n_unknown_usd"] for row in rows)
+    told = [f"{sum(row['calls'] for row in rows):,} calls cost ${sum(row['known_usd'] for row in rows):,.4f}"]
+    told[0] += f", and {n_unknown:,} of them an unknown sum." if n_unknown else "."
+    if n_open := sum(row["open"] for row in rows):
+        unknown = sum(row["n_unsettled_unknown_usd"] for row in rows)
+        more = f" and an unknown sum for {unknown:,} of them" if unknown else ""
+        at_most = f"${sum(row['unsettled_usd'] for row in rows):,.4f}"
+        told.append(f"{n_open:,} calls are unsettled, at most {at_most}{more}: {UNSETTLED}.")
+    return " ".join(told)
+
+
+def _called(rows: Sequence[Row]) -> Table:
+    columns = [Column("stage", numeric=False), Column("model", numeric=False)]
+    columns += [Column(name) for name in _COUNTS]
+    columns += [Column(name, group="tokens") for name in _TOKENS]
+    columns += [Column(name) for name in ("cached share", "saved", "dollars", "unsettled")]
+    body = [
+        [
+            words(row["stage"]),
+            _model(row),
+            *(_shown(row[name], "{:,}") for name in _COUNTS),
+            *(_shown(row[f"{name}_tokens"], "{:,}", reason=_NOT_STATED) for name in _TOKENS),
+            percent(row["cached_share"], reason=_NOT_STATED),
+            _shown(row["saved_usd"], "${:,.4f}", reason=_NO_CACHED_PRICE),
+            _dollars(row),
+            _unsettled(row),
+        ]
+        for row in rows
+    ]
+    return Table(_CALLED, columns, body)
+
+
+def _model(row: Row) -> Cell:
+    """As configured, with the names under which it answered where they are others."""
+    others = [name for name in row["answered_models"] if name != row["model"]]
+    return words(row["model"])._replace(detail=f"answered as {', '.join(others)}" if others else None)
+
+
+def _dollars(row: Row) -> Cell:
+    n_unknown = row["n_unknown_usd"]
+    if n_unknown and n_unknown == row["answered"] + row["failed"] - row["refused"]:
+        return Cell(None, reason=_NO_PRICE)
+    cell = _shown(row["known_usd"], "${:,.4f}")
+    return cell._replace(detail=f"+ {n_unknown:,} calls of unknown cost") if n_unknown else cell
+
+
+def _unsettled(row: Row) -> Cell:
+    cell = _shown(row["open"], "{:,}")
+    if not row["open"]:
+        return cell
+    n_unknown = row["n_unsettled_unknown_usd"]
+    more = f" + {n_unknown:,} of unknown price" if n_unknown else ""
+    return cell._replace(detail=f"at most ${row['unsettled_usd']:,.4f}{more}")
+
+
+def _planned(rows: Sequence[Row]) -> Table:
+    columns = [Column("stage", numeric=False), Column("model", numeric=False)]
+    columns += [Column(side, group=name) for name, _ in _QUANTITIES.values() for side in ("planned", "made")]
+    body = [
+        [
+            words(row["stage"]),
+            words(row["model"]),
+            *(
+                cell
+                for name, (_, shape) in _QUANTITIES.items()
+                for cell in (
+                    _estimate(row["planned"], name, shape),
+                    _shown(row["since_plan"][name], shape, reason=_NOT_SETTLED if name == "usd" else _NOT_STATED),
+                )
+            ),
+        ]
+        for row in rows
+    ]
+    return Table(_PLANNED, columns, body)
+
+
+def _estimate(planned: Row, name: str, shape: str) -> Cell:
+    value, why = planned[name], planned["reasons"].get(name)
+    if not isinstance(value, Mapping):
+        return _shown(value, shape, reason=why or _NOT_PLANNED)
+    low, expected, high = value["low"], value["expected"], value["high"]
+    interval = None if low == high else f"[{shape.format(low)}, {shape.format(high)}]"
+    if expected is None:
+        return Cell(interval or shape.format(low), order=high)
+    return Cell(shape.format(expected), order=expected, detail=interval)
+
+
+def _shown(value: float | None, shape: str, *, reason: str | None = None) -> Cell:
+    return Cell(None, reason=reason) if value is None else Cell(shape.format(value), order=float(value))

@@ -1,0 +1,236 @@
+"""
+What calls that are not made yet will take: tokens, dollars and minutes, each with an interval.
+
+What earlier calls of the same model and stage took is a sample; the interval is the 95 % prediction interval of a mean
+of further calls (Student's t). Without a sample the interval is what must hold in any case, and where that says nothing
+of the middle, the expected value is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, sqrt
+from typing import NamedTuple
+
+from scipy.special import stdtrit
+
+from longform.prices import Price, most_usd
+from longform.statistics import LEVEL
+
+OTHER_TOKENIZER = 1.2
+"""By which another tokenizer than cl100k may count more, or less; a guess, good for prose."""
+
+TEMPLATE_TOKENS = 64
+"""Of roles and markers around the messages of a call, at most."""
+
+_SECONDS_A_MINUTE = 60.0
+_MILLION = 1_000_000
+
+
+class Span(NamedTuple):
+    """low <= expected <= high; `expected` is None where nothing tells it."""
+
+    low: float
+    expected: float | None
+    high: float
+
+
+NOTHING = Span(0.0, 0.0, 0.0)
+
+
+def total(spans: Sequence[Span]) -> Span:
+    """The sum; its middle is unknown where that of a part is."""
+    known = [span.expected for span in spans if span.expected is not None]
+    expected = sum(known) if len(known) == len(spans) else None
+    return Span(sum(span.low for span in spans), expected, sum(span.high for span in spans))
+
+
+def scaled(span: Span, factor: float) -> Span:
+    """Each end and the middle, times *factor*."""
+    expected = None if span.expected is None else span.expected * factor
+    return Span(span.low * factor, expected, span.high * factor)
+
+
+class Sample(NamedTuple):
+    """Some quantity of earlier calls: how many, their mean and standard deviation."""
+
+    n: int
+    mean: float
+    deviation: float
+
+
+def sample_of(n: int, summed: float, squares: float) -> Sample | None:
+    """The sample with these sums of values and of their squares; None for fewer than two, which show no spread."""
+    if n < 2:
+        return None
+    mean = summed / n
+    return Sample(n, mean, sqrt(max(squares - n * mean * mean, 0.0) / (n - 1)))
+
+
+def mean_of_more(sample: Sample, n: int) -> Span:
+    """The 95 % prediction interval of the mean of *n* further values."""
+    quantile = float(stdtrit(sample.n - 1, (1 + LEVEL) / 2))
+    half = quantile * sample.deviation * sqrt(1 / n + 1 / sample.n)
+    return Span(sample.mean - half, sample.mean, sample.mean + half)
+
+
+class History(NamedTuple):
+    """
+    What earlier calls of one model and stage took.
+
+    Attributes:
+        input_ratio: Input tokens that the provider stated, over those counted before the call.
+        output_tokens: A call, hidden ones included.
+        seconds: A call.
+        cached_share: Of the input tokens; None: not known.
+        reasoning_share: Of the output tokens; None: not known.
+    """
+
+    input_ratio: Sample | None = None
+    output_tokens: Sample | None = None
+    seconds: Sample | None = None
+    cached_share: float | None = None
+    reasoning_share: float | None = None
+
+
+class Pace(NamedTuple):
+    """How fast calls may go; None: not known. `in_flight` is the number of calls at once."""
+
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    in_flight: int | None = None
+
+
+class Spending(NamedTuple):
+    """What calls will take; dollars are None where the price is unknown, minutes where nothing limits the pace."""
+
+    input_tokens: Span
+    output_tokens: Span
+    usd: Span | None
+    minutes: Span | None
+
+
+def spending(inputs: Sequence[Span], *, max_tokens: int, history: History, price: Price | None, pace: Pace) -> Spending:
+    """
+    Args:
+        inputs: Shape (calls,): input tokens of each as counted before the call.
+        max_tokens: Of output, a call.
+        history: What earlier calls of the model and stage took.
+        price: Of the model; None: unknown.
+        pace: The limits that are known.
+    """
+    if not inputs:
+        return Spending(NOTHING, NOTHING, NOTHING, NOTHING)
+    stated = [_stated(span, history.input_ratio, len(inputs)) for span in inputs]
+    output = output_tokens(len(inputs), max_tokens, history.output_tokens)
+    input_total = total(stated)
+    return Spending(
+        input_total,
+        output,
+        None if price is None else usd(stated, output, price, history),
+        minutes(len(inputs), total([input_total, output]), history.seconds, pace),
+    )
+
+
+def _stated(counted: Span, ratio: Sample | None, n: int) -> Span:
+    """Input tokens of one of *n* calls as the provider will state them."""
+    assert counted.expected is not None
+    if ratio is None:
+        return Span(counted.low / OTHER_TOKENIZER, counted.expected, counted.high * OTHER_TOKENIZER + TEMPLATE_TOKENS)
+    low, expected, high = mean_of_more(ratio, n)
+    assert expected is not None
+    return Span(counted.low * max(low, 0.0), counted.expected * expected, counted.high * high)
+
+
+def output_tokens(n: int, max_tokens: int, sample: Sample | None) -> Span:
+    """Output tokens of *n* calls together: each has one at least and *max_tokens* at most."""
+    if sample is None:
+        return Span(float(n), None, float(n * max_tokens))
+    low, expected, high = mean_of_more(sample, n)
+    assert expected is not None
+    return Span(*(n * min(max(mean, 1.0), float(max_tokens)) for mean in (low, expected, high)))
+
+
+# ---------------------------------------------------------------- dollars
+
+
+def usd(inputs: Sequence[Span], output: Span, price: Price, history: History) -> Span:
+    """
+    Dollars of calls with these inputs (as stated) and so much output together.
+
+    The low end has all input from the cache where it has a price, the high end none; between them the history's
+    shares hold, or no cached and no hidden tokens.
+    """
+    if price.is_free:
+        return NOTHING
+    n = len(inputs)
+    low = sum(_least_usd(span.low, output.low / n, price) for span in inputs)
+    high = sum(most_usd(ceil(span.high), ceil(output.high / n), price) or 0.0 for span in inputs)
+    if output.expected is None:
+        return Span(low, None, high)
+    each = output.expected / n
+    return Span(low, sum(_expected_usd(span.expected or 0.0, each, price, history) for span in inputs), high)
+
+
+def _least_usd(given: float, written: float, price: Price) -> float:
+    at = price.of(round(given))
+    cheapest_input = at.input if at.cached_input is None else min(at.input, at.cached_input)
+    cheapest_output = at.output if at.reasoning is None else min(at.output, at.reasoning)
+    return (given * cheapest_input + written * cheapest_output) / _MILLION
+
+
+def _expected_usd(given: float, written: float, price: Price, history: History) -> float:
+    at = price.of(round(given))
+    cached, reasoned = history.cached_share or 0.0, history.reasoning_share or 0.0
+    input_rate = (1 - cached) * at.input + cached * (at.input if at.cached_input is None else at.cached_input)
+    output_rate = (1 - reasoned) * at.output + reasoned * (at.output if at.reasoning is None else at.reasoning)
+    return (given * input_rate + written * output_rate) / _MILLION
+
+
+def saved_by_caching_usd(cached_tokens: int, price: Price | None) -> float | None:
+    """
+    What tokens from a cache would have cost more without one, at the rates of short inputs where a model has two.
+
+    None where a rate is unknown.
+    """
+    if price is None or price.cached_input is None:
+        return None
+    return cached_tokens * (price.input - price.cached_input) / _MILLION
+
+
+# ---------------------------------------------------------------- minutes
+
+
+def minutes(n: int, tokens: Span, seconds: Sample | None, pace: Pace) -> Span | None:
+    """
+    How long *n* calls take that have so many tokens together: what the narrowest known limit makes of them.
+
+    None where neither a limit is known, nor how many calls go at once and how long each takes.
+    """
+    known = [_of_calls(n, pace), _of_tokens(tokens, pace), _of_seconds(n, seconds, pace)]
+    bounds = [span for span in known if span is not None]
+    if not bounds:
+        return None
+    low, high = (max(bound[end] or 0.0 for bound in bounds) for end in (0, 2))
+    middles = [bound.expected for bound in bounds]
+    if None not in middles:
+        return Span(low, max(middle for middle in middles if middle is not None), high)
+    return Span(low, low if low == high else None, high)
+
+
+def _of_calls(n: int, pace: Pace) -> Span | None:
+    limit = pace.requests_per_minute
+    return None if limit is None else scaled(Span(n, n, n), 1 / limit)
+
+
+def _of_tokens(tokens: Span, pace: Pace) -> Span | None:
+    limit = pace.tokens_per_minute
+    return None if limit is None else scaled(tokens, 1 / limit)
+
+
+def _of_seconds(n: int, seconds: Sample | None, pace: Pace) -> Span | None:
+    if seconds is None or pace.in_flight is None:
+        return None
+    rounds = n / min(pace.in_flight, n)
+    low, expected, high = mean_of_more(seconds, n)
+    return scaled(Span(max(low, 0.0), expected, high), rounds / _SECONDS_A_MINUTE)
