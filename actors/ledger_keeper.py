@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import psutil
 
 from actors.ledger import Ledger
+from actors.ledger_entry import Session, this_host
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
 from longform.retries import REFUSED
@@ -66,7 +67,9 @@ class LedgerKeeper:
         driver: Driver | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ledger = Ledger(ledger_url, job=job)
+        # of the driver's process: what is in flight stays so for other commands while a keeper starts again
+        session = None if driver is None else Session(this_host(), driver.pid, driver.started)
+        self._ledger = Ledger(ledger_url, job=job, session=session)
         self._budget, self._driver, self._clock = budget, driver, clock
         self._open: dict[str, _Open] = {}
         self._heard: dict[str, float] = {}

@@ -28,6 +28,8 @@ VERBS = {
     "aggregate": "score a run again from its stored verdicts",
     "calibrate": "a judge against human labels -> judge card",
     "report": "write a run's pages again",
+    "ledger": "what was called and what it cost",
+    "probe": "what a model accepts, found out by asking it",
     "train": "re-make the offline models that ship, and measure what they reach",
 }
 DONE, FAILED, USAGE, FAILURES_ABOVE_THRESHOLD, BUDGET_REACHED, INTERRUPTED = 0, 1, 2, 3, 4, 130

@@ -30,8 +30,8 @@ from jobs.configs import read_experiment
 from jobs.judge import judge_stage, judge_tasks
 from jobs.pack import pack_stage, pack_tasks
 from jobs.plan_run import check_experiment, plan_run
-from jobs.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
 from jobs.prepay import Batched, check_batches, prepay, summaries_in_batches, verdicts_in_batches
+from jobs.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
 from jobs.rerank import rerank_stage, rerank_tasks
 from jobs.results import summary_infos, write_results
 from jobs.retrieval_results import retrieval_rows
@@ -294,7 +294,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--limit", type=int, help="only the first queries")
     parser.add_argument("--until", choices=[step.name for step in WAY], default=WAY[-1].name)
     parser.add_argument("--plan", action="store_true", help="say what models will be asked and what it costs; ask none")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the configuration")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change the configuration; budget, retrievers, model and judge are short names",
+    )
     parser.add_argument(
         "--citations",
         choices=["written", "matrix"],

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from actors.benchmark import Benchmark
+from actors.chat import quota_domain
 from actors.ledger import Ledger
 from actors.price_list import PriceList
 from actors.storage import Folder
@@ -20,7 +21,8 @@ from jobs.spending import StageCalls, calls_to_make
 from longform.configuration import ChatSettings, Experiment
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.spending import NOTHING, Pace, Span, Spending, spending, total
+from longform.leases import Limits
+from longform.spending import NOTHING, Span, Spending, spending, total
 
 PLAN = "plan.json"
 _QUANTITIES = ("input_tokens", "output_tokens", "usd", "minutes")
@@ -50,7 +52,7 @@ def spending_plan(
     prices = PriceList.read(context.prices)
     ledger = open_ledger(context.ledger)
     stages = [
-        _stage_document(calls, prices, _pace(calls.chat, workers))
+        _stage_document(calls, prices, _limits(calls.chat, context.ledger, workers))
         for calls in calls_to_make(run, benchmark, experiment, plan, ledger)
     ]
     return {
@@ -81,19 +83,23 @@ def open_ledger(url: str) -> Ledger | None:
     return None
 
 
-def _pace(chat: ChatSettings, workers: int) -> Pace:
-    at_once = workers * chat.concurrency
-    return Pace(
-        requests_per_minute=chat.requests_per_minute,
-        tokens_per_minute=chat.tokens_per_minute,
-        in_flight=at_once if chat.in_flight is None else min(chat.in_flight, at_once),
-    )
+def _limits(chat: ChatSettings, ledger_url: str, workers: int) -> Limits:
+    """The narrowest of what is configured, what the governor found and left beside the ledger, and what workers do."""
+    folder, file = Folder(ledger_url), f"limits/{quota_domain(chat)}.json"
+    found = Limits(**folder.read_json(file)) if folder.has(file) else Limits()
+    told = Limits(chat.requests_per_minute, chat.tokens_per_minute, chat.in_flight)
+    at_once = Limits(in_flight=workers * chat.concurrency)
+    return Limits(*(_least(values) for values in zip(found, told, at_once, strict=True)))
 
 
-def _stage_document(calls: StageCalls, prices: PriceList, pace: Pace) -> dict[str, Any]:
+def _least(values: Iterable[Any]) -> Any:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _stage_document(calls: StageCalls, prices: PriceList, limits: Limits) -> dict[str, Any]:
     inputs = list(calls.inputs.values())
     price = prices.price(calls.chat)
-    found = spending(inputs, max_tokens=calls.chat.max_tokens, history=calls.history, price=price, pace=pace)
+    found = spending(inputs, max_tokens=calls.chat.max_tokens, history=calls.history, price=price, limits=limits)
     if calls.chat.batch and inputs:
         found = found._replace(minutes=None)
     return {
@@ -106,7 +112,7 @@ def _stage_document(calls: StageCalls, prices: PriceList, pace: Pace) -> dict[st
         "assumed": dict(calls.assumed),
         **{name: _span(getattr(found, name)) for name in _QUANTITIES},
         "price": prices.source(calls.chat),
-        "limits": pace._asdict(),
+        "limits": limits._asdict(),
         "history": calls.history.output_tokens.n if calls.history.output_tokens else 0,
         "reasons": _reasons(found, calls.chat),
     }

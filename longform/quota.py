@@ -18,8 +18,9 @@ from longform.leases import Accepted, Ask, Lease, Limits, Refused
 from longform.rate_finding import RateFinder
 from longform.shares import Shares, Turn, Worker
 
-_ROUND_S = 0.05  # in which every worker has a turn, at least
+_ROUND_S = 0.03  # in which every worker has a turn, at least
 _EARLY_S = 0.005  # a call of a worker's own share may go so much before its time: nobody asks to the millisecond
+_WHILE_SEEKING_S = 0.05  # at most, between two asks while the pace doubles
 _SPIN_S = 0.01  # between two asks of a worker, at least
 _LATEST_S = 0.5  # so that holds are heard
 _SLICE_S = 0.1
@@ -220,7 +221,7 @@ class Quota:
                 if due - now > wait + _EARLY_S:
                     break
                 wait += share * round_s
-        return min(max(wait, _SPIN_S), _ROUND_S if self._finder.seeking else _LATEST_S)
+        return min(max(wait, _SPIN_S), _WHILE_SEEKING_S if self._finder.seeking else _LATEST_S)
 
     def _round_s(self, turn: Turn) -> float:
         """In which each of the waiting workers is due its share, at least one call."""

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from longform.holds import OBEYED_S
 from longform.leases import Limits
 
-TOLD_SHARE = 0.99  # of a limit that was told is used
+TOLD_SHARE = 0.987  # of a limit that was told is used
+TOLD_TOKENS_SHARE = 0.975  # a sliding second that is almost full refuses a call that is larger than the rest
 FOUND_SHARE = 0.985  # of a goodput that met a refusal
 
 _FIRST_PACE = 20.0  # calls/s of an unknown quota
@@ -30,7 +31,7 @@ _SPARE = 1.05  # of the goodput of the resource that is not counted
 _BLIND_CUT = 0.7  # nothing was let in, so that no goodput is known
 _SLOWEST = 0.005  # calls/s
 _PATIENCE_S = 4.0  # before a found pace is tried upwards
-_PATIENCE_FOR_HOLD = 20.0  # a probe that will cost a hold of 1 s is made after 20 s
+_PATIENCE_FOR_HOLD = 30.0  # a probe that will cost a hold of 1 s is made after 20 s
 _LONGEST_PATIENCE_S = 120.0
 _PROBE = 0.005  # growth a second, at first
 _PROBE_DOUBLING_S = 5.0
@@ -118,7 +119,8 @@ class RateFinder:
 
     def tell(self, limits: Limits) -> None:
         """Limits from a configuration or from headers; what was found stays where it is lower."""
-        self._told = Amounts(_per_second(limits.requests_per_minute), _per_second(limits.tokens_per_minute))
+        requests, tokens = _given(limits.requests_per_minute), _given(limits.tokens_per_minute)
+        self._told = Amounts(TOLD_SHARE * requests, TOLD_TOKENS_SHARE * tokens)
         if self._seeking and self._told.requests < inf:
             self._found, self._seeking = Amounts(inf, inf), False
 
@@ -214,10 +216,6 @@ class RateFinder:
             max(requests, _SLOWEST) if requests < self._told.requests else inf,
             tokens if tokens < self._told.tokens else inf,
         )
-
-
-def _per_second(per_minute: float | None) -> float:
-    return inf if per_minute is None else TOLD_SHARE * per_minute / 60
 
 
 def _given(per_minute: float | None) -> float:

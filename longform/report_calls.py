@@ -64,7 +64,7 @@ def _told(rows: Sequence[Row]) -> str:
 def _called(rows: Sequence[Row]) -> Table:
     columns = [Column("stage", numeric=False), Column("model", numeric=False)]
     columns += [Column(name) for name in _COUNTS]
-    columns += [Column(name, group="tokens") for name in _TOKENS]
+    columns += [Column(f"{name} tokens") for name in _TOKENS]
     columns += [Column(name) for name in ("cached share", "saved", "dollars", "unsettled")]
     body = [
         [
@@ -107,7 +107,7 @@ def _unsettled(row: Row) -> Cell:
 
 def _planned(rows: Sequence[Row]) -> Table:
     columns = [Column("stage", numeric=False), Column("model", numeric=False)]
-    columns += [Column(side, group=name) for name, _ in _QUANTITIES.values() for side in ("planned", "made")]
+    columns += [Column(f"{name}, {side}") for name, _ in _QUANTITIES.values() for side in ("planned", "made")]
     body = [
         [
             words(row["stage"]),

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from scipy.special import stdtrit
 
+from longform.leases import Limits
 from longform.prices import Price, most_usd
 from longform.statistics import LEVEL
 
@@ -93,16 +94,8 @@ class History(NamedTuple):
     reasoning_share: float | None = None
 
 
-class Pace(NamedTuple):
-    """How fast calls may go; None: not known. `in_flight` is the number of calls at once."""
-
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-    in_flight: int | None = None
-
-
 class Spending(NamedTuple):
-    """What calls will take; dollars are None where the price is unknown, minutes where nothing limits the pace."""
+    """What calls will take; dollars are None where the price is unknown, minutes where nothing tells the pace."""
 
     input_tokens: Span
     output_tokens: Span
@@ -110,36 +103,38 @@ class Spending(NamedTuple):
     minutes: Span | None
 
 
-def spending(inputs: Sequence[Span], *, max_tokens: int, history: History, price: Price | None, pace: Pace) -> Spending:
+def spending(
+    inputs: Sequence[Span], *, max_tokens: int, history: History, price: Price | None, limits: Limits
+) -> Spending:
     """
     Args:
         inputs: Shape (calls,): input tokens of each as counted before the call.
         max_tokens: Of output, a call.
         history: What earlier calls of the model and stage took.
         price: Of the model; None: unknown.
-        pace: The limits that are known.
+        limits: Those that are known.
     """
     if not inputs:
         return Spending(NOTHING, NOTHING, NOTHING, NOTHING)
-    stated = [_stated(span, history.input_ratio, len(inputs)) for span in inputs]
+    stated = as_stated(inputs, history.input_ratio)
     output = output_tokens(len(inputs), max_tokens, history.output_tokens)
     input_total = total(stated)
     return Spending(
         input_total,
         output,
         None if price is None else usd(stated, output, price, history),
-        minutes(len(inputs), total([input_total, output]), history.seconds, pace),
+        minutes(len(inputs), total([input_total, output]), history.seconds, limits),
     )
 
 
-def _stated(counted: Span, ratio: Sample | None, n: int) -> Span:
-    """Input tokens of one of *n* calls as the provider will state them."""
-    assert counted.expected is not None
+def as_stated(counted: Sequence[Span], ratio: Sample | None) -> list[Span]:
+    """Shape (calls,): input tokens as the provider will state them, from those counted; of both the middle is known."""
     if ratio is None:
-        return Span(counted.low / OTHER_TOKENIZER, counted.expected, counted.high * OTHER_TOKENIZER + TEMPLATE_TOKENS)
-    low, expected, high = mean_of_more(ratio, n)
-    assert expected is not None
-    return Span(counted.low * max(low, 0.0), counted.expected * expected, counted.high * high)
+        usual, more = Span(1 / OTHER_TOKENIZER, 1.0, OTHER_TOKENIZER), TEMPLATE_TOKENS
+    else:
+        usual, more = mean_of_more(ratio, len(counted)), 0
+    low, middle, high = max(usual.low, 0.0), usual.expected or 0.0, usual.high
+    return [Span(span.low * low, (span.expected or 0.0) * middle, span.high * high + more) for span in counted]
 
 
 def output_tokens(n: int, max_tokens: int, sample: Sample | None) -> Span:
@@ -201,13 +196,13 @@ def saved_by_caching_usd(cached_tokens: int, price: Price | None) -> float | Non
 # ---------------------------------------------------------------- minutes
 
 
-def minutes(n: int, tokens: Span, seconds: Sample | None, pace: Pace) -> Span | None:
+def minutes(n: int, tokens: Span, seconds: Sample | None, limits: Limits) -> Span | None:
     """
     How long *n* calls take that have so many tokens together: what the narrowest known limit makes of them.
 
     None where neither a limit is known, nor how many calls go at once and how long each takes.
     """
-    known = [_of_calls(n, pace), _of_tokens(tokens, pace), _of_seconds(n, seconds, pace)]
+    known = [_of_calls(n, limits), _of_tokens(tokens, limits), _of_seconds(n, seconds, limits)]
     bounds = [span for span in known if span is not None]
     if not bounds:
         return None
@@ -218,19 +213,19 @@ def minutes(n: int, tokens: Span, seconds: Sample | None, pace: Pace) -> Span | 
     return Span(low, low if low == high else None, high)
 
 
-def _of_calls(n: int, pace: Pace) -> Span | None:
-    limit = pace.requests_per_minute
+def _of_calls(n: int, limits: Limits) -> Span | None:
+    limit = limits.requests_per_minute
     return None if limit is None else scaled(Span(n, n, n), 1 / limit)
 
 
-def _of_tokens(tokens: Span, pace: Pace) -> Span | None:
-    limit = pace.tokens_per_minute
+def _of_tokens(tokens: Span, limits: Limits) -> Span | None:
+    limit = limits.tokens_per_minute
     return None if limit is None else scaled(tokens, 1 / limit)
 
 
-def _of_seconds(n: int, seconds: Sample | None, pace: Pace) -> Span | None:
-    if seconds is None or pace.in_flight is None:
+def _of_seconds(n: int, seconds: Sample | None, limits: Limits) -> Span | None:
+    if seconds is None or limits.in_flight is None:
         return None
-    rounds = n / min(pace.in_flight, n)
+    rounds = n / min(limits.in_flight, n)
     low, expected, high = mean_of_more(seconds, n)
     return scaled(Span(max(low, 0.0), expected, high), rounds / _SECONDS_A_MINUTE)

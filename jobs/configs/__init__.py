@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from jobs.configs.shorthands import apply_shorthand
 from longform.configuration import Experiment
 from longform.errors import UsageError
 
@@ -17,8 +18,15 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_experiment(name: str, changes: Sequence[str] = ()) -> Experiment:
-    """The experiment of a file, or of a preset by its name, with `key=value` changes applied."""
-    return validated(Experiment, read_yaml(name, folder="configs"), changes, where=name)
+    """The experiment of a file, or of a preset by its name, with `key=value` changes and short names applied."""
+    content = read_yaml(name, folder="configs")
+    plain = [change for change in changes if not _is_short(content, change)]
+    return validated(Experiment, content, plain, where=name)
+
+
+def _is_short(content: Any, change: str) -> bool:
+    key, _, value = change.partition("=")
+    return isinstance(content, dict) and "systems" in content and apply_shorthand(content, key, yaml.safe_load(value))
 
 
 def read_yaml(name: str, *, folder: str) -> Any:

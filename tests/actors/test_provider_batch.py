@@ -17,7 +17,7 @@ from actors.fake_provider import FakeProvider
 from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
 from actors.prepayment import BatchLimits, Prepayment
-from actors.provider_batch import BatchNotes, ProviderBatches
+from actors.provider_batch import BatchNotes, ProviderBatches, batch_note
 from longform.batch_files import read_replies, request_line
 from longform.chat import ChatReply, ChatRequest, Message, call_id
 from longform.configuration import ChatSettings
@@ -417,3 +417,33 @@ async def test_a_wrong_key_is_an_error_that_names_no_key_and_leaves_nothing_behi
     assert "sk-" not in str(caught.value)
     totals = Ledger.existing(bench.ledger).totals()
     assert (totals.open, bench.notes) == (0, 0)
+
+
+# ---------------------------------------------------------------- notes
+
+
+def check_notes(url: str) -> None:
+    notes, later = BatchNotes(url), BatchNotes(url)
+    assert notes.all() == []
+    note = batch_note({"call": "attempt"})
+    notes.add(note)
+    assert later.all() == [note]
+    notes.set_made(note._replace(batch_id="batch_1"))
+    assert [found.batch_id for found in later.all()] == ["batch_1"]
+    notes.remove(note)
+    later.remove(note)
+    assert later.all() == []
+
+
+def test_a_note_is_seen_by_all_until_it_is_removed(tmp_path: Path) -> None:
+    check_notes(str(tmp_path / "ledger"))
+
+
+def test_the_same_on_s3(s3_url: str) -> None:
+    check_notes(s3_url)
+
+
+def test_a_second_batch_of_the_same_calls_has_another_name() -> None:
+    """Else it would be taken for the first, whose failed items it holds."""
+    assert batch_note({"call": "first"}).name != batch_note({"call": "second"}).name
+    assert batch_note({"a": "1", "b": "2"}).name == batch_note({"b": "2", "a": "1"}).name

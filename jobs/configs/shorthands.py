@@ -1,0 +1,71 @@
+"""
+Short names on the command line for what a configuration says at length.
+
+    --set budget=2000                     the budget of every system
+    --set retrievers=[bm25,oracle]        only systems with these retrievers
+    --set model=gpt-4o                    a chat model writes the summaries, in place of the summarizers named
+    --set 'model={model: m, base_url: "http://127.0.0.1:8000/v1"}'
+    --set judge=gpt-4o                    a chat model judges, in place of the judges named
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from longform.errors import UsageError
+
+_NAME = "chat"
+
+
+def _budget(content: dict[str, Any], tokens: Any) -> None:
+    for system in content["systems"]:
+        system["budget_tokens"] = tokens
+
+
+def _retrievers(content: dict[str, Any], names: Any) -> None:
+    kept = []
+    for system in content["systems"]:
+        has = system["retriever"] if isinstance(system["retriever"], list) else [system["retriever"]]
+        if chosen := [name for name in has if name in names]:
+            kept.append(system | {"retriever": chosen})
+    found = {name for system in kept for name in system["retriever"]}
+    if missing := [name for name in names if name not in found]:
+        raise UsageError(f"--set retrievers: no system of the configuration has {missing}")
+    content["systems"] = kept
+
+
+def _model(content: dict[str, Any], model: Any) -> None:
+    content["summarizers"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
+    for system in content["systems"]:
+        system["summarizer"] = _NAME
+
+
+def _judge(content: dict[str, Any], model: Any) -> None:
+    content["judges"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
+    content.pop("cards", None)
+
+
+def _chat(model: Any) -> dict[str, Any]:
+    return dict(model) if isinstance(model, dict) else {"model": model}
+
+
+_SHORTHANDS: Mapping[str, Callable[[dict[str, Any], Any], None]] = {
+    "budget": _budget,
+    "retrievers": _retrievers,
+    "model": _model,
+    "judge": _judge,
+}
+
+
+def apply_shorthand(content: dict[str, Any], key: str, value: Any) -> bool:
+    """
+    Change *content*, an experiment's, as a short name says; False: *key* with this *value* is none.
+
+    Raises:
+        UsageError: It names what the configuration does not have.
+    """
+    if key not in _SHORTHANDS or (key == "retrievers" and not isinstance(value, list)):
+        return False
+    _SHORTHANDS[key](content, value)
+    return True
