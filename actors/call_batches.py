@@ -27,6 +27,8 @@ class Batches:
         self._tasks: set[asyncio.Task[None]] = set()
         self._settling = False
         self._last_exchange = 0.0
+        self._n_open = 0
+        self._keeping_heard: asyncio.Task[None] | None = None
 
     async def finished(self, call_id: str) -> ChatReply | None:
         """The reply this call has in the ledger; None: it has none."""
@@ -38,7 +40,11 @@ class Batches:
 
     async def begin(self, intents: Sequence[Intent]) -> Sequence[Verdict]:
         """What becomes of each intent; those that go are recorded when this returns."""
-        return await self._exchange(intents)
+        verdicts = await self._exchange(intents)
+        self._n_open += verdicts.count("go")
+        if self._keeping_heard is None or self._keeping_heard.done():
+            self._keeping_heard = asyncio.create_task(self._keep_heard())
+        return verdicts
 
     async def settle(self, attempt_id: str, call_id: str, reply: ChatReply) -> None:
         """Record what an attempt came to; it is durable when this returns."""
@@ -47,16 +53,15 @@ class Batches:
         if not self._settling:
             self._settling = True
             self._later(_SETTLE_S, self._settle)
-        await recorded
-
-    def keep_heard(self) -> None:
-        """Tell the keeper that this worker lives, where it has said nothing for a while."""
-        if time.monotonic() - self._last_exchange > _HEARD_S:
-            self._last_exchange = time.monotonic()
-            self._later(0.0, self._settle)
+        try:
+            await recorded
+        finally:
+            self._n_open -= 1
 
     async def close(self) -> None:
         """Wait for what is being said."""
+        if self._keeping_heard is not None:
+            self._keeping_heard.cancel()
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
@@ -78,6 +83,13 @@ class Batches:
         self._settling = False
         with suppress(Exception):  # each waiting call is told
             await self._exchange([])
+
+    async def _keep_heard(self) -> None:
+        # the keeper takes a worker with calls under way that says nothing for dead
+        while self._n_open:
+            await asyncio.sleep(_HEARD_S)
+            if time.monotonic() - self._last_exchange >= _HEARD_S:
+                await self._settle()
 
     async def _exchange(self, intents: Sequence[Intent]) -> Sequence[Verdict]:
         taken, self._receipts = self._receipts, []

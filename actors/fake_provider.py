@@ -10,6 +10,7 @@ Its first line on standard output is its base URL. `FakeSettings` says what it c
     /v1/files, /v1/batches      OpenAI's batch API
     GET  /counters              numbers of what it served
     GET  /served                each request let in: its content hash, when (seconds since the start), what became of it
+    GET  /refused               when each request was refused (seconds since the start)
     POST /reset                 forgets all of it, and what counts against the limits
 """
 
@@ -96,6 +97,8 @@ class FakeProvider:
             return self.counters()
         if path == "/served":
             return [vars(one) for one in self.tally.served]
+        if path == "/refused":
+            return self.tally.refused_at_s
         if path == "/reset":
             self.reset()
             return {}

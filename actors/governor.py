@@ -1,75 +1,90 @@
 """
-The authority over a quota domain, and the ways to reach it.
+The authority over a quota domain, and the way a worker reaches it.
 
-One a cluster: a small Ray actor that every worker of every job asks for leases. It survives its own death: Ray starts it
-again, its accounts start empty, and the workers' next asks tell it the limits that its predecessor had found. What is
-found is also remembered in a file beside the ledger.
+With Ray, one small detached actor a domain, which all jobs of a cluster share and which Ray starts again when it dies; without,
+one object a process. A new one goes on from what its workers last heard and from a file, with empty accounts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
-from typing import Any, Protocol, cast
+from functools import cache
+from typing import Any, Protocol
 
 from actors.storage import Folder
 from longform.leases import Ask, Lease, Limits
 from longform.quota import Quota
 
-NAMESPACE = "longform"
-_REMEMBER_S = 5.0
-_PATIENCE_S = 60.0  # for a governor that starts again
-_POLL_S = 0.25
+NAMESPACE = "longform"  # explicit, because each job's own is anonymous
+
+_WRITES_APART_S = 5.0
+_PATIENCE_S = 30.0  # for an authority that died
+_RETRY_S = 0.1
+
 _log = logging.getLogger(__name__)
 
 
-class Governor:
-    """
-    Args:
-        domain: What the provider counts together, as a hash.
-        memory: URL of the folder whose `limits/<domain>.json` remembers what was found; None: none does.
-    """
-
-    def __init__(self, domain: str, memory: str | None) -> None:
-        self._file = f"limits/{domain}.json"
-        self._memory = None if memory is None else Folder(memory)
-        self._remembered = self._recall()
-        self._quota = Quota(known=self._remembered)
-        self._written = time.monotonic()
-
-    def lease(self, ask: Ask, told: Limits) -> Lease:
-        """What the worker may do next; *told* are the limits in its job's configuration. The lowest told holds."""
-        now = time.monotonic()
-        self._quota.tell(ask.job, told)
-        lease = self._quota.lease(now, ask)
-        if now - self._written > _REMEMBER_S:
-            self._written = now
-            self._remember(self._quota.limits_found)
-        return lease
-
-    def _recall(self) -> Limits | None:
-        if self._memory is None or not self._memory.has(self._file):
-            return None
-        return Limits(**self._memory.read_json(self._file))
-
-    def _remember(self, found: Limits) -> None:
-        if self._memory is None or found in (self._remembered, Limits()):
-            return
-        self._remembered = found
-        try:
-            self._memory.write_json(self._file, found._asdict())
-        except OSError as error:
-            _log.warning("limits that were found are not remembered: %s", error)
-
-
 class Desk(Protocol):
-    """A governor as a worker sees it."""
+    """Where a worker asks."""
 
     async def lease(self, ask: Ask) -> Lease: ...
 
 
-class _LocalDesk:
+class Governor:
+    """
+    A quota with a clock and a memory.
+
+    Args:
+        domain: The quota domain's key.
+        memory: URL of a folder in which found limits are remembered; None: nowhere.
+    """
+
+    def __init__(self, domain: str, memory: str | None) -> None:
+        self._name = f"limits/{domain}.json"
+        self._folder = None if memory is None else Folder(memory)
+        self._remembered = self._read()
+        self._written_at = time.monotonic()
+        self._quota = Quota(known=self._remembered)
+
+    def lease(self, ask: Ask, told: Limits) -> Lease:
+        """What the worker may do next; *told* is what its job's configuration says."""
+        self._quota.tell(ask.job, told)
+        lease = self._quota.lease(time.monotonic(), ask)
+        self._remember()
+        return lease
+
+    def process_id(self) -> int:
+        return os.getpid()
+
+    def _remember(self) -> None:
+        found = self._quota.limits_found
+        now = time.monotonic()
+        if self._folder is None or now < self._written_at + _WRITES_APART_S or found == self._remembered:
+            return
+        self._written_at = now
+        try:
+            self._folder.write_json(self._name, found._asdict())
+        except OSError as error:
+            _log.warning("cannot write %s in %s: %s; the limits found are lost at a restart", self._name, self._folder.url, error)
+        else:
+            self._remembered = found
+
+    def _read(self) -> Limits:
+        try:
+            if self._folder is None or not self._folder.has(self._name):
+                return Limits()
+            return Limits(**self._folder.read_json(self._name))
+        except (OSError, TypeError, ValueError) as error:
+            _log.warning("cannot read %s: %s; the limits are found anew", self._name, error)
+            return Limits()
+
+
+class LocalDesk:
+    """An authority in this process."""
+
     def __init__(self, governor: Governor, told: Limits) -> None:
         self._governor, self._told = governor, told
 
@@ -77,55 +92,59 @@ class _LocalDesk:
         return self._governor.lease(ask, self._told)
 
 
-class _RayDesk:
-    """A governor that is an actor; one that starts again is waited for."""
+class RayDesk:
+    """
+    An authority in an actor of its own.
 
-    def __init__(self, domain: str, told: Limits, memory: str | None) -> None:
-        self._domain, self._told, self._memory = domain, told, memory
-        self._actor: Any = None
+    Raises:
+        ray.exceptions.RayActorError: From `lease`: the actor did not come back within 30 seconds.
+    """
+
+    def __init__(self, handle: Any, told: Limits) -> None:
+        self._handle, self._told = handle, told
 
     async def lease(self, ask: Ask) -> Lease:
-        from ray.exceptions import RayActorError
+        from ray.exceptions import ActorUnavailableError, RayActorError
 
-        until = time.monotonic() + _PATIENCE_S
+        last_try = time.monotonic() + _PATIENCE_S
         while True:
             try:
-                self._actor = self._actor or _governor_actor(self._domain, self._memory)
-                return cast("Lease", await self._actor.lease.remote(ask, self._told))
-            except RayActorError:
-                self._actor = None
-                if time.monotonic() > until:
+                lease: Lease = await self._handle.lease.remote(ask, self._told)
+            except (RayActorError, ActorUnavailableError):
+                if time.monotonic() > last_try:
                     raise
-                await asyncio.sleep(_POLL_S)
-
-
-def _governor_actor(domain: str, memory: str | None) -> Any:
-    import ray
-
-    return (
-        ray.remote(Governor)
-        .options(
-            name=f"governor:{domain}",
-            namespace=NAMESPACE,
-            get_if_exists=True,
-            lifetime="detached",
-            num_cpus=0,
-            max_restarts=-1,
-            max_task_retries=-1,
-        )
-        .remote(domain, memory)
-    )
-
-
-_in_process: dict[str, Governor] = {}
+                await asyncio.sleep(_RETRY_S)
+            else:
+                return lease
 
 
 def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
-    """The governor of *domain*: the cluster's actor where Ray runs, else one that this process's callers share."""
+    """
+    The way to the one authority over *domain*: of the cluster where Ray runs, else of this process.
+
+    Jobs may tell different limits for one domain: the lowest holds, while a worker of the job that told it is alive.
+
+    Args:
+        domain: The quota domain's key; it names the actor and the file, so that it holds no secret.
+        told: Limits in the job's configuration.
+        memory: URL of a folder in which found limits are remembered; None: nowhere. The first to open a domain decides.
+    """
     import ray
 
-    if ray.is_initialized():
-        return _RayDesk(domain, told, memory)
-    if domain not in _in_process:
-        _in_process[domain] = Governor(domain, memory)
-    return _LocalDesk(_in_process[domain], told)
+    if not ray.is_initialized():
+        return LocalDesk(_local_governor(domain, memory), told)
+    actor = ray.remote(Governor).options(
+        name=f"governor:{domain}",
+        namespace=NAMESPACE,
+        lifetime="detached",
+        get_if_exists=True,
+        num_cpus=0,
+        max_restarts=-1,
+        max_task_retries=-1,
+    )
+    return RayDesk(actor.remote(domain, memory), told)
+
+
+@cache
+def _local_governor(domain: str, memory: str | None) -> Governor:
+    return Governor(domain, memory)

@@ -93,6 +93,8 @@ class ProviderBatches:
             else:
                 return made.id
             await asyncio.sleep(backoff_s(n_failed, 1.0))
+            if (found := await self.find(name)) is not None:
+                return found
         raise AssertionError
 
     async def find(self, name: str) -> str | None:

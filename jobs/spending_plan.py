@@ -55,6 +55,8 @@ def spending_plan(
         _stage_document(calls, prices, _limits(calls.chat, context.ledger, workers))
         for calls in calls_to_make(run, benchmark, experiment, plan, ledger)
     ]
+    if ledger is not None:
+        ledger.close()
     return {
         "ledger": context.ledger,
         "work": content_key(sorted([*plan.written_work_ids, *plan.asked.values()])),

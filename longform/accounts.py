@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-BURST_S = 0.1  # what an account holds, beside one call
+_BURST_S = 0.05  # what an account holds, beside one call
 _PATIENT_BURST_S = 0.5  # the same where one call takes longer than that to accrue: workers ask every half second
 
 
@@ -22,7 +22,7 @@ class Account:
         if pace == inf:
             self.level = 0.0
             return
-        self._capacity = one_call + pace * BURST_S + min(one_call, pace * _PATIENT_BURST_S)
+        self._capacity = one_call + pace * _BURST_S + min(one_call, pace * _PATIENT_BURST_S)
         self.level = min(self.level + pace * seconds, self._capacity)
 
     @property
@@ -30,9 +30,9 @@ class Account:
         """The level, as the time it takes to accrue."""
         return inf if self._pace == inf else self.level / self._pace
 
-    def empty(self) -> None:
-        """What has accrued is lost; what is owed stays."""
-        self.level = min(self.level, 0.0)
+    def empty(self, one_call: float) -> None:
+        """What has accrued is lost, and one call is owed: all workers ask at once when a hold ends. More that is owed stays."""
+        self.level = min(self.level, -one_call)
 
     def wait_s(self, amount: float) -> float:
         """Seconds until *amount* is there, not positive where it is; one above the capacity goes when the account is full."""

@@ -50,7 +50,7 @@ class Hold:
 
     def refused(self, now: float, sent: float, retry_after_s: float | None) -> bool:
         """Whether a refusal begins a new event; False where it belongs to the last one, and perhaps prolongs its hold."""
-        new = sent > self._event_ends
+        new = sent >= self._event_ends
         self._doubt += new
         wait = self._wait(retry_after_s)
         asked = retry_after_s is not None and wait == retry_after_s

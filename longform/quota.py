@@ -14,7 +14,7 @@ from typing import NamedTuple
 from longform.accounts import Account
 from longform.chat import Signals
 from longform.holds import Hold
-from longform.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.leases import Ask, Accepted, Lease, Limits, Refused
 from longform.rate_finding import RateFinder
 from longform.shares import Shares, Turn, Worker
 
@@ -25,6 +25,9 @@ _SPIN_S = 0.01  # between two asks of a worker, at least
 _LATEST_S = 0.5  # so that holds are heard
 _SLICE_S = 0.1
 _RUNS_AT_MOST_S = 0.1  # between two asks of anybody, for the growth of a pace
+
+
+NOTHING_TOLD = Limits()
 
 
 class _Grant(NamedTuple):
@@ -44,7 +47,7 @@ class Quota:
         known: Limits that a predecessor found.
     """
 
-    def __init__(self, told: Limits = Limits(), known: Limits | None = None) -> None:
+    def __init__(self, told: Limits = NOTHING_TOLD, known: Limits | None = None) -> None:
         self._told: dict[str | None, Limits] = {None: told}
         self._headers = Limits()
         self._finder = RateFinder(known)
@@ -83,6 +86,9 @@ class Quota:
         """
         if ask.known is not None and ask.worker not in self._shares:
             self._finder.go_on_from(ask.known)
+        if ask.sizes and not self._usual_tokens:
+            self._usual_tokens = sum(ask.sizes) / len(ask.sizes)
+            self._empty_accounts()
         self._accrue(now)
         self._hear(now, ask)
         worker = self._shares.hear(now, ask.worker, ask.job, ask.in_flight)
@@ -110,8 +116,8 @@ class Quota:
         self._tokens.accrue(seconds, pace.tokens, self._usual_tokens)
 
     def _empty_accounts(self) -> None:
-        self._requests.empty()
-        self._tokens.empty()
+        self._requests.empty(1.0)
+        self._tokens.empty(self._usual_tokens)
 
     def _hear(self, now: float, ask: Ask) -> None:
         for accepted in ask.accepted:
@@ -144,6 +150,8 @@ class Quota:
         if not self._hold.closed:
             self._finder.refused(sent, new=new, hold_s=self._hold.until - now)
         self._empty_accounts()
+        if new:
+            self._shares.forgive()
 
     def _heed(self, now: float, signals: Signals) -> None:
         headers = Limits(
@@ -203,7 +211,7 @@ class Quota:
             self._requests.level -= 1
             self._tokens.level -= size
             calls, tokens, seconds = calls + 1, tokens + size, seconds + max(per_call, size * per_token)
-            self._usual_tokens += 0.05 * (size - self._usual_tokens) if self._usual_tokens else size
+            self._usual_tokens += 0.05 * (size - self._usual_tokens)
         return _Grant(calls, tokens, seconds, wait, binds)
 
     def _again(self, now: float, worker: Worker, turn: Turn, grant: _Grant) -> float:

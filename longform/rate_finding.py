@@ -16,8 +16,7 @@ from longform.holds import OBEYED_S
 from longform.leases import Limits
 
 TOLD_SHARE = 0.987  # of a limit that was told is used
-TOLD_TOKENS_SHARE = 0.975  # a sliding second that is almost full refuses a call that is larger than the rest
-FOUND_SHARE = 0.985  # of a goodput that met a refusal
+TOLD_TOKENS_SHARE = 0.98  # a sliding second that is almost full refuses a call that is larger than the rest
 
 _FIRST_PACE = 20.0  # calls/s of an unknown quota
 _DOUBLING_S = 0.25  # of the pace, until the first refusal
@@ -26,12 +25,11 @@ _AT_ITS_LIMIT = 0.9  # a resource whose goodput was below this share of its pace
 _SOON_S = 5.0  # a refusal within says that the last cut was too small
 _DEEPEST_CUT = 0.85
 _REPEATS = 0.03  # goodputs that differ by less are the same
-_LEAST_SHARE = 0.965  # of a goodput that repeats: lower says nothing new
 _SPARE = 1.05  # of the goodput of the resource that is not counted
 _BLIND_CUT = 0.7  # nothing was let in, so that no goodput is known
 _SLOWEST = 0.005  # calls/s
 _PATIENCE_S = 4.0  # before a found pace is tried upwards
-_PATIENCE_FOR_HOLD = 30.0  # a probe that will cost a hold of 1 s is made after 20 s
+_PATIENCE_FOR_HOLD = 60.0  # a probe that will cost a hold of 1 s is made after a minute
 _LONGEST_PATIENCE_S = 120.0
 _PROBE = 0.005  # growth a second, at first
 _PROBE_DOUBLING_S = 5.0
@@ -47,6 +45,8 @@ class Amounts(NamedTuple):
     tokens: float
 
 
+_FOUND_SHARE = Amounts(0.98, 0.98)  # of a goodput that met a refusal
+_LEAST_SHARE = Amounts(0.97, 0.96)  # of a goodput that repeats: lower says nothing new
 _NOTHING = Amounts(0.0, 0.0)
 
 
@@ -92,6 +92,7 @@ class RateFinder:
         self._before = Amounts(inf, inf)  # the pace that met the last event
         self._sought = False  # the last event ended the seeking
         self._good = self._good_before = _NOTHING  # let in in the second before the last events
+        self._unrest = [0.0, 0.0]  # how much each goodput changed from event to event
         self._event = -inf  # when the last refused call of the last event was sent
         self._previous_event = -inf
         self._quiet_s = 0.0  # under way at the found pace since the last event
@@ -121,7 +122,9 @@ class RateFinder:
         """Limits from a configuration or from headers; what was found stays where it is lower."""
         requests, tokens = _given(limits.requests_per_minute), _given(limits.tokens_per_minute)
         self._told = Amounts(TOLD_SHARE * requests, TOLD_TOKENS_SHARE * tokens)
-        if self._seeking and self._told.requests < inf:
+        if self._event == -inf:  # a limit that was told is what a goodput at a refusal should repeat
+            self._good = Amounts(requests if requests < inf else 0.0, tokens if tokens < inf else 0.0)
+        if self._seeking and min(self._told) < inf:
             self._found, self._seeking = Amounts(inf, inf), False
 
     def go_on_from(self, known: Limits) -> None:
@@ -129,10 +132,9 @@ class RateFinder:
         if self._event > -inf:
             return
         requests, tokens = _given(known.requests_per_minute), _given(known.tokens_per_minute)
-        if requests < self._told.requests:
-            self._found, self._seeking = Amounts(requests, self._found.tokens), False
-        if tokens < self._told.tokens:
-            self._found = Amounts(self._found.requests, tokens)
+        if requests < self._told.requests or tokens < self._told.tokens:
+            self._found = Amounts(min(requests, inf if self._seeking else self._found.requests), min(tokens, self._found.tokens))
+            self._seeking = False
 
     def run(self, seconds: float, *, requests_bind: bool, tokens_bind: bool) -> None:
         """Time passed in which calls waited for one resource or the other: probe upwards where it is time."""
@@ -166,6 +168,8 @@ class RateFinder:
         if new:
             self._before, self._sought = self.pace, self._seeking
             self._previous_event, self._event = self._event, sent
+            if self._previous_event > -inf:
+                self._unrest = [old / 2 + self._change(resource) ** 2 for resource, old in enumerate(self._unrest)]
             self._good_before = self._good
             self._quiet_before_s, self._quiet_s = self._quiet_s, 0.0
             probed = not self._seeking and self._quiet_before_s > self._patience_s
@@ -192,21 +196,21 @@ class RateFinder:
 
     def _what_repeats(self) -> int:
         """The resource that the provider counts: its goodput at a refusal is the same each time. At first, calls."""
-        changes = [self._change(resource) for resource in range(2)]
-        return changes.index(min(changes))
+        unrest = [old + self._change(resource) ** 2 for resource, old in enumerate(self._unrest)]
+        return unrest.index(min(unrest))
 
     def _change(self, resource: int) -> float:
         before, now = self._good_before[resource], self._good[resource]
         return abs(now - before) / max(now, before)
 
     def _below(self, resource: int) -> float:
-        before, good = self._before[resource], self._good[resource]
-        pace = FOUND_SHARE * min(before, good)
-        soon = self._quiet_before_s < _SOON_S and self._previous_event > -inf
-        if not soon:
-            return pace
+        before, good, earlier = self._before[resource], self._good[resource], self._good_before[resource]
         if self._change(resource) <= max(_REPEATS, 2 / self._good.requests):
-            return max(pace, _LEAST_SHARE * good)
+            good = max(good, earlier)
+            return max(_FOUND_SHARE[resource] * min(before, good), _LEAST_SHARE[resource] * good)
+        pace = _FOUND_SHARE[resource] * min(before, good)
+        if self._quiet_before_s > _SOON_S or self._previous_event == -inf:
+            return pace
         since = self.goodput.between(self._previous_event, self._event)[resource]
         return min(pace, max(since / (self._event - self._previous_event), _DEEPEST_CUT * before))
 

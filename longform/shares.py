@@ -13,7 +13,7 @@ from math import inf
 
 GRACE_S = 0.1  # a worker that asks later than it was told to is not waited for
 DEAD_AFTER_S = 2.0  # beyond the time it was told to ask again
-_HEAD_START = 0.05  # seconds of the quota that one may be ahead
+_HEAD_START = 0.1  # seconds of the quota that one may be ahead
 _LAG = 1.0  # seconds of the quota that one may catch up with, after a pause
 
 
@@ -108,6 +108,11 @@ class Shares:
         me.in_flight += calls
         me.service += seconds
         me.job.service += seconds
+
+    def forgive(self) -> None:
+        """Nobody owes anything: the pace changed, and with it what a second of the quota is."""
+        for worker in self._workers.values():
+            worker.service = worker.job.service = 0.0
 
     def _catch_up(self, me: Worker, siblings: float, others: float) -> None:
         lag = _LAG if me.hungry else 0.0

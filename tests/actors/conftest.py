@@ -30,6 +30,8 @@ def llama_server(small_model: str, unused_tcp_port: int) -> Iterator[str]:
     params.n_ctx = 4096
     params.n_parallel = 1
     params.use_jinja = True
+    params.endpoint_metrics = True
+    params.cache_ram_mib = 0  # one prefix a slot, as a full server has it
     params.verbosity = 0
     params.hostnames = ["127.0.0.1"]
     params.port = unused_tcp_port

@@ -25,6 +25,8 @@ from longform.errors import LongformError
 from longform.fake_settings import FakeSettings
 from longform.prices import Price
 
+pytest_plugins = ["tests.s3_server"]
+
 PRICE = Price(input=5.0, output=50.0)
 MANY = BatchLimits()
 

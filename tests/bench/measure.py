@@ -33,13 +33,15 @@ class Figure(NamedTuple):
     ratio: Spread | None  # above 1 ours is ahead; null: no reference
     target: float | None  # of the ratio, or of `ours` where there is no ratio; null: the figure is for information
     note: str
+    at_most: bool = False  # the target is a ceiling
 
     @property
     def met(self) -> bool | None:
         """None: no target."""
         if self.target is None:
             return None
-        return (self.ratio.median if self.ratio else self.ours) >= self.target
+        found = self.ratio.median if self.ratio else self.ours
+        return found <= self.target if self.at_most else found >= self.target
 
 
 class Pairs(NamedTuple):

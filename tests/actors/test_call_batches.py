@@ -1,0 +1,47 @@
+"""What a worker says to the keeper."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from actors import call_batches
+from actors.call_batches import Batches
+from longform.calls import Intent, Receipt, Verdict
+from longform.chat import ChatReply, failed
+
+
+class Keeper:
+    """Lets every call go; says when it has heard of the worker *n* times."""
+
+    def __init__(self, n: int) -> None:
+        self._left = n
+        self.heard_enough = asyncio.Event()
+
+    async def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
+        return {}
+
+    async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Verdict]:
+        self._left -= 1
+        if self._left == 0:
+            self.heard_enough.set()
+        return ["go" for _ in intents]
+
+    async def n_reused(self) -> int:
+        return 0
+
+
+async def test_worker_whose_calls_take_long_keeps_saying_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The keeper takes who is silent for dead, and what it has under way for lost."""
+    monkeypatch.setattr(call_batches, "_HEARD_S", 0.001)
+    keeper = Keeper(n=3)
+    batches = Batches("worker", keeper)
+    await batches.begin([Intent("attempt", "call", "stage", "openai", "m", 0, None, 60.0)])
+
+    async with asyncio.timeout(30):
+        await keeper.heard_enough.wait()
+
+    await batches.settle("attempt", "call", failed("timeout"))
+    await batches.close()

@@ -1,0 +1,150 @@
+"""
+The chat pool: limits kept and used, faults, fairness, what it costs, and what one would use instead.
+
+Each cell runs on a Ray cluster of two simulated nodes beside its head, four workers, against a fake provider whose
+replies take 200 ms, 1 % of them 4 s. A second without load costs a cell nothing; a busy machine costs it seconds, so that
+the load stands beside each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from longform.fake_settings import FAULTS, FakeSettings
+from longform.leases import Limits
+from longform.retries import may_pass
+from tests.bench import pool_peers, pool_resume
+from tests.bench.measure import Figure
+from tests.bench.pool_load import MEAN_TOKENS, Load, Outcome, in_process, on_cluster, two_nodes
+
+PER_S = 100
+"""Calls a second that the limits let in."""
+
+_FAULTY = 0.05  # of each kind
+_DEADLINE_S = 6.0  # beyond the slowest reply
+_SLOW_REPLY_S = 1.0  # at 200 ms, 256 in flight are 1,000 calls/s, which two cores cannot ask for and answer
+_ROUNDS = 5
+_MOST_CPU_MS = 0.4
+
+
+class Goals(NamedTuple):
+    """At most: seconds over those of a perfect client, refusals a call, the same in the second half."""
+
+    over_perfect: float
+    refused: float | None = None
+    refused_late: float | None = None
+
+
+KNOWN = Goals(1.05, 0.005)
+FOUND = Goals(1.10, 0.25, 0.05)
+
+
+class Cell(NamedTuple):
+    name: str
+    load: Load
+    goals: Goals
+
+
+def known(fake: FakeSettings) -> Limits:
+    """What a configuration says that knows the provider's limits."""
+    return Limits(fake.requests_per_minute, fake.tokens_per_minute)
+
+
+def ten_times(fake: FakeSettings) -> Limits:
+    """What a configuration says that is ten times too high."""
+    return Limits(*(None if limit is None else 10 * limit for limit in known(fake)[:2]))
+
+
+REQUESTS: Mapping[str, float] = {"requests_per_minute": 60.0 * PER_S}
+TOKENS: Mapping[str, float] = {"tokens_per_minute": 60.0 * PER_S * MEAN_TOKENS}
+
+
+def cells() -> list[Cell]:
+    """Of limits and faults: one of each kind."""
+    requests, tokens = FakeSettings(**REQUESTS), FakeSettings(limiter="window", **TOKENS)
+    unsaid = FakeSettings(retry_after="missing", **REQUESTS)
+    wrong = FakeSettings(limiter="window", retry_after="wrong", **TOKENS)
+    faulty = FakeSettings(faults=dict.fromkeys(FAULTS, _FAULTY), **REQUESTS)
+    return [
+        Cell("bucket of requests, known", Load(fake=requests, told=known(requests)), KNOWN),
+        Cell("window of tokens, known", Load(fake=tokens, told=known(tokens)), KNOWN),
+        Cell("bucket of requests, unknown, no Retry-After", Load(fake=unsaid), FOUND),
+        Cell("window of tokens, told 10x, wrong Retry-After", Load(fake=wrong, told=ten_times(wrong)), FOUND),
+        Cell("5 % of each fault", Load(fake=faulty, told=known(faulty), timeout_s=_DEADLINE_S), Goals(1.10)),
+        Cell("256 in flight, no limit", Load(fake=FakeSettings(delay_s=_SLOW_REPLY_S)), Goals(1 / 0.9)),
+    ]
+
+
+def figures() -> list[Figure]:
+    found = [*_processor_time("in one process", in_flight=64), *_processor_time("in one process", in_flight=256)]
+    with two_nodes():
+        for cell in cells():
+            found += cell_figures(cell)
+        found += _two_jobs()
+        found += pool_peers.figures()
+    return [*found, *pool_resume.figures()]
+
+
+def cell_figures(cell: Cell) -> list[Figure]:
+    """One line for the time, and one for each goal that counts refusals."""
+    outcome, goals = on_cluster(cell.load), cell.goals
+    lines = [_figure(f"Pool, {cell.name}", outcome.ratio, "x perfect", goals.over_perfect, told(outcome, cell.load))]
+    if goals.refused is not None:
+        lines.append(_figure("  refused", outcome.refused_share, "a call", goals.refused, f"{outcome.refused} requests"))
+    if goals.refused_late is not None:
+        lines.append(_figure("  refused, second half", outcome.refused_late_share, "a call", goals.refused_late, ""))
+    return lines
+
+
+def _figure(name: str, value: float, unit: str, most: float, note: str) -> Figure:
+    return Figure(name, value, None, unit, None, most, note, at_most=True)
+
+
+def told(outcome: Outcome, load: Load) -> str:
+    """What became of the calls, in words."""
+    n_faults = sum(outcome.failures.values())
+    final = {seen for fault, seen in FAULTS.items() if load.fake.faults.get(fault) and not may_pass(seen)}
+    passing = {reason: n for reason, n in outcome.failures.items() if reason not in final}
+    parts = [
+        f"{outcome.seconds:.1f} s to {outcome.perfect_s:.1f}",
+        "nothing lost" if outcome.lost == 0 else f"LOST {outcome.lost}",
+        f"{n_faults} with a reason" + (f" ({passing} after {load.attempts} attempts)" if passing else ""),
+        f"CPU {outcome.cpu_ms:.1f} ms a request",
+        f"load {os.getloadavg()[0]:.0f}",
+    ]
+    if outcome.served_again:
+        parts.append(f"SERVED AGAIN {outcome.served_again}")
+    return ", ".join(parts)
+
+
+def _two_jobs() -> list[Figure]:
+    """A job of three workers and one of one, on one quota: the share of the first while both have calls to make."""
+    fake = FakeSettings(**REQUESTS)
+    load = Load(fake=fake, told=known(fake), n=2000, jobs=(3, 1))
+    outcome = on_cluster(load)
+    share = share_of_first(outcome)
+    uneven = abs(share - 0.5)
+    note = f"{share:.3f} of the calls went to the job of three workers; {told(outcome, load)}"
+    return [
+        _figure("Pool, two jobs of 3 and 1 workers, from an even share", uneven, "of the calls", 0.05, note),
+        _figure("  refused", outcome.refused_share, "a call", 0.005, f"{outcome.refused} requests"),
+    ]
+
+
+def share_of_first(outcome: Outcome) -> float:
+    """Of the calls that were let in before either of two jobs had made its last, those of the first job."""
+    ends = min(max(at for at, job in outcome.served if job == number) for number in range(2))
+    both = [job for at, job in outcome.served if at <= ends]
+    return both.count(0) / len(both)
+
+
+def _processor_time(where: str, *, in_flight: int) -> list[Figure]:
+    """The pool's processor time above the plain client's, the least of each in rounds that alternate."""
+    load = Load(fake=FakeSettings(), n=1000, in_flight=in_flight, jobs=(1,))
+    rounds = [(in_process(load).cpu_ms, in_process(load, plain=True).cpu_ms) for _ in range(_ROUNDS)]
+    pool, plain = (min(side) for side in zip(*rounds, strict=True))
+    note = f"pool {pool:.2f}, plain client {plain:.2f}, least of {_ROUNDS} rounds, load {os.getloadavg()[0]:.0f}"
+    name = f"Pool {where}, CPU above the plain client, {in_flight} in flight"
+    return [_figure(name, pool - plain, "ms a call", _MOST_CPU_MS, note)]

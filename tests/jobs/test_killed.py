@@ -1,0 +1,224 @@
+"""
+Any process of a command may be killed at any moment: the same command again ends with the tables of an undisturbed run,
+and no finished call is paid twice.
+
+`LONGFORM_SOAK` sets the number of moments for each victim (`make soak`: twenty).
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from actors.fake_provider import fake_process
+from actors.storage import Folder
+from jobs.synthesize import read_config, synthesize
+from longform.fake_settings import FakeSettings
+from tests.jobs.killing import (
+    CONCURRENCY,
+    MOST_LEASED,
+    WORKERS,
+    Command,
+    Fake,
+    Nodes,
+    Place,
+    bill,
+    moments,
+    stages,
+    until,
+)
+from tests.jobs.run_content import TABLES, sorted_content
+
+pytestmark = pytest.mark.slow
+
+CALLS_A_MINUTE = 1200
+N_SUMMARIES = 24  # 6 queries x 4 systems; their 5 insights each are up to 120 calls more
+FIRST, LAST = 5, 90  # calls; more are left then than are leased
+TITLES = {"worker": "MapWorker", "governor": "Governor", "keeper": "LedgerKeeper"}
+
+
+def experiment(url: str) -> dict[str, Any]:
+    chat = {
+        "provider": "openai",
+        "model": "fake",
+        "base_url": url,
+        "concurrency": CONCURRENCY,
+        "requests_per_minute": CALLS_A_MINUTE,
+    }
+    return {
+        "name": "killed",
+        "seed": 1,
+        "retrievers": {"oracle": {"kind": "oracle"}, "bm25": {"kind": "bm25"}},
+        "summarizers": {"chat": {"kind": "chat", "chat": chat}},
+        "judges": {"chat": {"kind": "chat", "chat": chat}},
+        "systems": [
+            {"retriever": ["oracle", "bm25"], "budget_tokens": 800, "order": ["given", "random"], "summarizer": "chat"}
+        ],
+        "resamples": 100,
+    }
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Fake]:
+    """One for all runs, because its address is part of what a run asks."""
+    with fake_process(FakeSettings(requests_per_minute=CALLS_A_MINUTE, delay_s=0.5)) as url:
+        yield Fake(url)
+
+
+@pytest.fixture(scope="module")
+def place(provider: Fake, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    folder = tmp_path_factory.mktemp("place")
+    bench = str(folder / "bench")
+    synthesize(read_config("demo", ["haystacks=1", "words=150"]), bench)
+    return Place.make(folder, bench, experiment(provider.url))
+
+
+@pytest.fixture(scope="module")
+def packed(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run up to its first call, which every test goes on from."""
+    folder = tmp_path_factory.mktemp("packed")
+    with Command(place, folder, until="pack") as command:
+        assert command.wait() == 0, command.said()
+    return folder
+
+
+class Undisturbed(NamedTuple):
+    run: Folder
+    n_calls: int
+
+
+@pytest.fixture(scope="module")
+def undisturbed(place: Place, packed: Path, provider: Fake, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """Checked to be worth comparing with: every call made once and answered."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    shutil.copytree(packed, folder, dirs_exist_ok=True)
+    provider.reset()
+    with Command(place, folder) as command:
+        assert command.wait() == 0, command.said()
+    n_calls = provider.counters()["accepted"]
+    let_in, again, _, ledger = bill(provider, folder)
+    assert (let_in, again, ledger.answered, ledger.open) == (n_calls + ledger.refused, 0, n_calls, 0)
+    assert n_calls > LAST + WORKERS * MOST_LEASED
+    return Undisturbed(Folder(f"{folder}/run"), n_calls)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One run that will be disturbed, up to its first call."""
+
+    place: Place
+    folder: Path
+    fake: Fake
+    undisturbed: Undisturbed
+
+    def command(self, address: str | None = None) -> Command:
+        return Command(self.place, self.folder, address=address)
+
+    def assert_ends(self) -> None:
+        """The same command again ends well."""
+        with self.command() as again:
+            assert again.wait() == 0, again.said()
+
+    def assert_nothing_left_to_do(self) -> None:
+        before = self.fake.counters()["accepted"]
+        self.assert_ends()
+        assert all(stage["rows"] == 0 and stage["found"] == stage["wanted"] > 0 for stage in stages(self.folder))
+        assert self.fake.counters()["accepted"] == before
+
+    def assert_same_tables(self) -> None:
+        for table in TABLES:
+            exact, floats = sorted_content(Folder(f"{self.folder}/run"), table)
+            expected, expected_floats = sorted_content(self.undisturbed.run, table)
+            assert exact == expected != [], table
+            assert floats.equals(expected_floats), table
+
+    def assert_in_the_books(self, *, most_in_flight: int) -> None:
+        """All that was served is recorded, and what was served again is among what the ledger calls unsettled."""
+        found = bill(self.fake, self.folder)
+        assert found.n_let_in <= found.ledger.calls
+        assert found.n_again <= min(found.ledger.open, most_in_flight)
+        assert found.again_usd <= found.ledger.unsettled_usd
+        assert found.ledger.answered == self.undisturbed.n_calls
+
+
+@pytest.fixture
+def trial(place: Place, packed: Path, provider: Fake, undisturbed: Undisturbed, tmp_path: Path) -> Trial:
+    shutil.copytree(packed, tmp_path, dirs_exist_ok=True)
+    provider.reset()
+    return Trial(place=place, folder=tmp_path, fake=provider, undisturbed=undisturbed)
+
+
+@pytest.mark.parametrize(
+    ("victim", "moment"), [(victim, moment) for victim in TITLES for moment in moments(victim, first=FIRST, last=LAST)]
+)
+def test_command_goes_on_when_one_of_its_processes_is_killed(victim: str, moment: int, trial: Trial) -> None:
+    """A worker takes its calls in flight with it; the governor and the keeper take none."""
+    with trial.command() as command:
+        command.reach(trial.fake, moment)
+        random.Random(moment).choice(command.titled(TITLES[victim])).kill()
+        assert command.wait() == 0, command.said()
+
+    trial.assert_same_tables()
+    trial.assert_in_the_books(most_in_flight=CONCURRENCY if victim == "worker" else 0)
+    trial.assert_nothing_left_to_do()
+
+
+@pytest.mark.parametrize("moment", moments("driver", first=FIRST, last=LAST))
+def test_workers_stop_calling_when_their_driver_is_killed(moment: int, trial: Trial) -> None:
+    """At most what was leased leaves afterwards, no process stays, and the same command ends the run."""
+    with trial.command() as command:
+        command.reach(trial.fake, moment)
+        let_in = trial.fake.counters()["accepted"]
+        command.signal(signal.SIGKILL)
+        command.gone()
+        until(lambda: trial.fake.counters()["in_flight"] == 0, "the provider sees that nobody waits for replies")
+    accepted = trial.fake.counters()["accepted"]
+
+    assert accepted - let_in <= WORKERS * MOST_LEASED
+    assert accepted < trial.undisturbed.n_calls
+    trial.assert_ends()
+    trial.assert_same_tables()
+    trial.assert_in_the_books(most_in_flight=WORKERS * CONCURRENCY)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_command_ends_and_keeps_what_is_finished(number: signal.Signals, trial: Trial) -> None:
+    with trial.command() as command:
+        command.reach(trial.fake, trial.undisturbed.n_calls // 2)
+        command.signal(number)
+        assert command.wait() == 130, command.said()
+        command.gone()
+
+    assert 0 < bill(trial.fake, trial.folder).ledger.answered < trial.undisturbed.n_calls
+    assert Folder(f"{trial.folder}/run").read("summaries").num_rows == N_SUMMARIES
+    trial.assert_ends()
+    trial.assert_same_tables()
+    trial.assert_in_the_books(most_in_flight=WORKERS * CONCURRENCY)
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    """A head without room for workers, and two nodes with room for all of them."""
+    with Nodes(tmp_path_factory.mktemp("nodes"), n=2, cpus=WORKERS) as nodes:
+        yield nodes
+
+
+@pytest.mark.parametrize("moment", moments("node", first=FIRST, last=LAST))
+def test_command_goes_on_when_a_node_dies_with_its_disk(moment: int, nodes: Nodes, trial: Trial) -> None:
+    """The ledger and the run are beside the driver; what a node kept for itself is gone."""
+    with trial.command(nodes.address) as command:
+        command.reach(trial.fake, moment)
+        nodes.kill(random.Random(moment).choice(nodes.with_process(TITLES["worker"])))
+        assert command.wait() == 0, command.said()
+    nodes.add()
+
+    trial.assert_same_tables()
+    trial.assert_in_the_books(most_in_flight=WORKERS * CONCURRENCY)
+    trial.assert_nothing_left_to_do()

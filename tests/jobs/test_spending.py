@@ -1,0 +1,191 @@
+"""`evaluate --plan`: what it counts is what the run then asks, and it asks nothing itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from actors.ledger import Ledger
+from actors.storage import Folder
+from jobs.calling import Calling
+from jobs.cluster import Cluster
+from jobs.evaluate import Evaluation, evaluate, main
+from jobs.spending_plan import PLAN, keep_plan, plan_words, span_words
+from jobs.synthesize import read_config, synthesize
+from longform.configuration import Experiment
+
+CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient", "context_window": 100_000}
+EXPERIMENT: dict[str, Any] = {
+    "name": "plan",
+    "seed": 1,
+    "retrievers": {"oracle": {"kind": "oracle"}, "bm25": {"kind": "bm25"}},
+    "summarizers": {"scripted": {"kind": "chat", "chat": CHAT}, "offline": {"kind": "offline"}},
+    "judges": {"scripted": {"kind": "chat", "chat": CHAT}},
+    "systems": [{"retriever": ["oracle", "bm25"], "budget_tokens": 2000, "summarizer": ["scripted", "offline"]}],
+    "resamples": 100,
+}
+STAGES = ("summarize scripted", "judge scripted")
+
+
+class Story(NamedTuple):
+    """Plans before anything, after a run of two queries, after the whole run, and of another run with its ledger."""
+
+    first: dict[str, Any]
+    second: dict[str, Any]
+    last: dict[str, Any]
+    elsewhere: dict[str, Any]
+    results: dict[str, Any]
+    called: dict[str, int]  # by the whole run, by stage
+    stated: dict[str, int]  # input tokens, likewise
+    run: Folder
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
+    url = str(tmp_path_factory.mktemp("bench"))
+    synthesize(read_config("demo", ["haystacks=2", "words=150"]), url)
+    return url
+
+
+@pytest.fixture(scope="module")
+def story(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> Story:
+    folder = tmp_path_factory.mktemp("planned")
+    cluster = Cluster(address=None, workers=2)
+    experiment = Experiment.model_validate(EXPERIMENT)
+
+    def calling() -> Calling:
+        return Calling("test", ledger=str(folder / "ledger"))
+
+    def plan(out: str) -> dict[str, Any]:
+        url = str(folder / out)
+        evaluation = Evaluation(experiment, bench, url, cluster=cluster, calling=calling(), planning=True)
+        return evaluation.spending()
+
+    first = plan("run")
+    two = {"limit": 2, "until": "judge", "cluster": cluster}
+    evaluate(experiment, bench, str(folder / "run"), calling=calling(), **two)
+    second = plan("run")
+    whole = calling()
+    results = evaluate(experiment, bench, str(folder / "run"), calling=whole, cluster=cluster)
+    totals = Ledger.existing(str(folder / "ledger")).totals_by_stage([whole.job])
+    return Story(
+        first,
+        second,
+        plan("run"),
+        plan("other"),
+        results,
+        {stage: found.calls for (stage, _), found in totals.items()},
+        {stage: found.input_tokens for (stage, _), found in totals.items()},
+        Folder(str(folder / "run")),
+    )
+
+
+def of_stages(plan: dict[str, Any], name: str) -> dict[str, Any]:
+    return {stage["stage"]: stage[name] for stage in plan["stages"]}
+
+
+@pytest.mark.ray
+def test_plan_counts_the_calls_that_the_run_makes(story: Story) -> None:
+    assert of_stages(story.second, "calls") == story.called
+    assert set(story.called) == set(STAGES)
+
+
+@pytest.mark.ray
+def test_planned_input_is_within_3_per_cent_of_what_was_stated(story: Story) -> None:
+    expected = of_stages(story.second, "input_tokens")
+
+    for stage in STAGES:
+        assert expected[stage]["expected"] == pytest.approx(story.stated[stage], rel=0.03)
+        assert expected[stage]["low"] <= story.stated[stage] <= expected[stage]["high"]
+
+
+@pytest.mark.ray
+def test_plan_before_any_call_says_what_it_assumes_and_holds_the_truth(story: Story) -> None:
+    """Nobody knows yet how long the summaries will be: the interval has to."""
+    _, judge = story.first["stages"]
+    made = story.results["calls"][1]
+
+    assert judge["calls"] == made["calls"]
+    assert judge["input_tokens"]["low"] <= made["input_tokens"] <= judge["input_tokens"]["high"]
+    assert sum(judge["assumed"].values()) == judge["calls"] // 2  # summaries of the offline one are there already
+    assert any("words" in note for note in story.first["notes"])
+
+
+@pytest.mark.ray
+def test_nothing_is_left_after_the_run(story: Story) -> None:
+    assert story.last["total"]["calls"] == 0
+    assert story.last["total"]["usd"] == {"low": 0, "expected": 0, "high": 0}
+
+
+@pytest.mark.ray
+def test_another_run_finds_all_calls_paid(story: Story) -> None:
+    """The ledger knows the texts too, so that what the judge will be asked is known as well."""
+    assert story.elsewhere["total"]["calls"] == 0
+    assert of_stages(story.elsewhere, "paid_already") == {
+        row["stage"]: row["answered"] for row in story.results["calls"]
+    }
+
+
+@pytest.mark.ray
+def test_report_sets_the_first_plan_beside_what_was_made(story: Story) -> None:
+    """A plan made when all is done would compare nothing with all."""
+    for row, stage in zip(story.results["calls"], story.first["stages"], strict=True):
+        assert row["planned"]["calls"] == stage["calls"] == row["since_plan"]["calls"] == row["calls"]
+    assert story.run.read_json(PLAN)["total"] == story.first["total"]
+    assert "Calls and cost" in story.run.read_bytes("report/report.md").decode()
+
+
+@pytest.mark.ray
+def test_plan_needs_no_key_and_no_server(
+    ray_session: None, bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    config = tmp_path / "plan.yaml"
+    chat = {"model": "gpt-4o", "requests_per_minute": 24}
+    parts = {"summarizers": {"gpt": {"kind": "chat", "chat": chat}}, "judges": {}}
+    systems = [{"retriever": "bm25", "budget_tokens": 2000, "summarizer": "gpt"}]
+    config.write_text(json.dumps(EXPERIMENT | parts | {"systems": systems}))
+    command = [str(config), "--bench", bench, "--out", str(tmp_path / "run"), "--json"]
+
+    assert main([*command, "--plan"]) == 0
+
+    (stage,) = json.loads(capsys.readouterr().out)["stages"]
+    assert stage["calls"] == 12
+    assert stage["minutes"] == {"low": 0.5, "expected": 0.5, "high": 0.5}
+    assert 0 < stage["usd"]["low"] < stage["usd"]["high"]
+    assert not (tmp_path / "ledger").exists()
+    assert main(command) == 2
+
+
+def test_later_plan_of_the_same_work_leaves_the_estimate_that_was_spent_against(tmp_path: Path) -> None:
+    run = Folder(str(tmp_path))
+
+    keep_plan(run, {"work": "a", "n": 1}, [])
+    keep_plan(run, {"work": "a", "n": 2}, [])
+    assert run.read_json(PLAN)["n"] == 2  # nothing was called between them
+
+    keep_plan(run, {"work": "a", "n": 3}, ["job"])
+    assert run.read_json(PLAN)["n"] == 2
+
+    keep_plan(run, {"work": "b", "n": 4}, ["job"])
+    assert run.read_json(PLAN) == {"work": "b", "n": 4, "jobs_before": ["job"]}
+
+
+@pytest.mark.parametrize(
+    ("span", "words"),
+    [
+        pytest.param({"low": 1.0, "expected": 2000.0, "high": 3000.0}, "2,000 [1, 3,000]", id="all-three"),
+        pytest.param({"low": 1.0, "expected": None, "high": 3.0}, "[1, 3]", id="no-middle"),
+        pytest.param({"low": 2.0, "expected": 2.0, "high": 2.0}, "2", id="exact"),
+        pytest.param(None, "unknown", id="unknown"),
+    ],
+)
+def test_interval_in_words(span: dict[str, float | None] | None, words: str) -> None:
+    assert span_words(span, "{:,.0f}") == words
+
+
+def test_plan_without_models_says_so() -> None:
+    assert plan_words({"stages": []}) == "no model is called"

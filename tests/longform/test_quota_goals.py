@@ -1,0 +1,90 @@
+"""What the authority over a quota must reach, in simulated runs of 3,000 calls from four workers."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections import Counter, deque
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from longform.leases import Limits
+from longform.quota import Quota
+
+
+def _load() -> ModuleType:
+    place = Path(__file__).with_name("quota_simulation.py")
+    spec = importlib.util.spec_from_file_location("quota_simulation", place)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclasses look themselves up there
+    spec.loader.exec_module(module)
+    return module
+
+
+simulation = _load()
+
+
+@pytest.mark.parametrize("per_s", [50, 100])
+@pytest.mark.parametrize("kind", ["bucket", "window"])
+def test_known_limit_of_calls_is_kept_and_used(kind: str, per_s: int) -> None:
+    provider = simulation.Provider(kind, requests=per_s)
+    outcome = simulation.play(provider, simulation.told(provider, "known"), "whole seconds")
+    assert outcome.refusals <= 0.005
+    assert outcome.ratio <= 1.05
+
+
+def test_known_limit_of_tokens_is_kept_and_used() -> None:
+    provider = simulation.Provider("bucket", tokens=50 * simulation.MEAN_TOKENS)
+    outcome = simulation.play(provider, simulation.told(provider, "known"), "whole seconds")
+    assert outcome.refusals <= 0.005
+    assert outcome.ratio <= 1.05
+
+
+@pytest.mark.parametrize("kind", ["bucket", "window"])
+@pytest.mark.parametrize("knowledge", ["unknown", "10x"])
+@pytest.mark.parametrize("retry_after", ["whole seconds", "missing", "30 s"])
+def test_limit_that_nobody_told_is_found(kind: str, knowledge: str, retry_after: str) -> None:
+    provider = simulation.Provider(kind, requests=50)
+    outcome = simulation.play(provider, simulation.told(provider, knowledge), retry_after)
+    assert outcome.ratio <= 1.10
+    assert outcome.refusals <= 0.25
+    assert outcome.late_refusals <= 0.05
+
+
+def test_two_jobs_share_while_both_want() -> None:
+    provider = simulation.Provider("window", requests=50)
+    backlogs = {job: deque(simulation.draw_calls(1000, seed)) for seed, job in enumerate(("A", "B"))}
+    workers = [("A", backlogs["A"]), *[("B", backlogs["B"])] * 3]
+    run = simulation.Simulation(provider, Quota(Limits(3000)), workers, retry_after="whole seconds", seed=1, slots=128)
+    run.run(until=30.0)
+    done = Counter(job for _, job in run.done)
+    assert done["A"] == pytest.approx(done["B"], rel=0.05)
+    assert len(run.server.refused) <= 0.005 * done.total()
+
+
+def test_dead_worker_costs_the_others_little() -> None:
+    provider = simulation.Provider("bucket", requests=50)
+    backlog = deque(simulation.draw_calls(1000, 0))
+    run = simulation.Simulation(provider, Quota(Limits(3000)), [("j", backlog)] * 4, retry_after="missing", seed=0)
+    run.run(until=5.0)
+    run.workers[0].dead = True
+    before = len(run.server.accepted)
+    run.run(until=15.0)
+    assert len(run.server.accepted) - before >= 0.95 * 500
+
+
+def test_minute_of_closure_costs_few_calls() -> None:
+    provider = simulation.Provider("bucket", requests=50, closed=(5.0, 65.0))
+    backlog = deque(simulation.draw_calls(1000, 0))
+    for retry_after in ("whole seconds", "missing"):
+        run = simulation.Simulation(provider, Quota(), [("j", backlog)] * 4, retry_after=retry_after, seed=0)
+        run.run(until=5.0)
+        before = len(run.server.refused)
+        run.run(until=65.0)
+        assert len(run.server.refused) - before <= 50
+        run.run(until=100.0)
+        assert sum(when > 65 for when in run.server.accepted) > 0

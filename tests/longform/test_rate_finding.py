@@ -1,0 +1,122 @@
+"""The pace of a quota nobody told: found from what is let in and what is refused."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from longform.leases import Limits
+from longform.rate_finding import Amounts, Goodput, RateFinder
+
+
+def run_at(finder: RateFinder, begin: float, end: float, per_s: float, tokens: float = 100.0) -> None:
+    """Calls are let in at an even pace."""
+    for i in range(round((end - begin) * per_s)):
+        finder.goodput.add(begin + (i + 0.5) / per_s, 1.0, tokens)
+
+
+def refuse(finder: RateFinder, sent: float, *, new: bool = True, hold_s: float = 0.1) -> None:
+    finder.refused(sent, new=new, hold_s=hold_s)
+
+
+def test_goodput_counts_a_span_and_forgets_what_was_refused() -> None:
+    goodput = Goodput()
+    goodput.spread(1.0, 0.1, 5, 500.0)
+    goodput.add(1.5, 1.0, 70.0)
+    goodput.add(1.5, -1.0, -70.0)
+    assert goodput.between(0.9, 1.6) == pytest.approx(Amounts(5, 500))
+    assert goodput.between(1.2, 1.6) == pytest.approx(Amounts(0, 0))
+
+
+def test_goodput_stays_small() -> None:
+    goodput = Goodput()
+    for i in range(100_000):
+        goodput.add(i / 100, 1.0, 1.0)
+    assert len(goodput._bins) <= 2001
+
+
+def test_unknown_pace_doubles_four_times_a_second_while_calls_wait() -> None:
+    finder = RateFinder()
+    first = finder.pace.requests
+    for _ in range(10):
+        finder.run(0.1, requests_bind=True, tokens_bind=False)
+    assert finder.pace.requests == pytest.approx(16 * first)
+    finder.run(0.1, requests_bind=False, tokens_bind=False)
+    assert finder.pace.requests == pytest.approx(16 * first)
+
+
+def test_first_refusal_cuts_to_what_the_last_second_let_in() -> None:
+    finder = RateFinder(Limits(requests_per_minute=500 * 60))
+    run_at(finder, 0, 1, per_s=50)
+    refuse(finder, 1.0)
+    assert 0.95 * 50 <= finder.pace.requests < 50
+
+
+def test_further_refusals_of_an_event_do_not_cut_again() -> None:
+    """A flood of refusals is one piece of news."""
+    finder = RateFinder(Limits(requests_per_minute=500 * 60))
+    run_at(finder, 0, 1, per_s=50)
+    refuse(finder, 1.0)
+    pace = finder.pace
+    for _ in range(20):
+        refuse(finder, 1.0, new=False)
+    assert finder.pace == pace
+
+
+def test_told_limit_is_never_passed_upwards() -> None:
+    finder = RateFinder()
+    finder.tell(Limits(requests_per_minute=600))
+    run_at(finder, 0, 1, per_s=4)
+    refuse(finder, 1.0)
+    assert finder.pace.requests < 4
+    for _ in range(10_000):
+        finder.run(0.1, requests_bind=True, tokens_bind=True)
+        assert finder.pace.requests < 10
+    assert finder.pace.requests > 9.8
+
+
+def test_probing_waits_longer_where_a_refusal_costs_a_long_hold() -> None:
+    cheap, dear = RateFinder(Limits(6000.0)), RateFinder(Limits(6000.0))
+    for finder, hold_s in ((cheap, 0.1), (dear, 1.0)):
+        run_at(finder, 0, 1, per_s=50)
+        refuse(finder, 1.0, hold_s=hold_s)
+        for _ in range(200):
+            finder.run(0.1, requests_bind=True, tokens_bind=False)
+    assert dear.pace.requests < 50 < cheap.pace.requests
+
+
+def test_resource_whose_goodput_repeats_is_the_one_that_counts() -> None:
+    """A 429 does not say what was short: calls of other sizes tell."""
+    finder = RateFinder(Limits(requests_per_minute=6000.0))
+    run_at(finder, 0, 1, per_s=50, tokens=100)
+    refuse(finder, 1.0)
+    run_at(finder, 1, 6.5, per_s=40, tokens=125)
+    refuse(finder, 6.5)
+    assert finder.pace.tokens < 5000
+    assert finder.pace.requests > 40
+
+
+def test_refusal_of_calls_leaves_a_token_limit_that_was_not_near() -> None:
+    finder = RateFinder()
+    finder.tell(Limits(requests_per_minute=3000, tokens_per_minute=1_000_000))
+    before = finder.pace.tokens
+    run_at(finder, 0, 1, per_s=49)
+    refuse(finder, 1.0)
+    assert finder.pace.tokens == before
+    assert finder.found.tokens_per_minute is None
+
+
+def test_silent_provider_teaches_no_limit() -> None:
+    assert RateFinder().found == Limits()
+    assert RateFinder().pace.tokens == inf
+
+
+def test_what_a_predecessor_found_is_gone_on_from_until_something_is_found() -> None:
+    finder = RateFinder()
+    finder.go_on_from(Limits(requests_per_minute=1200))
+    assert finder.pace.requests == pytest.approx(20)
+    run_at(finder, 0, 1, per_s=10)
+    refuse(finder, 1.0)
+    finder.go_on_from(Limits(requests_per_minute=6000))
+    assert finder.pace.requests < 20

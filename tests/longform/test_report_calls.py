@@ -1,0 +1,123 @@
+"""The section of model calls: sums in their places, unknowns with reasons, the plan beside what came of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from longform.report import html, markdown
+from longform.report_calls import UNSETTLED, calls_sections
+
+HEAD = {"title": "t", "fidelity": "ours", "aggregate": "pooled"}
+PLANNED = {
+    "calls": 40,
+    "input_tokens": {"low": 900.0, "expected": 1000.0, "high": 1200.0},
+    "output_tokens": {"low": 40.0, "expected": None, "high": 4000.0},
+    "usd": None,
+    "minutes": {"low": 2.0, "expected": 2.0, "high": 2.0},
+    "reasons": {"output_tokens": "no earlier call", "usd": "no price of it"},
+}
+MADE = {"calls": 41, "input_tokens": 1010, "output_tokens": None, "usd": None, "minutes": 2.5}
+ROW = {
+    "stage": "judge gpt",
+    "model": "gpt",
+    "calls": 1234,
+    "answered": 1200,
+    "failed": 30,
+    "refused": 10,
+    "open": 4,
+    "reused": 7,
+    "input_tokens": 5000,
+    "cached_tokens": 15000,
+    "output_tokens": 321,
+    "reasoning_tokens": None,
+    "cached_share": 0.75,
+    "saved_usd": 0.0125,
+    "known_usd": 1.5,
+    "n_unknown_usd": 2,
+    "unsettled_usd": 0.25,
+    "n_unsettled_unknown_usd": 1,
+    "answered_models": ["gpt-2026-01-01"],
+    "planned": None,
+    "since_plan": None,
+}
+
+
+def section(*rows, **more):
+    (found,) = calls_sections({"calls": list(rows), **more})
+    return found
+
+
+def cells(table, row=0):
+    return dict(zip((column.name for column in table.columns), table.rows[row], strict=True))
+
+
+def test_run_without_calls_has_no_such_section():
+    assert list(calls_sections(HEAD)) == []
+    assert "Calls and cost" not in markdown(HEAD | {"calls": []})
+
+
+def test_sums_stand_in_their_columns():
+    (table,) = section(ROW).tables
+    shown = {name: (cell.text, cell.detail) for name, cell in cells(table).items()}
+
+    assert shown == {
+        "stage": ("judge gpt", None),
+        "model": ("gpt", "answered as gpt-2026-01-01"),
+        "calls": ("1,234", None),
+        "answered": ("1,200", None),
+        "failed": ("30", None),
+        "reused": ("7", None),
+        "input tokens": ("5,000", None),
+        "cached tokens": ("15,000", None),
+        "output tokens": ("321", None),
+        "reasoning tokens": (None, None),
+        "cached share": ("75.0 %", None),
+        "saved": ("$0.0125", None),
+        "dollars": ("$1.5000", "+ 2 calls of unknown cost"),
+        "unsettled": ("4", "at most $0.2500 + 1 of unknown price"),
+    }
+
+
+def test_cost_that_is_known_of_no_call_is_unknown_and_not_zero():
+    (table,) = section(ROW | {"answered": 5, "failed": 2, "refused": 1, "n_unknown_usd": 6, "known_usd": 0.0}).tables
+
+    assert cells(table)["dollars"].text is None
+    assert cells(table)["dollars"].reason
+
+
+def test_words_name_the_sum_at_stake():
+    (told,) = section(ROW, ROW).paragraphs
+
+    assert told == (
+        "2,468 calls cost $3.0000, and 4 of them an unknown sum. "
+        f"8 calls are unsettled, at most $0.5000 and an unknown sum for 2 of them: {UNSETTLED}."
+    )
+
+
+def test_plan_stands_beside_what_was_made():
+    _, table = section(ROW | {"planned": PLANNED, "since_plan": MADE}).tables
+    shown = {name: (cell.text, cell.detail) for name, cell in cells(table).items()}
+
+    assert shown["calls, planned"] == ("40", None)
+    assert shown["calls, made"] == ("41", None)
+    assert shown["tokens in, planned"] == ("1,000", "[900, 1,200]")
+    assert shown["tokens in, made"] == ("1,010", None)
+    assert shown["tokens out, planned"] == ("[40, 4,000]", None)
+    assert shown["minutes, planned"] == ("2.0", None)
+    assert cells(table)["dollars, planned"].reason == "no price of it"
+    assert cells(table)["tokens out, made"].text is None
+
+
+def test_ledger_that_is_gone_is_named():
+    """A run that was moved away from its ledger must not look as if it had cost nothing."""
+    (told,) = section(missing_ledgers=["s3://gone/ledger"]).paragraphs
+
+    assert "s3://gone/ledger" in told
+
+
+@pytest.mark.parametrize("page", [html, markdown])
+def test_pages_show_the_section(page):
+    text = page(HEAD | {"calls": [ROW | {"planned": PLANNED, "since_plan": MADE}]})
+
+    assert "Calls and cost" in text
+    assert "1,234" in text
