@@ -69,7 +69,7 @@ def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
         context,
         desk=open_governor(quota_domain(settings), told, memory=context.ledger),
         keeper=open_keeper(context.ledger, context.job),
-        price=PriceList.read(context.prices).price(settings),
+        price=PriceList.read(context.prices).price(settings.model_copy(update={"batch": False})),  # one by one
     )
 
 

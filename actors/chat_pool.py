@@ -13,8 +13,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from longform.prices import Price, cost_usd, most_usd
-
 from actors.call_batches import Batches
 from actors.call_context import CallContext
 from actors.chat_model import ChatModel
@@ -24,7 +22,8 @@ from longform.calls import Intent, Verdict
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
 from longform.configuration import ChatSettings
 from longform.errors import BudgetReachedError, StoppedError
-from longform.retries import REFUSED, backoff_s, may_pass
+from longform.prices import Price, cost_usd, most_usd
+from longform.retries import CANCELLED, REFUSED, backoff_s, may_pass
 from longform.token_estimates import TokenEstimates, counted_input, most_input_tokens
 
 _BUSY_S = 0.3  # until a call that another worker is making is asked for again
@@ -186,7 +185,7 @@ class ChatPool:
         )
 
     def _cancelled(self, attempt: _Attempt) -> None:
-        never_sent = replace(failed("cancelled"), cost_usd=0.0)
+        never_sent = replace(failed(CANCELLED), cost_usd=0.0)
         task = asyncio.create_task(self._batches.settle(attempt.attempt_id, attempt.call_id, never_sent))
         self._settling.add(task)
         task.add_done_callback(self._settling.discard)

@@ -11,15 +11,16 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, cast
 
 import psutil
 
 from actors.ledger import Ledger
-from actors.ledger_entry import Session, this_host
+from actors.ledger_entry import Session, process_lives, this_host
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
-from longform.retries import REFUSED
+from longform.retries import CANCELLED, REFUSED, may_pass
 
 NAMESPACE = "longform"
 _SILENT_S = 10.0  # a worker with calls under way says something every second
@@ -73,6 +74,7 @@ class LedgerKeeper:
         self._budget, self._driver, self._clock = budget, driver, clock
         self._open: dict[str, _Open] = {}
         self._heard: dict[str, float] = {}
+        self._final: dict[str, ChatReply] = {}  # failures that another call would meet again
         self._reused = 0
         totals = self._ledger.totals(job=job)
         self._spent_usd = totals.known_usd + totals.unsettled_usd
@@ -80,10 +82,10 @@ class LedgerKeeper:
         self._stopped = False
 
     def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
-        """The replies of those calls that were answered before."""
+        """The replies of those calls that were answered before, and this command's failures that are final."""
         found = self._ledger.finished(call_ids)
         self._reused += len(found)
-        return found
+        return {call_id: self._final[call_id] for call_id in call_ids if call_id in self._final} | found
 
     def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Verdict]:
         """
@@ -120,6 +122,9 @@ class LedgerKeeper:
                 refused = receipt.reply.failure == REFUSED
                 self._spent_usd += 0.0 if refused else was_open.usd if cost is None else cost
                 self._n_calls -= refused
+            failure = receipt.reply.failure
+            if failure is not None and failure != CANCELLED and not may_pass(failure):
+                self._final[receipt.call_id] = replace(receipt.reply, cost_usd=0.0, seconds=None)
 
     def _give_up_the_silent(self, now: float) -> None:
         gone = {worker for worker, heard in self._heard.items() if now - heard > _SILENT_S}
@@ -158,13 +163,7 @@ class LedgerKeeper:
 
 
 def _lives(driver: Driver | None) -> bool:
-    if driver is None:
-        return True
-    try:
-        process = psutil.Process(driver.pid)
-        return bool(process.create_time() == driver.started and process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
+    return driver is None or process_lives(Session(this_host(), driver.pid, driver.started))
 
 
 def this_process() -> Driver:

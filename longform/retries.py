@@ -7,6 +7,9 @@ import re
 REFUSED = "http_429"
 """A limit was met: the call did not count, and waits for its turn again."""
 
+CANCELLED = "cancelled"
+"""Given up before it left."""
+
 _PASSING = re.compile(r"http_(408|409|425|5\d\d)|timeout|connection|bad_body")
 _FIRST_S, _LONGEST_S = 0.25, 30.0
 

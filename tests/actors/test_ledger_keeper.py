@@ -133,3 +133,14 @@ def test_what_is_found_is_counted_as_reused(url: str) -> None:
     mine.exchange("w", [], [receipt("a", usd=0.5)])
     assert mine.finished(["call of a", "call of b"]).keys() == {"call of a"}
     assert mine.n_reused() == 1
+
+
+def test_a_final_failure_is_not_paid_for_again_by_the_same_command(url: str) -> None:
+    """A later command asks again: the model may have changed."""
+    mine = keeper(url)
+    mine.exchange("w", [intent("a"), intent("b")], [])
+    cut, overloaded = ChatReply(text=None, failure="length", cost_usd=0.5), failed("http_503")
+    mine.exchange("w", [], [Receipt("a", "call of a", cut), Receipt("b", "call of b", overloaded)])
+    found = mine.finished(["call of a", "call of b"])
+    assert {call: (reply.failure, reply.cost_usd) for call, reply in found.items()} == {"call of a": ("length", 0.0)}
+    assert keeper(url).finished(["call of a"]) == {}

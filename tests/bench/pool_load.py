@@ -256,6 +256,13 @@ def _ask_workers(load: Load, url: str, *, plain: bool) -> tuple[list[str | None]
     return [failure for failures in told for failure in failures], spent
 
 
+def _processes(actors: Sequence[Any]) -> list[psutil.Process]:
+    import ray
+
+    pids = ray.get([actor.__ray_call__.remote(lambda _: os.getpid()) for actor in actors])
+    return [psutil.Process(pid) for pid in pids]
+
+
 def _worker(place: int) -> Any:
     import ray
 
