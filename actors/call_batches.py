@@ -11,7 +11,7 @@ from actors.ledger_keeper import Keeper
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
 
-_LOOKUP_S = 0.002
+_LOOKUP_S = 0.02  # lookups wait this long for company; a worker has more rows open than calls under way
 _SETTLE_S = 0.015  # receipts wait this long for company; a reply is used when its receipt is durable
 _HEARD_S = 1.0
 _MOST_LOOKUPS = 1000  # of one message
@@ -52,7 +52,7 @@ class Batches:
         self._receipts.append((Receipt(attempt_id, call_id, reply), recorded))
         if not self._settling:
             self._settling = True
-            self._later(_SETTLE_S, self._settle)
+            self._later(_SETTLE_S, self._settle_rest)
         try:
             await recorded
         finally:
@@ -79,8 +79,12 @@ class Batches:
                 if not future.done():
                     future.set_exception(error)
 
-    async def _settle(self) -> None:
+    async def _settle_rest(self) -> None:
         self._settling = False
+        if self._receipts:  # intents may have taken them along
+            await self._settle()
+
+    async def _settle(self) -> None:
         with suppress(Exception):  # each waiting call is told
             await self._exchange([])
 

@@ -1,8 +1,8 @@
 """
 The authority over a quota domain, and the way a worker reaches it.
 
-With Ray, one small detached actor a domain, which all jobs of a cluster share and which Ray starts again when it dies; without,
-one object a process. A new one goes on from what its workers last heard and from a file, with empty accounts.
+With Ray, one small detached actor a domain, which all jobs of a cluster share and which Ray starts again when it dies;
+without, one object a process. A new one goes on from what its workers last heard and from a file, with empty accounts.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ class Governor:
 
     def lease(self, ask: Ask, told: Limits) -> Lease:
         """What the worker may do next; *told* is what its job's configuration says."""
-        self._quota.tell(ask.job, told)
-        lease = self._quota.lease(time.monotonic(), ask)
+        lease = self._quota.lease(time.monotonic(), ask, told)
         self._remember()
         return lease
 
@@ -68,7 +67,9 @@ class Governor:
         try:
             self._folder.write_json(self._name, found._asdict())
         except OSError as error:
-            _log.warning("cannot write %s in %s: %s; the limits found are lost at a restart", self._name, self._folder.url, error)
+            _log.warning(
+                "cannot write %s in %s: %s; the limits found are lost at a restart", self._name, self._folder.url, error
+            )
         else:
             self._remembered = found
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import signal
+import threading
 from types import TracebackType
 from typing import Self
 
@@ -36,6 +38,7 @@ class Cluster:
 
         if ray.is_initialized():
             return
+        on_sigterm = signal.getsignal(signal.SIGTERM)
         if self._address:
             ray.init(address=self._address, log_to_driver=False, logging_level="error")
         else:
@@ -48,6 +51,8 @@ class Cluster:
                 log_to_driver=False,
                 logging_level="error",
             )
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, on_sigterm)  # Ray puts a handler in its place that aborts
         self._started_here = True
         import ray.data  # its import sets its loggers up
 

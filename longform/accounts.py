@@ -31,9 +31,9 @@ class Account:
         return inf if self._pace == inf else self.level / self._pace
 
     def empty(self, one_call: float) -> None:
-        """What has accrued is lost, and one call is owed: all workers ask at once when a hold ends. More that is owed stays."""
+        """What has accrued is lost, and a call is owed, as all workers ask at once when a hold ends. Debts stay."""
         self.level = min(self.level, -one_call)
 
     def wait_s(self, amount: float) -> float:
-        """Seconds until *amount* is there, not positive where it is; one above the capacity goes when the account is full."""
+        """Seconds until *amount* may go, 0 or less if now; what exceeds the capacity goes when that is reached."""
         return -inf if self._pace == inf else (min(amount, self._capacity) - self.level) / self._pace

@@ -1,8 +1,8 @@
 """
 When nobody may call: after a refusal, for as long as the provider asks or, where it says nothing, a short while.
 
-A wait of up to two seconds is obeyed to the letter. During a longer one a single canary call leaves now and then: headers
-of 30 seconds where ten milliseconds would do exist, and so do true ones, to which a few canaries do no harm.
+A wait of up to two seconds is obeyed to the letter. During a longer one a single canary call leaves now and then:
+headers of 30 seconds where ten milliseconds would do exist, and so do true ones, to which a few canaries do no harm.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from math import inf
 
 OBEYED_S = 2.0  # a wait up to this long is not doubted
 BACKOFF_S = 0.1  # the first of our own waits; doubled while nothing is accepted
-LONGEST_BACKOFF_S = 30.0
+LONGEST_BACKOFF_S = 10.0
 
 
 class Hold:
@@ -49,7 +49,7 @@ class Hold:
         self._begin(now, self._backoff(self._doubt + 1), contestable=True, from_header=False)
 
     def refused(self, now: float, sent: float, retry_after_s: float | None) -> bool:
-        """Whether a refusal begins a new event; False where it belongs to the last one, and perhaps prolongs its hold."""
+        """Whether a refusal begins a new event; one that belongs to the last event may prolong its hold."""
         new = sent >= self._event_ends
         self._doubt += new
         wait = self._wait(retry_after_s)
@@ -63,7 +63,7 @@ class Hold:
 
     def accepted(self, now: float, sent: float) -> None:
         """A call was let in: where it was sent during a long hold, the hold was not meant."""
-        if sent <= self._since:
+        if sent < self._since:
             return
         self._doubt = 0
         if self._contestable and now < self.until:

@@ -1,9 +1,9 @@
 """
-One quota domain: how many calls each worker may make next, so that all of them together keep within a provider's limits.
+One quota domain: how many calls each worker may make next, so that all together keep within a provider's limits.
 
-Two accounts, of calls and of tokens, fill at the pace that was told or found. A worker leases what fits its share of them,
-for about a twentieth of a second; sizes are reserved, and settled when the provider says what was used. No clock: the time comes
-with every ask, in seconds that only grow.
+Two accounts, of calls and of tokens, fill at the pace that was told or found. A worker leases what fits its share of
+them; sizes are reserved, and settled when the provider says what was used. Each is told to ask again when its turn will
+come, one after the other, so that calls leave evenly. No clock: the time comes with every ask, in seconds that grow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from longform.accounts import Account
 from longform.chat import Signals
 from longform.holds import Hold
-from longform.leases import Ask, Accepted, Lease, Limits, Refused
+from longform.leases import Accepted, Ask, Lease, Limits, Refused
 from longform.rate_finding import RateFinder
 from longform.shares import Shares, Turn, Worker
 
@@ -43,7 +43,7 @@ class Quota:
     The authority over one quota domain.
 
     Args:
-        told: Limits that always hold. Others may be told, a job; the lowest of each holds.
+        told: Limits that always hold. Others may come with an ask; the lowest of each holds.
         known: Limits that a predecessor found.
     """
 
@@ -70,20 +70,18 @@ class Quota:
         """What refusals and headers taught, to go on from after a restart."""
         return _lowest([self._headers, self._finder.found])
 
-    def tell(self, job: str, told: Limits) -> None:
-        """Limits in a job's configuration. They hold while a worker of the job is alive."""
-        if self._told.get(job) != told:
-            self._told[job] = told
-            self._settle_limits()
-
-    def lease(self, now: float, ask: Ask) -> Lease:
+    def lease(self, now: float, ask: Ask, told: Limits | None = None) -> Lease:
         """
         What the worker may do next.
 
         Args:
             now: Monotonic seconds, never less than the last.
             ask: What it wants and heard.
+            told: Limits in the job's configuration. They hold while a worker of the job is alive.
         """
+        if told is not None and self._told.get(ask.job) != told:
+            self._told[ask.job] = told
+            self._settle_limits()
         if ask.known is not None and ask.worker not in self._shares:
             self._finder.go_on_from(ask.known)
         if ask.sizes and not self._usual_tokens:
@@ -202,11 +200,11 @@ class Quota:
         for size in sizes:
             if not forced and (turn.seconds < 0 or seconds > turn.seconds):
                 break
-            waits = self._requests.wait_s(1.0), self._tokens.wait_s(size)
+            requests_s, tokens_s = self._requests.wait_s(1.0), self._tokens.wait_s(size)
             early = _EARLY_S if seconds + _EARLY_S < claim_s else 0.0
-            wait = max(*waits, 0.0)
-            if wait > early and not forced:
-                binds = (waits[0] > early, waits[1] > early)
+            if (requests_s > early or tokens_s > early) and not forced:
+                wait = max(requests_s, tokens_s)
+                binds = (requests_s > early, tokens_s > early)
                 break
             self._requests.level -= 1
             self._tokens.level -= size

@@ -2,9 +2,9 @@
 The pace of a quota that nobody told, or told wrongly: found from what a provider lets in and what it refuses.
 
 A bare 429 does not say which resource it was about, so both goodputs are measured. At a refusal, what was let in within
-the last second is the limit of a provider that counts in a sliding second, and at least the limit of one that fills a bucket; a
-second refusal soon after says that it was the latter. Calls count from their lease on and until they are refused: refusals come
-at once, answers of language models after minutes.
+the last second is the limit of a provider that counts a sliding second, and at least the limit of one that fills a
+bucket; a second refusal soon after, at another goodput, says that it was the latter. Calls count from their lease on
+and until they are refused: refusals come at once, answers of language models after minutes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from longform.leases import Limits
 TOLD_SHARE = 0.987  # of a limit that was told is used
 TOLD_TOKENS_SHARE = 0.98  # a sliding second that is almost full refuses a call that is larger than the rest
 
-_FIRST_PACE = 20.0  # calls/s of an unknown quota
-_DOUBLING_S = 0.25  # of the pace, until the first refusal
+_FIRST_PACE = 30.0  # calls/s of an unknown quota
+_DOUBLING_S = 0.15  # of the pace, until the first refusal
 _WINDOW_S = 1.0  # over which goodput is measured
 _AT_ITS_LIMIT = 0.9  # a resource whose goodput was below this share of its pace is not to blame
 _SOON_S = 5.0  # a refusal within says that the last cut was too small
@@ -133,7 +133,9 @@ class RateFinder:
             return
         requests, tokens = _given(known.requests_per_minute), _given(known.tokens_per_minute)
         if requests < self._told.requests or tokens < self._told.tokens:
-            self._found = Amounts(min(requests, inf if self._seeking else self._found.requests), min(tokens, self._found.tokens))
+            self._found = Amounts(
+                min(requests, inf if self._seeking else self._found.requests), min(tokens, self._found.tokens)
+            )
             self._seeking = False
 
     def run(self, seconds: float, *, requests_bind: bool, tokens_bind: bool) -> None:
@@ -201,7 +203,8 @@ class RateFinder:
 
     def _change(self, resource: int) -> float:
         before, now = self._good_before[resource], self._good[resource]
-        return abs(now - before) / max(now, before)
+        most = max(now, before)
+        return abs(now - before) / most if most > 0 else 0.0  # two events at which nothing was let in are alike
 
     def _below(self, resource: int) -> float:
         before, good, earlier = self._before[resource], self._good[resource], self._good_before[resource]

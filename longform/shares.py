@@ -1,8 +1,8 @@
 """
 Who may take next: jobs share a quota evenly, and so do the workers of a job, whatever their numbers.
 
-Start-time fair queueing: what each took is summed in seconds of the whole quota, and whoever took least goes first. What one
-does not want goes to the others; nobody saves up by not asking.
+Start-time fair queueing (Goyal, Vin and Cheng, 1996): what each took is summed in seconds of the whole quota, and who
+took least goes first. What one does not want goes to the others; nobody saves up by not asking.
 """
 
 from __future__ import annotations

@@ -23,10 +23,22 @@ from tests.bench.measure import Figure
 
 _BENCHMARKS = ("bm25", "embedding", "judge", "pool", "replay", "retrieval", "support")
 _ON_DEMAND = ("pool_grid",)
-_PACKAGES = ("bm25s", "PyStemmer", "numpy", "scipy", "torch", "sentence-transformers", "ray", "pyarrow", "openai", "litellm")
+_PACKAGES = (
+    "bm25s",
+    "PyStemmer",
+    "numpy",
+    "scipy",
+    "torch",
+    "sentence-transformers",
+    "ray",
+    "pyarrow",
+    "openai",
+    "litellm",
+)
 _HEADER = ("figure", "ours", "reference", "unit", "ratio", "min-max", "target", "met", "note")
 _CLOCKS = (
-    "Rates are a second of one thread's processor time; seconds (replay, Ray, pool) are wall time. Medians of paired runs."
+    "Rates are a second of one thread's processor time; times of replay, Ray and the pool are wall time. "
+    "Medians of paired runs."
 )
 _MET = {True: "met", False: "MISSED", None: "-"}
 

@@ -2,8 +2,7 @@
 The chat pool: limits kept and used, faults, fairness, what it costs, and what one would use instead.
 
 Each cell runs on a Ray cluster of two simulated nodes beside its head, four workers, against a fake provider whose
-replies take 200 ms, 1 % of them 4 s. A second without load costs a cell nothing; a busy machine costs it seconds, so that
-the load stands beside each.
+replies take 200 ms, 1 % of them 4 s. A busy machine makes seconds worse, so that its load stands beside each figure.
 """
 
 from __future__ import annotations
@@ -92,7 +91,9 @@ def cell_figures(cell: Cell) -> list[Figure]:
     outcome, goals = on_cluster(cell.load), cell.goals
     lines = [_figure(f"Pool, {cell.name}", outcome.ratio, "x perfect", goals.over_perfect, told(outcome, cell.load))]
     if goals.refused is not None:
-        lines.append(_figure("  refused", outcome.refused_share, "a call", goals.refused, f"{outcome.refused} requests"))
+        lines.append(
+            _figure("  refused", outcome.refused_share, "a call", goals.refused, f"{outcome.refused} requests")
+        )
     if goals.refused_late is not None:
         lines.append(_figure("  refused, second half", outcome.refused_late_share, "a call", goals.refused_late, ""))
     return lines

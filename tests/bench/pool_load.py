@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import random
 import tempfile
@@ -189,6 +190,10 @@ def two_nodes() -> Iterator[None]:
         cluster.add_node(num_cpus=WORKERS, resources={name: WORKERS}, **store)
     try:
         ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
+        import ray.data  # its import sets its loggers up
+
+        for name in ("ray", "ray.data"):
+            logging.getLogger(name).setLevel(logging.ERROR)
         yield
     finally:
         ray.shutdown()

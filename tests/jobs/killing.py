@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -238,6 +239,10 @@ class Nodes:
         from ray.cluster_utils import Cluster
 
         self._folder, self._cpus = folder, cpus
+        # not where the machine's other clusters are; the path of a socket in it must stay below 108 characters
+        self._session = tempfile.TemporaryDirectory(prefix="lf", dir="/tmp", ignore_cleanup_errors=True)
+        self._environment = pytest.MonkeyPatch()
+        self._environment.setenv("RAY_TMPDIR", self._session.name)
         quick = {"health_check_period_ms": 500, "health_check_timeout_ms": 10_000, "health_check_failure_threshold": 5}
         # ours to shut down: its own reaper would end the process group of the tests
         head = {"num_cpus": 0, "include_dashboard": False, "_system_config": quick}
@@ -254,6 +259,8 @@ class Nodes:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._cluster.shutdown()
+        self._environment.undo()
+        self._session.cleanup()
 
     @property
     def address(self) -> str:

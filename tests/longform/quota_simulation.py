@@ -3,8 +3,9 @@ A discrete-event simulation of workers that share a quota, against servers that 
 
     python tests/longform/quota_simulation.py
 
-prints every cell of (server, limit, what is known, Retry-After): the makespan beside that of a perfect client, which calls
-first come, first served, at the very moment the server lets it, and refusals a call, in the whole run and in its second half.
+prints every cell of (server, limit, what is known, Retry-After): the makespan beside that of a perfect client, which
+calls first come, first served, at the very moment the server lets it; and refusals a call, in the whole run and in its
+second half.
 """
 
 from __future__ import annotations
@@ -185,7 +186,14 @@ class Simulation:
     """Workers, a quota and a server under one event queue. `backlogs`: a worker's job -> its calls, shared in a job."""
 
     def __init__(
-        self, provider: Provider, quota: Quota, workers: list[tuple[str, deque[Call]]], *, retry_after: str, seed: int, slots: int = 64
+        self,
+        provider: Provider,
+        quota: Quota,
+        workers: list[tuple[str, deque[Call]]],
+        *,
+        retry_after: str,
+        seed: int,
+        slots: int = 64,
     ) -> None:
         self.server, self.quota, self.retry_after = Server(provider), quota, RETRY_AFTER[retry_after]
         self.workers = [Worker(f"w{i}", job, backlog, slots) for i, (job, backlog) in enumerate(workers)]
@@ -286,12 +294,12 @@ class Outcome:
         return self.makespan / self.perfect
 
 
-def play(provider: Provider, told: Limits, retry_after: str, *, n: int = 3000, workers: int = 4, seed: int = 0) -> Outcome:
+def play(
+    provider: Provider, told: Limits, retry_after: str, *, n: int = 3000, workers: int = 4, seed: int = 0
+) -> Outcome:
     calls = draw_calls(n, seed)
     backlog = deque(calls)
-    simulation = Simulation(
-        provider, Quota(told), [("job", backlog)] * workers, retry_after=retry_after, seed=seed
-    )
+    simulation = Simulation(provider, Quota(told), [("job", backlog)] * workers, retry_after=retry_after, seed=seed)
     simulation.run()
     assert len(simulation.done) == n, "a call was lost"
     ended = max(when for when, _ in simulation.done)
@@ -314,7 +322,9 @@ def told(provider: Provider, knowledge: str) -> Limits:
 
 
 def cells() -> Iterator[tuple[Provider, str, str]]:
-    for resource, kind, per_s, knowledge in product(("requests", "tokens"), KINDS, (50, 100), ("known", "unknown", "10x")):
+    for resource, kind, per_s, knowledge in product(
+        ("requests", "tokens"), KINDS, (50, 100), ("known", "unknown", "10x")
+    ):
         limit = per_s if resource == "requests" else per_s * MEAN_TOKENS
         provider = Provider(kind, **{resource: limit})
         for retry_after in RETRY_AFTER if knowledge != "known" else ["whole seconds"]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from longform.holds import Hold
@@ -27,7 +29,7 @@ def test_without_a_usable_header_the_own_wait_doubles_until_a_call_is_accepted(a
         if hold.leave(now) == 1:
             hold.canary_left(now)
     assert waits[:3] == pytest.approx([0.1, 0.2, 0.4])
-    assert all(later >= earlier for earlier, later in zip(waits, waits[1:], strict=False))
+    assert all(later >= earlier for earlier, later in pairwise(waits))
     hold.accepted(now + 0.2, now)
     assert hold.leave(now + 0.2) is None
 

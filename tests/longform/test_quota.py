@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longform.chat import Signals
@@ -14,7 +14,9 @@ from longform.leases import Accepted, Ask, Lease, Limits, Refused
 from longform.quota import Quota
 
 
-def ask(worker: str = "w", job: str = "j", *, n: int = 64, tokens: float = 100.0, in_flight: int = 0, **heard: object) -> Ask:
+def ask(
+    worker: str = "w", job: str = "j", *, n: int = 64, tokens: float = 100.0, in_flight: int = 0, **heard: object
+) -> Ask:
     return Ask(worker, job, (tokens,) * n, n, in_flight, **heard)  # type: ignore[arg-type]
 
 
@@ -46,11 +48,9 @@ def test_tokens_bind_where_they_are_scarcer() -> None:
 def test_call_larger_than_the_account_goes_and_is_paid_for_afterwards() -> None:
     """Otherwise it would starve."""
     quota = Quota(Limits(tokens_per_minute=6000))
-    times = []
-    for tick in range(1200):
-        if quota.lease(tick / 10, ask(n=3, tokens=1000)).calls:
-            times.append(tick / 10)
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    asked = [tick / 10 for tick in range(1200)]
+    times = [now for now in asked if quota.lease(now, ask(n=3, tokens=1000)).calls]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
     assert len(times) >= 10
     assert min(gaps) >= 9.9
 
@@ -149,12 +149,11 @@ def test_nothing_remaining_holds_until_the_reset() -> None:
 
 def test_lowest_of_what_jobs_tell_holds_while_its_job_is_alive() -> None:
     quota = Quota()
-    quota.tell("A", Limits(requests_per_minute=6000))
-    quota.tell("B", Limits(requests_per_minute=600))
-    drive(quota, [("a", "A"), ("b", "B")], 0.0, 1.0)
-    assert quota.limits.requests_per_minute == 600
-    drive(quota, [("a", "A")], 5.0, 6.0)
-    assert quota.limits.requests_per_minute == 6000
+    quota.lease(0.0, ask("a", "A"), Limits(requests_per_minute=6000))
+    lease = quota.lease(0.1, ask("b", "B"), Limits(requests_per_minute=600))
+    assert lease.limits.requests_per_minute == 600
+    lease = quota.lease(5.0, ask("a", "A"), Limits(requests_per_minute=6000))
+    assert lease.limits.requests_per_minute == 6000
 
 
 def test_restarted_authority_goes_on_from_what_a_worker_knows() -> None:
@@ -183,12 +182,15 @@ asks = st.lists(
         st.integers(0, 3),
     ),
     min_size=20,
-    max_size=150,
+    max_size=80,
 )
 
 
+@settings(max_examples=30)
 @given(asks, st.sampled_from([60.0, 600.0, 6000.0]))
-def test_no_window_sees_more_than_the_rate_and_a_small_burst(asked: list[tuple[float, str, int, float, int]], limit: float) -> None:
+def test_no_window_sees_more_than_the_rate_and_a_small_burst(
+    asked: list[tuple[float, str, int, float, int]], limit: float
+) -> None:
     """Whatever workers ask."""
     quota = Quota(Limits(requests_per_minute=limit))
     now, granted = 0.0, []
@@ -203,20 +205,25 @@ def test_no_window_sees_more_than_the_rate_and_a_small_burst(asked: list[tuple[f
             assert totals[j + 1] - totals[i] <= per_s * (granted[j][0] - begin) + burst
 
 
+@settings(max_examples=30)
 @given(asks, st.integers(1, 50))
-def test_calls_in_flight_are_never_more_than_allowed(asked: list[tuple[float, str, int, float, int]], allowed: int) -> None:
+def test_calls_in_flight_are_never_more_than_allowed(
+    asked: list[tuple[float, str, int, float, int]], allowed: int
+) -> None:
     quota = Quota(Limits(requests_per_minute=60_000, in_flight=allowed))
     now, flying = 0.0, Counter[str]()
     for pause, worker, n, tokens, ended in asked:
-        now += pause
+        now += pause / 100  # nobody is silent for so long that it counts as dead
         flying[worker] -= min(ended, flying[worker])
         flying[worker] += quota.lease(now, ask(worker, n=n, tokens=tokens, in_flight=flying[worker])).calls
-        heard_lately = pause < 2 and len({w for _, w, *_ in asked}) == 4
-        assert flying.total() <= allowed or not heard_lately
+        assert flying.total() <= allowed
 
 
-@given(asks, st.lists(st.tuples(st.integers(0, 149), st.sampled_from([None, 0.0, 0.5, 40.0])), max_size=20))
-def test_every_lease_is_well_formed(asked: list[tuple[float, str, int, float, int]], refusals: list[tuple[int, float | None]]) -> None:
+@settings(max_examples=30)
+@given(asks, st.lists(st.tuples(st.integers(0, 79), st.sampled_from([None, 0.0, 0.5, 40.0])), max_size=20))
+def test_every_lease_is_well_formed(
+    asked: list[tuple[float, str, int, float, int]], refusals: list[tuple[int, float | None]]
+) -> None:
     quota, now = Quota(), 0.0
     refused_at = dict(refusals)
     for i, (pause, worker, n, tokens, _) in enumerate(asked):

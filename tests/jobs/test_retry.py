@@ -1,0 +1,72 @@
+"""A second command makes again what failed for a passing reason, and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from actors.fake_provider import fake_process
+from actors.storage import Folder
+from jobs.calling import Calling
+from jobs.cluster import Cluster
+from jobs.evaluate import evaluate
+from jobs.synthesize import read_config, synthesize
+from longform.configuration import Experiment
+from longform.fake_settings import FakeSettings
+from longform.retries import may_pass
+
+FAULTS = {"http_503": 0.2, "length": 0.15}
+
+
+def experiment(url: str) -> Experiment:
+    chat = {"model": "fake", "base_url": url, "attempts": 1, "requests_per_minute": 60_000}
+    return Experiment.model_validate(
+        {
+            "name": "retried",
+            "seed": 1,
+            "retrievers": {"oracle": {"kind": "oracle"}},
+            "summarizers": {"m": {"kind": "chat", "chat": chat}},
+            "judges": {"j": {"kind": "chat", "chat": chat}},
+            "systems": [{"retriever": "oracle", "budget_tokens": 600, "summarizer": "m"}],
+            "resamples": 100,
+        }
+    )
+
+
+def rows(run: Folder, table: str) -> dict[tuple[str, str], dict[str, object]]:
+    return {(row["summary_id"], row.get("target_id", "")): row for row in run.read(table).to_pylist()}
+
+
+def n_passing(run: Folder) -> int:
+    failures = [row["failure"] for table in ("summaries", "verdicts") for row in rows(run, table).values()]
+    return sum(failure is not None and may_pass(failure) for failure in failures)
+
+
+@pytest.mark.slow
+def test_what_may_pass_is_made_again_until_it_has_passed(ray_session: None, tmp_path: Path) -> None:
+    """Rows made from a failed one are made again too; a reply cut at its limit is final."""
+    bench, run, calling = str(tmp_path / "bench"), Folder(str(tmp_path / "run")), str(tmp_path / "ledger")
+    synthesize(read_config("demo", ["haystacks=1", "words=150"]), bench)
+    with fake_process(FakeSettings(delay_s=0.005, slow_share=0, faults=FAULTS, seed=3)) as url:
+        left, before = [], {}
+        for _ in range(8):
+            evaluate(
+                experiment(url), bench, run.url,
+                cluster=Cluster(address=None, workers=2), calling=Calling("test", ledger=calling), limit=3,
+            )  # fmt: skip
+            after = rows(run, "verdicts")
+            good = {key: row for key, row in before.items() if row["answer"] is not None}
+            assert {key: after[key] for key in good} == good
+            left.append(n_passing(run))
+            before = after
+            if left[-1] == 0:
+                break
+
+    assert left[0] > 0
+    assert left[-1] == 0
+    failures = Counter(str(row["failure"]) for row in rows(run, "verdicts").values() if row["failure"] is not None)
+    assert set(failures) <= {"length", "summary_failed: length"}
+    judged = {summary for summary, _ in rows(run, "verdicts")}
+    assert judged == {summary for summary, _ in rows(run, "summaries")}
