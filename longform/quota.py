@@ -77,10 +77,11 @@ class Quota:
         Args:
             now: Monotonic seconds, never less than the last.
             ask: What it wants and heard.
-            told: Limits in the job's configuration. They hold while a worker of the job is alive.
+            told: Limits in the job's configuration. They hold while a worker of the job is alive; where its stages
+                say different things, the lowest holds.
         """
-        if told is not None and self._told.get(ask.job) != told:
-            self._told[ask.job] = told
+        if told is not None and self._told.get(ask.job) != (lowest := _lowest([told, self._told.get(ask.job, told)])):
+            self._told[ask.job] = lowest
             self._settle_limits()
         if ask.known is not None and ask.worker not in self._shares:
             self._finder.go_on_from(ask.known)

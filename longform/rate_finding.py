@@ -121,11 +121,15 @@ class RateFinder:
     def tell(self, limits: Limits) -> None:
         """Limits from a configuration or from headers; what was found stays where it is lower."""
         requests, tokens = _given(limits.requests_per_minute), _given(limits.tokens_per_minute)
+        before = self._told
         self._told = Amounts(TOLD_SHARE * requests, TOLD_TOKENS_SHARE * tokens)
         if self._event == -inf:  # a limit that was told is what a goodput at a refusal should repeat
             self._good = Amounts(requests if requests < inf else 0.0, tokens if tokens < inf else 0.0)
         if self._seeking and min(self._told) < inf:
             self._found, self._seeking = Amounts(inf, inf), False
+        elif min(self.pace) == inf:  # what was told holds no more, and nothing was found: seek on from there
+            self._found = Amounts(before.requests if before.requests < inf else _FIRST_PACE, inf)
+            self._seeking = True
 
     def go_on_from(self, known: Limits) -> None:
         """Take over what a predecessor found, unless something has been found since."""

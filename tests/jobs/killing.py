@@ -116,6 +116,8 @@ class Command:
         command += ["--ray-address", address] if address else []
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_ADDRESS")}
         environment |= {"OPENAI_API_KEY": "not-a-secret", "HF_HUB_OFFLINE": "1"}
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell in whose background the tests run; inherited
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         with self._said.open("a") as said:
             self._process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=said, stderr=said, start_new_session=True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -13,11 +12,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
-import pyarrow as pa
 import pytest
 import yaml
 
@@ -27,14 +24,12 @@ from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
-from longform.tables import SCHEMAS
+from tests.jobs.run_content import TABLES, sorted_content
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 RAY = Path(sys.executable).with_name("ray")
-TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
-OF_A_CLOCK_OR_A_BILL = ("seconds", "cost_usd")
 LARGEST_UPLOAD_BYTES = 5_000_000
 EXPERIMENT = {
     "name": "submitted",
@@ -178,16 +173,6 @@ def local(
         calling=Calling("test", ledger=f"{out}/ledger"),
     )
     return Folder(out)
-
-
-def sorted_content(run: Folder, table: str) -> tuple[list[dict[str, Any]], pa.Table]:
-    """All but the floats of a table's rows, which hold its key, in their order; and the floats in the same order."""
-    schema = [field for field in SCHEMAS[table] if field.name not in OF_A_CLOCK_OR_A_BILL]
-    floats = [field.name for field in schema if pa.types.is_floating(field.type)]
-    content = run.read(table)
-    rows = content.select([field.name for field in schema if field.name not in floats]).to_pylist()
-    order = sorted(range(len(rows)), key=lambda place: json.dumps(rows[place], sort_keys=True))
-    return [rows[place] for place in order], content.select(floats).take(pa.array(order, pa.int64()))
 
 
 @pytest.mark.parametrize("table", TABLES)

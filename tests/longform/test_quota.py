@@ -233,3 +233,20 @@ def test_every_lease_is_well_formed(
         assert 0 <= lease.calls <= n
         assert 0 <= lease.over_s <= 0.1
         assert 0.01 <= lease.again_s <= 0.5
+
+
+def test_lowest_of_what_the_stages_of_a_job_say_holds() -> None:
+    """A stage that states no limit for the model does not lift the one that another stated."""
+    quota = Quota()
+    quota.lease(0.0, ask("a"), Limits(requests_per_minute=600))
+    assert quota.lease(0.1, ask("b"), Limits()).limits.requests_per_minute == 600
+
+
+def test_when_the_last_told_limit_ends_the_pace_is_sought_from_there() -> None:
+    """Not without any bound: what the job that knew the limit said is where seeking begins."""
+    quota = Quota()
+    quota.lease(0.0, ask("a", "knows"), Limits(requests_per_minute=600))
+    drive(quota, [("a", "knows")], 0.1, 5.0)
+    quota.lease(10.0, ask("b", "knows not"), Limits())
+    calls = drive(quota, [("b", "knows not")], 10.0, 10.5)
+    assert 1 <= calls["b"] <= 20
