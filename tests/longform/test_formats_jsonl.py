@@ -155,7 +155,8 @@ def test_the_example_in_the_documentation_reads() -> None:
     """docs/formats.md shows a folder file by file, each in a fence with the file's name."""
     page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
     fences = [part.split("```")[0] for part in page.split("```json title=")[1:]]
-    files = {head: body.splitlines() for head, body in (fence.split("\n", 1) for fence in fences)}
+    named = (fence.split("\n", 1) for fence in fences)
+    files = {head: body.splitlines() for head, body in named if head.endswith(".jsonl")}
     assert set(files) == set(FOLDER)
     (haystack,) = read_jsonl(files)
     counts = [len(list(rows)) for rows in haystack[1:]]
