@@ -18,7 +18,7 @@ from tests.bench import pool_peers, pool_resume
 from tests.bench.measure import Figure
 from tests.bench.pool_load import MEAN_TOKENS, Load, Outcome, in_process, on_cluster, two_nodes
 
-PER_S = 100
+PER_S = 75
 """Calls a second that the limits let in."""
 
 _FAULTY = 0.05  # of each kind

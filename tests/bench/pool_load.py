@@ -8,6 +8,7 @@ beside those of a perfect client: first come, first served, with the same limits
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import logging
 import os
@@ -151,14 +152,14 @@ class Outcome(NamedTuple):
 class PoolWorker:
     """One worker process: it makes the calls dealt to it, some at once, as a stage's worker does."""
 
-    async def open(self, settings: ChatSettings, context: CallContext | None) -> int:
-        """Get ready; without a context the plain model is asked. Its process id."""
+    async def open(self, settings: ChatSettings, context: CallContext | None) -> None:
+        """Get ready; without a context the plain model is asked."""
         self._settings = settings
         self._model: ChatModel = open_chat(settings) if context is None else open_pool(settings, context)
         self._open_rows = settings.concurrency * (1 if context is None else _OPEN_ROWS)
-        import openai  # noqa: F401  # loaded before the first call, so that it is no part of its time
-
-        return os.getpid()
+        # what the first call would load is no part of its time
+        importlib.import_module("openai.resources.chat.completions")
+        importlib.import_module("httpx_aiohttp")
 
     async def ask(self, requests: Sequence[ChatRequest]) -> list[str | None]:
         """The failure of each call; None: answered."""

@@ -136,10 +136,6 @@ class Command:
         """All of its session, its Ray's among them, whoever their parent is by now."""
         return [process for process in psutil.process_iter() if self._owns(process) and lives(process)]
 
-    def titled(self, title: str) -> list[psutil.Process]:
-        """Ray's processes of an actor class, the oldest first."""
-        return titled(self.processes(), title)
-
     def signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
 
@@ -153,8 +149,17 @@ class Command:
         pytest.fail(f"still running after {within_s} s:\n{self.said()}")
 
     def gone(self) -> None:
-        """Wait until nothing of its session is left."""
-        until(lambda: not self.processes(), f"the end of {self.processes()}")
+        """
+        Wait until nothing of its session is left but Ray's two agents.
+
+        For a minute they tell a control store that is gone, too, of their raylet's death; they call no model.
+        """
+        until(lambda: not self._left(), f"the end of {self._left()}")
+
+    def _left(self) -> list[psutil.Process]:
+        left = self.processes()
+        agents = titled(left, "DashboardAgent", "RuntimeEnvAgent")
+        return [process for process in left if process not in agents]
 
     def said(self) -> str:
         return self._said.read_text()
@@ -176,12 +181,13 @@ def lives(process: psutil.Process) -> bool:
     return False
 
 
-def titled(processes: Sequence[psutil.Process], title: str) -> list[psutil.Process]:
-    """Those whose title says that they are an actor of the class *title*, the oldest first."""
+def titled(processes: Sequence[psutil.Process], *titles: str) -> list[psutil.Process]:
+    """Ray's processes with one of *titles*, an actor's being its class; the oldest first."""
+    beginnings = tuple(f"ray::{title}" for title in titles)
     found = []
     for process in processes:
         with suppress(psutil.NoSuchProcess):
-            if " ".join(process.cmdline()).startswith(f"ray::{title}"):
+            if " ".join(process.cmdline()).startswith(beginnings):
                 found.append((process.create_time(), process.pid, process))
     return [process for *_, process in sorted(found, key=lambda one: one[:2])]
 
@@ -223,8 +229,12 @@ class Node(NamedTuple):
     folder: Path
 
     def processes(self) -> list[psutil.Process]:
-        raylet = psutil.Process(self.ray.all_processes["raylet"][0].process.pid)
-        return [raylet, *raylet.children(recursive=True)]
+        return _processes(self.ray)
+
+
+def _processes(node: Any) -> list[psutil.Process]:
+    raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+    return [raylet, *raylet.children(recursive=True)]
 
 
 class Nodes:
@@ -275,6 +285,11 @@ class Nodes:
         own = {"LONGFORM_LEDGER": f"{folder}/ledger", "XDG_CACHE_HOME": f"{folder}/cache", "TMPDIR": str(folder)}
         ray = self._cluster.add_node(num_cpus=self._cpus, env_vars=os.environ | own)
         self._nodes.append(Node(ray, folder))
+
+    def titled(self, title: str) -> list[psutil.Process]:
+        """The cluster's processes of an actor class, the oldest first."""
+        nodes = [self._cluster.head_node, *(node.ray for node in self._nodes)]
+        return titled([process for node in nodes for process in _processes(node)], title)
 
     def with_process(self, title: str) -> list[Node]:
         return [node for node in self._nodes if titled(node.processes(), title)]
