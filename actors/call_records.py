@@ -156,6 +156,15 @@ class CallRecords:
         )
         return [OpenAttempt(row[0], Session(*row[1:4]), row[4]) for row in rows]
 
+    def open_of(self, job: str) -> dict[str, float]:
+        """A job's attempts without a receipt, but for those given up -> dollars reserved, 0 where not known."""
+        rows = self._connection.execute(
+            "SELECT attempt_id, ifnull(reserved_usd, 0.0) FROM attempts "
+            "WHERE job = ? AND state = 'open' AND session IS NOT NULL",
+            (job,),
+        )
+        return dict(rows)
+
     def batches(self, rows: int) -> Iterator[pa.Table]:
         """The table `calls`, *rows* at a time, in the order of the first words of each attempt."""
         names = ", ".join(CALLS.names)

@@ -107,6 +107,11 @@ class Ledger:
         """The process that made these attempts is gone: nobody waits for them, and they stay unsettled."""
         self._add((), (), abandoned=attempt_ids)
 
+    def open_of(self, job: str) -> dict[str, float]:
+        """A job's attempts that are under way for all that is known -> dollars reserved, 0 where not known."""
+        with self._lock:
+            return self._records.open_of(job)
+
     # ------------------------------------------------------------ what it holds
 
     def totals(self, *, job: str | None = None, stage: str | None = None) -> Totals:

@@ -23,6 +23,7 @@ from longform.chat import ChatReply
 from longform.retries import CANCELLED, REFUSED, may_pass
 
 NAMESPACE = "longform"
+_BEFORE = "a worker of the keeper before"
 _SILENT_S = 10.0  # a worker with calls under way says something every second
 _PATIENCE_S = 60.0  # for a keeper that starts again
 _POLL_S = 0.25
@@ -72,12 +73,14 @@ class LedgerKeeper:
         session = None if driver is None else Session(this_host(), driver.pid, driver.started)
         self._ledger = Ledger(ledger_url, job=job, session=session)
         self._budget, self._driver, self._clock = budget, driver, clock
-        self._open: dict[str, _Open] = {}
-        self._heard: dict[str, float] = {}
+        left = self._ledger.open_of(job)
+        # A predecessor's: those whose workers live are settled by them, the rest is given up like a silent worker's.
+        self._open = {attempt_id: _Open(_BEFORE, usd) for attempt_id, usd in left.items()}
+        self._heard = {_BEFORE: clock()} if left else {}
         self._final: dict[str, ChatReply] = {}  # failures that another call would meet again
         self._reused = 0
         totals = self._ledger.totals(job=job)
-        self._spent_usd = totals.known_usd + totals.unsettled_usd
+        self._spent_usd = totals.known_usd + totals.unsettled_usd - sum(left.values())
         self._n_calls = totals.calls - totals.refused
         self._stopped = False
 

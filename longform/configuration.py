@@ -346,6 +346,20 @@ class Experiment(Strict):
                 raise ValueError(msg)
         return self
 
+    @model_validator(mode="after")
+    def _settings_have_one_budget(self) -> Experiment:
+        """A setting's rows stand under its name, which does not say the budget."""
+        budgets: dict[tuple[str, str], int | None] = {}
+        for system in self.all_systems():
+            first = budgets.setdefault((system.setting, system.summarizer), system.budget_tokens)
+            if first != system.budget_tokens:
+                msg = (
+                    f"systems: {system.setting!r} with {system.summarizer!r} has the budgets {first} and "
+                    f"{system.budget_tokens}; define its retriever once a budget, each under a name of its own"
+                )
+                raise ValueError(msg)
+        return self
+
     def _references(self) -> Iterator[tuple[str, str, Collection[str]]]:
         """Where a name stands, the name, and the names defined for that place."""
         for grid in self.systems:

@@ -73,13 +73,26 @@ def test_a_refused_call_counts_neither_as_money_nor_as_a_call(url: str) -> None:
 
 
 def test_a_keeper_that_starts_again_knows_what_was_spent(url: str) -> None:
-    """What its predecessor left open may have been paid, so it counts."""
+    """What its predecessor left open is reserved until its worker settles it, and may have been paid if none does."""
     first = keeper(url, Budget(max_usd=2.5))
     first.exchange("w", [intent("a"), intent("b")], [])
     first.exchange("w", [], [receipt("a", usd=0.9)])
-    again = keeper(url, Budget(max_usd=2.5))
-    assert again.exchange("w", [intent("c")], []) == ["budget"]
-    assert keeper(url, Budget(max_usd=3.0)).exchange("w", [intent("d")], []) == ["go"]
+    clock = Clock()
+    settled, lost = keeper(url, Budget(max_usd=2.5)), keeper(url, Budget(max_usd=2.5), clock=clock)
+    assert lost.exchange("other", [intent("c")], []) == ["busy"]
+    assert settled.exchange("w", [intent("c")], [receipt("b", usd=0.1)]) == ["go"]
+    clock.now = 11.0
+    assert lost.exchange("other", [intent("d")], []) == ["budget"]
+
+
+def test_calls_of_a_worker_that_died_with_the_keeper_are_not_busy_for_ever(url: str) -> None:
+    """Nobody tells the new keeper of that worker, and the command that owns its calls is alive."""
+    keeper(url).exchange("dead", [intent("a", "same")], [])
+    clock = Clock()
+    again = keeper(url, clock=clock)
+    assert again.exchange("alive", [intent("b", "same")], []) == ["busy"]
+    clock.now = 11.0
+    assert again.exchange("alive", [intent("b", "same")], []) == ["go"]
 
 
 def test_other_jobs_have_budgets_of_their_own(url: str) -> None:

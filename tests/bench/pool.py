@@ -16,7 +16,7 @@ from longform.leases import Limits
 from longform.retries import may_pass
 from tests.bench import pool_peers, pool_resume
 from tests.bench.measure import Figure
-from tests.bench.pool_load import MEAN_TOKENS, Load, Outcome, in_process, on_cluster, two_nodes
+from tests.bench.pool_load import MEAN_TOKENS, WORKERS, Load, Outcome, in_process, on_cluster, two_nodes
 
 PER_S = 75
 """Calls a second that the limits let in."""
@@ -24,7 +24,8 @@ PER_S = 75
 _FAULTY = 0.05  # of each kind
 _DEADLINE_S = 6.0  # beyond the slowest reply
 _SLOW_REPLY_S = 1.0  # at 200 ms, 256 in flight are 1,000 calls/s, which two cores cannot ask for and answer
-_ROUNDS = 5
+_ROUNDS = 3
+_IN_FLIGHT = (64, 256)
 _MOST_CPU_MS = 0.4
 
 
@@ -77,8 +78,9 @@ def cells() -> list[Cell]:
 
 
 def figures() -> list[Figure]:
-    found = [*_processor_time("in one process", in_flight=64), *_processor_time("in one process", in_flight=256)]
+    found = [_processor_time(in_flight) for in_flight in _IN_FLIGHT]
     with two_nodes():
+        found += [_processor_time_on_cluster(in_flight) for in_flight in _IN_FLIGHT]
         for cell in cells():
             found += cell_figures(cell)
         found += _two_jobs()
@@ -141,11 +143,21 @@ def share_of_first(outcome: Outcome) -> float:
     return both.count(0) / len(both)
 
 
-def _processor_time(where: str, *, in_flight: int) -> list[Figure]:
-    """The pool's processor time above the plain client's, the least of each in rounds that alternate."""
+def _processor_time(in_flight: int) -> Figure:
+    """Of one worker with its governor and keeper, in this process: the least of rounds that alternate."""
     load = Load(fake=FakeSettings(), n=1000, in_flight=in_flight, jobs=(1,))
     rounds = [(in_process(load).cpu_ms, in_process(load, plain=True).cpu_ms) for _ in range(_ROUNDS)]
     pool, plain = (min(side) for side in zip(*rounds, strict=True))
-    note = f"pool {pool:.2f}, plain client {plain:.2f}, least of {_ROUNDS} rounds, load {os.getloadavg()[0]:.0f}"
-    name = f"Pool {where}, CPU above the plain client, {in_flight} in flight"
-    return [_figure(name, pool - plain, "ms a call", _MOST_CPU_MS, note)]
+    return _above_plain(f"one process, {in_flight} in flight", pool, plain)
+
+
+def _processor_time_on_cluster(in_flight: int) -> Figure:
+    """Of four workers, their governor and keeper; what they say to each other are calls of Ray actors."""
+    load = Load(fake=FakeSettings(), n=2000, in_flight=in_flight)
+    name = f"{WORKERS} workers, {in_flight} in flight"
+    return _above_plain(name, on_cluster(load).cpu_ms, on_cluster(load, plain=True).cpu_ms)
+
+
+def _above_plain(name: str, pool: float, plain: float) -> Figure:
+    note = f"pool {pool:.2f}, plain client {plain:.2f}, load {os.getloadavg()[0]:.0f}"
+    return _figure(f"Pool, CPU above the plain client: {name}", pool - plain, "ms a call", _MOST_CPU_MS, note)

@@ -81,3 +81,11 @@ def test_experiment_that_was_written_down_is_the_same_experiment():
 
     for name, judge in before.judges.items():
         assert content_key(judge.model_dump()) == content_key(after.judges[name].model_dump())
+
+
+def test_two_budgets_of_one_setting_are_refused():
+    """Their rows would stand under one name, and one of them would be lost."""
+    given = experiment(a=OFFLINE).model_dump(mode="json")
+    system = {"retriever": "full", "budget_tokens": [1000, 2000], "summarizer": "offline"}
+    with pytest.raises(ValidationError, match="budgets 1000 and 2000"):
+        Experiment.model_validate({**given, "systems": [system]})
