@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from actors.call_context import CallContext
 from actors.chat_model import ChatModel
 from actors.chat_pool import ChatPool
-from actors.governor import open_governor
+from actors.governor import Desk, OpenDesk, open_governor
 from actors.ledger_keeper import open_keeper
 from actors.openai_chat import OpenAIChat, api_key
 from actors.price_list import PriceList
@@ -62,15 +62,21 @@ def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
         UsageError: As `check_chat` says.
     """
     model = open_chat(settings)
-    told = Limits(settings.requests_per_minute, settings.tokens_per_minute, settings.in_flight)
     return ChatPool(
         model,
         settings,
         context,
-        desk=open_governor(quota_domain(settings), told, memory=context.ledger),
+        desk=_desk(settings, context),
         keeper=open_keeper(context.ledger, context.job),
         price=PriceList.read(context.prices).price(settings.model_copy(update={"batch": False})),  # one by one
     )
+
+
+def _desk(settings: ChatSettings, context: CallContext) -> Desk:
+    told = Limits(settings.requests_per_minute, settings.tokens_per_minute, settings.in_flight)
+    if settings.provider == "scripted" and told == Limits():
+        return OpenDesk()
+    return open_governor(quota_domain(settings), told, memory=context.ledger)
 
 
 def quota_domain(settings: ChatSettings) -> str:

@@ -28,6 +28,7 @@ from longform.token_estimates import TokenEstimates, counted_input, most_input_t
 
 _BUSY_S = 0.3  # until a call that another worker is making is asked for again
 _MOST_REFUSALS = 100  # of one call; the governor holds calls back long before
+_ALONE_REFUSALS = 8  # of one call while others are let in: it is this call that the provider will not have
 _LONGEST_TOLD_S = 60.0  # what a failing server may ask one call to wait
 
 
@@ -76,6 +77,7 @@ class ChatPool:
             not_made=self._cancelled,
         )
         self._running: dict[str, asyncio.Task[ChatReply]] = {}
+        self._n_accepted = 0
         self._settling: set[asyncio.Task[None]] = set()
 
     @property
@@ -114,6 +116,7 @@ class ChatPool:
     async def _answer(self, key: str, request: ChatRequest) -> ChatReply:
         found = await self._batches.finished(key)
         n_failed = n_refused = 0
+        n_accepted = self._n_accepted
         while found is None:
             attempt, tokens = _Attempt(key, request), self._estimates.tokens(request)
             verdict = await self._turns.take(attempt, tokens, first=n_refused > 0)
@@ -123,7 +126,8 @@ class ChatPool:
             reply = await self._make(attempt, tokens)
             refused = reply.failure == REFUSED
             n_refused, n_failed = n_refused + refused, n_failed + (not refused)
-            if not self._worth_another(reply, n_failed, n_refused):
+            alone = n_refused >= _ALONE_REFUSALS and self._n_accepted > n_accepted
+            if alone or not self._worth_another(reply, n_failed, n_refused):
                 return reply
             if not refused:  # for refusals the governor decides when
                 told = min(reply.signals.retry_after_s or 0.0, _LONGEST_TOLD_S)
@@ -163,6 +167,7 @@ class ChatPool:
         if reply.failure == REFUSED or (reply.failure is not None and signals.retry_after_s is not None):
             self._turns.hear_refused(sent, tokens, signals.retry_after_s)
         else:
+            self._n_accepted += 1
             self._turns.hear_accepted(sent, tokens, self._estimates.learn(request, reply.usage))
 
     # ------------------------------------------------------------ what the turns need

@@ -160,12 +160,21 @@ async def test_failures_are_no_answers_for_a_later_job(pools: Pools) -> None:
 
 
 async def test_refusals_are_not_counted_as_attempts_and_are_told_to_the_governor(pools: Pools) -> None:
-    n = SETTINGS.attempts + 2
+    n = SETTINGS.attempts + 4
     refused = ChatReply(text=None, failure="http_429", signals=Signals(retry_after_s=0.5))
     model = Model(lambda _, nth: refused if nth <= n else answered())
     assert (await pools.pool(model).complete(ask("a"))).text == "yes"
     heard = [refusal.retry_after_s for one in pools.desk.asks for refusal in one.refused]
     assert heard == [0.5] * n
+
+
+async def test_a_call_that_alone_is_refused_is_given_up(pools: Pools) -> None:
+    """As one that is larger than a whole limit: the provider lets all others in."""
+    model = Model(lambda request, _: failed("http_429") if request.messages[0].text == "large" else answered())
+    pool = pools.pool(model)
+    replies = await asyncio.gather(*(pool.complete(ask(text)) for text in ("large", "small")))
+    assert [reply.failure for reply in replies] == ["http_429", None]
+    assert model.asked.count("large") == 8
 
 
 async def test_a_refused_call_goes_before_those_that_wait(pools: Pools) -> None:

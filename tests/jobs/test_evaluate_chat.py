@@ -18,7 +18,7 @@ CHANGES = ["haystacks=2", "words=150"]
 
 
 def experiment(script: str, **more: object) -> dict[str, object]:
-    chat = {"provider": "scripted", "model": "scripted", "script": script}
+    chat = {"provider": "scripted", "model": "scripted", "script": script, "attempts": 2}
     return {
         "name": "chat",
         "seed": 1,
