@@ -24,6 +24,7 @@ _WINDOW_S = 1.0  # over which goodput is measured
 _AT_ITS_LIMIT = 0.9  # a resource whose goodput was below this share of its pace is not to blame
 _SOON_S = 5.0  # a refusal within says that the last cut was too small
 _DEEPEST_CUT = 0.85
+_SOON_AGAIN_CUT = 0.5  # at most, while the second before still holds the wait for the last event
 _REPEATS = 0.03  # goodputs that differ by less are the same
 _SPARE = 1.05  # of the goodput of the resource that is not counted
 _BLIND_CUT = 0.7  # nothing was let in, so that no goodput is known
@@ -198,6 +199,12 @@ class RateFinder:
         pace[counted] = self._below(counted)
         if unclear:
             pace[1 - counted] = _SPARE * good[1 - counted]
+        if self._quiet_before_s < _WINDOW_S and self._previous_event > -inf:
+            # nobody could call for a part of the window, so that less was let in than would have been
+            pace = [
+                max(new, _SOON_AGAIN_CUT * old) if old < inf else new
+                for new, old in zip(pace, self._before, strict=True)
+            ]
         self._find(pace)
 
     def _what_repeats(self) -> int:
@@ -225,7 +232,7 @@ class RateFinder:
         requests, tokens = pace
         self._found = Amounts(
             max(requests, _SLOWEST) if requests < self._told.requests else inf,
-            tokens if tokens < self._told.tokens else inf,
+            tokens if 0 < tokens < self._told.tokens else inf,  # calls of no tokens show nothing of them
         )
 
 

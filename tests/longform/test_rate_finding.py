@@ -120,3 +120,24 @@ def test_what_a_predecessor_found_is_gone_on_from_until_something_is_found() -> 
     refuse(finder, 1.0)
     finder.go_on_from(Limits(requests_per_minute=6000))
     assert finder.pace.requests < 20
+
+
+def test_a_refusal_right_after_a_wait_halves_the_pace_at_most() -> None:
+    """The second before it holds the wait, in which nobody could call: it shows less than the provider lets in."""
+    finder = RateFinder(Limits(requests_per_minute=500 * 60))
+    run_at(finder, 0, 1, per_s=200)
+    refuse(finder, 1.0)
+    first = finder.pace.requests
+    finder.run(0.1, requests_bind=True, tokens_bind=False)
+    run_at(finder, 1.9, 2.0, per_s=100)
+    refuse(finder, 2.01)
+    assert finder.pace.requests == pytest.approx(first / 2)
+
+
+def test_calls_of_no_tokens_leave_the_pace_of_tokens_unknown() -> None:
+    finder = RateFinder()
+    run_at(finder, 0, 1, per_s=50, tokens=0.0)
+    refuse(finder, 1.0)
+    run_at(finder, 1, 2, per_s=50, tokens=0.0)
+    refuse(finder, 2.0)
+    assert finder.pace.tokens == inf
