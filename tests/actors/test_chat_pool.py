@@ -294,7 +294,7 @@ async def test_a_call_cancelled_under_way_stays_unsettled(pools: Pools) -> None:
 async def test_a_call_cancelled_before_its_turn_is_settled_as_never_made(pools: Pools) -> None:
     class Paced(OpenDesk):
         async def lease(self, ask: Ask) -> Lease:
-            return (await super().lease(ask))._replace(over_s=0.05)
+            return (await super().lease(ask))._replace(over_s=2.0)
 
     pools.desk = Paced()
     model = Model()

@@ -68,7 +68,9 @@ def test_a_known_limit_is_hardly_ever_met(nodes: None, fake: FakeSettings, limit
 def test_a_limit_that_nobody_told_is_found(nodes: None, fake: FakeSettings, told: Limits) -> None:
     outcome = on_cluster(Load(fake=fake, told=told, n=N))
     check_all_answered(outcome)
-    assert 0 < outcome.refused_share <= 0.25
+    assert (
+        0 < outcome.refused <= 0.25 * 3000
+    )  # finding costs them once, however many calls follow; the goal is of 3,000
     assert outcome.refused_late_share <= 0.05
 
 

