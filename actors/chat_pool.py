@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 from actors.call_batches import Batches
 from actors.call_context import CallContext
 from actors.chat_model import ChatModel
+from actors.governor import Desk
 from actors.ledger_keeper import Keeper
-from actors.turns import Desk, Turns
+from actors.turns import Turns
 from longform.calls import Intent, Verdict
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
 from longform.configuration import ChatSettings

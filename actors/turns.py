@@ -7,8 +7,9 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
+from actors.governor import Desk
 from longform.calls import Verdict
 from longform.chat import Signals
 from longform.leases import Accepted, Ask, Lease, Limits, Refused
@@ -17,12 +18,6 @@ _MOST_SIZES = 256  # of an ask; the rest come with the next
 _ROUND_S = 0.03  # asks are at least this far apart, so that one serves many calls
 
 CallT = TypeVar("CallT")
-
-
-class Desk(Protocol):
-    """A governor as a worker sees it."""
-
-    async def lease(self, ask: Ask) -> Lease: ...
 
 
 @dataclass(eq=False)

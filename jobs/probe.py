@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from actors.chat import check_chat
+from actors.chat import open_chat
 from actors.litellm_chat import LitellmChat
 from actors.llama_chat import LlamaChat
 from actors.openai_chat import OpenAIChat
@@ -100,25 +100,9 @@ _PROBES: dict[str, tuple[dict[str, Any], Callable[[ChatReply], str | None]]] = {
 """By parameter: what is asked in addition, and why a reply does not show that it was heeded."""
 
 
-def open_model(settings: ChatSettings) -> Model:
-    """
-    The model itself, without a pool.
-
-    Raises:
-        UsageError: It cannot be asked.
-    """
-    check_chat(settings)
-    match settings.provider:
-        case "litellm":
-            return LitellmChat(settings)
-        case "llama_cpp":
-            return LlamaChat(settings)
-        case _:
-            return OpenAIChat(settings)
-
-
 async def _found(settings: ChatSettings) -> dict[str, Finding]:
-    model = open_model(settings)
+    model = open_chat(settings)
+    assert isinstance(model, Model), "the scripted model has no provider to ask"
     try:
         return await probe(model)
     finally:
