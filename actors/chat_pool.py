@@ -30,6 +30,7 @@ from longform.token_estimates import TokenEstimates, counted_input, most_input_t
 _BUSY_S = 0.3  # until a call that another worker is making is asked for again
 _MOST_REFUSALS = 100  # of one call; the governor holds calls back long before
 _ALONE_REFUSALS = 8  # of one call while others are let in: it is this call that the provider will not have
+_SAY_NOTHING = ("connection", "timeout")  # nobody knows whether the provider let such a call in
 _LONGEST_TOLD_S = 60.0  # what a failing server may ask one call to wait
 
 
@@ -64,6 +65,7 @@ class ChatPool:
         price: Price | None,
     ) -> None:
         self._model, self._settings, self._context, self._price = model, settings, context, price
+        self._desk, self._keeper = desk, keeper
         worker = uuid.uuid4().hex
         self._batches = Batches(worker, keeper)
         self._estimates = TokenEstimates()
@@ -73,7 +75,7 @@ class ChatPool:
             worker=worker,
             job=context.job,
             # some more than may be under way, so that no slot waits for a lease
-            most=settings.concurrency + settings.concurrency // 8 + 1,
+            most=settings.concurrency + settings.concurrency // 2 + 1,
             begin=self._begin,
             not_made=self._cancelled,
         )
@@ -112,7 +114,7 @@ class ChatPool:
         await self._turns.close()
         await asyncio.gather(*self._settling, return_exceptions=True)
         await self._batches.close()
-        await self._model.close()
+        await asyncio.gather(self._desk.close(), self._keeper.close(), self._model.close())
 
     async def _answer(self, key: str, request: ChatRequest) -> ChatReply:
         found = await self._batches.finished(key)
@@ -167,7 +169,7 @@ class ChatPool:
         # a failing server that names a time speaks for all, as one that refuses
         if reply.failure == REFUSED or (reply.failure is not None and signals.retry_after_s is not None):
             self._turns.hear_refused(sent, tokens, signals.retry_after_s)
-        else:
+        elif reply.failure not in _SAY_NOTHING:
             self._n_accepted += 1
             self._turns.hear_accepted(sent, tokens, self._estimates.learn(request, reply.usage))
 

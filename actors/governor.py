@@ -7,13 +7,12 @@ without, one object a process. A new one goes on from what its workers last hear
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import os
 import time
 from functools import cache
 from typing import Any, Protocol
 
+from actors.line import Authority, Line
 from actors.storage import Folder
 from longform.leases import Ask, Lease, Limits
 from longform.quota import Quota
@@ -23,7 +22,6 @@ NAMESPACE = "longform"  # explicit, because each job's own is anonymous
 _WRITES_APART_S = 5.0
 _PATIENCE_S = 30.0  # for an authority that died
 _LATEST_S = 0.5  # until one without limits is asked again
-_RETRY_S = 0.1
 
 _log = logging.getLogger(__name__)
 
@@ -33,12 +31,17 @@ class Desk(Protocol):
 
     async def lease(self, ask: Ask) -> Lease: ...
 
+    async def close(self) -> None: ...
+
 
 class OpenDesk:
     """Of a model that nobody limits: grants all that is asked."""
 
     async def lease(self, ask: Ask) -> Lease:
         return Lease(len(ask.sizes), over_s=0.0, again_s=_LATEST_S, limits=Limits())
+
+    async def close(self) -> None:
+        pass
 
 
 class Governor:
@@ -62,9 +65,6 @@ class Governor:
         lease = self._quota.lease(time.monotonic(), ask, told)
         self._remember()
         return lease
-
-    def process_id(self) -> int:
-        return os.getpid()
 
     def _remember(self) -> None:
         found = self._quota.limits_found
@@ -100,31 +100,27 @@ class LocalDesk:
     async def lease(self, ask: Ask) -> Lease:
         return self._governor.lease(ask, self._told)
 
+    async def close(self) -> None:
+        pass
+
 
 class RayDesk:
     """
     An authority in an actor of its own.
 
     Raises:
-        ray.exceptions.RayActorError: From `lease`: the actor did not come back within 30 seconds.
+        ray.exceptions.RayActorError, OSError, EOFError: From `lease`: it did not come back within 30 seconds.
     """
 
     def __init__(self, handle: Any, told: Limits) -> None:
-        self._handle, self._told = handle, told
+        self._line, self._told = Line(lambda: handle, patience_s=_PATIENCE_S), told
 
     async def lease(self, ask: Ask) -> Lease:
-        from ray.exceptions import ActorUnavailableError, RayActorError
+        lease: Lease = await self._line.ask("lease", ask, self._told)
+        return lease
 
-        last_try = time.monotonic() + _PATIENCE_S
-        while True:
-            try:
-                lease: Lease = await self._handle.lease.remote(ask, self._told)
-            except (RayActorError, ActorUnavailableError):
-                if time.monotonic() > last_try:
-                    raise
-                await asyncio.sleep(_RETRY_S)
-            else:
-                return lease
+    async def close(self) -> None:
+        self._line.close()
 
 
 def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
@@ -142,7 +138,7 @@ def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
 
     if not ray.is_initialized():
         return LocalDesk(_local_governor(domain, memory), told)
-    actor = ray.remote(Governor).options(
+    actor = ray.remote(Authority).options(
         name=f"governor:{domain}",
         namespace=NAMESPACE,
         lifetime="detached",
@@ -151,7 +147,7 @@ def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
         max_restarts=-1,
         max_task_retries=-1,
     )
-    return RayDesk(actor.remote(domain, memory), told)
+    return RayDesk(actor.remote(Governor, domain, memory), told)
 
 
 @cache

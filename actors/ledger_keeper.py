@@ -7,10 +7,9 @@ driver lives, what the command may spend, and which worker is making which call.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -18,6 +17,7 @@ import psutil
 
 from actors.ledger import Ledger
 from actors.ledger_entry import Session, process_lives, this_host
+from actors.line import Authority, Line
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
 from longform.retries import CANCELLED, REFUSED, may_pass
@@ -26,7 +26,6 @@ NAMESPACE = "longform"
 _BEFORE = "a worker of the keeper before"
 _SILENT_S = 10.0  # a worker with calls under way says something every second
 _PATIENCE_S = 60.0  # for a keeper that starts again
-_POLL_S = 0.25
 
 
 class Budget(NamedTuple):
@@ -186,7 +185,7 @@ class Keeper(Protocol):
         self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]
     ) -> Sequence[Verdict]: ...
 
-    async def n_reused(self) -> int: ...
+    async def close(self) -> None: ...
 
 
 class LocalKeeper:
@@ -201,42 +200,30 @@ class LocalKeeper:
     async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> Sequence[Verdict]:
         return self.keeper.exchange(worker, intents, receipts)
 
-    async def n_reused(self) -> int:
-        return self.keeper.n_reused()
+    async def close(self) -> None:
+        pass
 
 
 class RayKeeper:
     """A keeper that is an actor; one that starts again is waited for, because all it is asked may be asked twice."""
 
     def __init__(self, job: str) -> None:
-        self._job = job
-        self._actor: Any = None
+        self._line = Line(lambda: _actor(job), patience_s=_PATIENCE_S)
 
     async def finished(self, call_ids: Sequence[str]) -> Mapping[str, ChatReply]:
-        return cast("Mapping[str, ChatReply]", await self._asked(lambda actor: actor.finished.remote(call_ids)))
+        return cast("Mapping[str, ChatReply]", await self._line.ask("finished", call_ids))
 
     async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> Sequence[Verdict]:
-        answer = await self._asked(lambda actor: actor.exchange.remote(worker, intents, receipts))
-        return cast("Sequence[Verdict]", answer)
+        return cast("Sequence[Verdict]", await self._line.ask("exchange", worker, intents, receipts))
 
-    async def n_reused(self) -> int:
-        return cast("int", await self._asked(lambda actor: actor.n_reused.remote()))
+    async def close(self) -> None:
+        self._line.close()
 
-    async def _asked(self, ask: Callable[[Any], Awaitable[Any]]) -> Any:
-        import ray
-        from ray.exceptions import RayActorError
 
-        until = time.monotonic() + _PATIENCE_S
-        while True:
-            try:
-                if self._actor is None:
-                    self._actor = ray.get_actor(_actor_name(self._job), namespace=NAMESPACE)
-                return await ask(self._actor)
-            except (RayActorError, ValueError):  # died; or not found, while it starts
-                self._actor = None
-                if time.monotonic() > until:
-                    raise
-                await asyncio.sleep(_POLL_S)
+def _actor(job: str) -> Any:
+    import ray
+
+    return ray.get_actor(_actor_name(job), namespace=NAMESPACE)
 
 
 _in_process: dict[str, LedgerKeeper] = {}
@@ -268,7 +255,7 @@ def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    actor = ray.remote(LedgerKeeper).options(
+    actor = ray.remote(Authority).options(
         name=_actor_name(job),
         namespace=NAMESPACE,
         num_cpus=0,
@@ -276,7 +263,7 @@ def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
         max_task_retries=-1,
         scheduling_strategy=here,
     )
-    return actor.remote(ledger_url, job, budget, this_process())
+    return actor.remote(LedgerKeeper, ledger_url, job, budget, this_process())
 
 
 def _actor_name(job: str) -> str:

@@ -15,7 +15,7 @@ from longform.chat import Signals
 from longform.leases import Accepted, Ask, Lease, Limits, Refused
 
 _MOST_SIZES = 256  # of an ask; the rest come with the next
-_ROUND_S = 0.03  # asks are at least this far apart, so that one serves many calls
+_ROUND_S = 0.06  # asks are at least this far apart, so that one serves many calls
 
 CallT = TypeVar("CallT")
 

@@ -48,7 +48,7 @@ class Calling:
         import ray
 
         keeper: Any = self._keeper
-        return int(ray.get(keeper.n_reused.remote()))
+        return int(ray.get(keeper.ask.remote("n_reused")))
 
     def check_prices(self, models: list[ChatSettings]) -> None:
         """

@@ -85,12 +85,13 @@ def prepay(batched: Batched, context: CallContext, *, log: TextIO = sys.stderr) 
 
     async def answer() -> int:
         batches, ledger = ProviderBatches(settings), Ledger.existing(context.ledger)
+        keeper = open_keeper(context.ledger, context.job)
         try:
             prepayment = Prepayment(
                 settings,
                 context,
                 ledger=ledger,
-                keeper=open_keeper(context.ledger, context.job),
+                keeper=keeper,
                 batches=batches,
                 price=PriceList.read(context.prices).price(settings),
                 log=log,
@@ -98,6 +99,7 @@ def prepay(batched: Batched, context: CallContext, *, log: TextIO = sys.stderr) 
             return await prepayment.answer(walk)
         finally:
             ledger.close()
+            await keeper.close()
             await batches.close()
 
     settings, walk = batched

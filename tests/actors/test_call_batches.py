@@ -29,8 +29,8 @@ class Keeper:
             self.heard_enough.set()
         return ["go" for _ in intents]
 
-    async def n_reused(self) -> int:
-        return 0
+    async def close(self) -> None:
+        pass
 
 
 async def test_worker_whose_calls_take_long_keeps_saying_so(monkeypatch: pytest.MonkeyPatch) -> None:

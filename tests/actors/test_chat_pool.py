@@ -61,6 +61,8 @@ class OpenDesk:
         self.asks.append(ask)
         return Lease(len(ask.sizes), over_s=0.0, again_s=0.01, limits=Limits())
 
+    async def close(self) -> None: ...
+
 
 class WatchedKeeper(LocalKeeper):
     """Keeps what was recorded, in order."""
@@ -166,6 +168,16 @@ async def test_refusals_are_not_counted_as_attempts_and_are_told_to_the_governor
     assert (await pools.pool(model).complete(ask("a"))).text == "yes"
     heard = [refusal.retry_after_s for one in pools.desk.asks for refusal in one.refused]
     assert heard == [0.5] * n
+
+
+@pytest.mark.parametrize(("failure", "n_told"), [("connection", 1), ("timeout", 1), ("http_500", 2)])
+async def test_a_call_that_never_arrived_is_not_told_as_let_in(pools: Pools, failure: str, n_told: int) -> None:
+    """It would end a hold before its time."""
+    model = Model(lambda _, nth: failed(failure) if nth == 1 else answered())
+    pool = pools.pool(model)
+    assert (await pool.complete(ask("a"))).text is not None
+    await pool.close()
+    assert sum(len(one.accepted) for one in pools.desk.asks) + len(pool._turns._accepted) == n_told
 
 
 async def test_a_call_that_alone_is_refused_is_given_up(pools: Pools) -> None:

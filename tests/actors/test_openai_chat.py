@@ -398,7 +398,7 @@ async def test_a_real_model_answers_a_coverage_prompt_by_its_schema(llama_server
     asked = {"temperature": 0.0, "json_schema": coverage_schema(), "top_logprobs": 3}
     request = ChatRequest(messages=(Message("user", text),), max_tokens=100, **asked)
     reply = await chat.complete(request)
-    too_long = await chat.complete(replace(REQUEST, messages=(Message("user", "word " * 5000),)))
+    too_long = await chat.complete(replace(REQUEST, messages=(Message("user", "word " * 10_000),)))
     await chat.close()
     assert reply.failure is None, reply
     assert json.loads(reply.text or "").keys() == {"coverage", "bullet_id"}

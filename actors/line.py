@@ -1,0 +1,178 @@
+"""
+A line to one authority of the cluster: a message costs a fifth of what a call of a Ray actor costs.
+
+Ray starts the authority as an actor, keeps it alive and tells those who ask where it listens, with a secret; what is
+said then goes over a plain TCP connection, on which both ends prove that they know the secret before either unpickles
+a byte of the other's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import os
+import pickle
+import secrets
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+_NONCE_BYTES = 32
+_LENGTH_BYTES = 8
+_ANSWER_S = 30.0  # then the other end, or its machine, is taken for gone
+_POLL_S = 0.1
+
+_Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Address(NamedTuple):
+    """Where an authority listens, and what proves that one may speak to it."""
+
+    host: str
+    port: int
+    secret: bytes
+
+
+class Authority:
+    """
+    A Ray actor's body: an object whose public methods answer messages, one after the other.
+
+    Args:
+        make: Makes the object, from *args*; again when the actor starts again.
+    """
+
+    def __init__(self, make: Callable[..., object], *args: Any) -> None:
+        self._served = make(*args)
+        self._address: Address | None = None
+        self._server: asyncio.Server | None = None
+        self._opening = asyncio.Lock()
+
+    async def address(self) -> Address:
+        """Where it listens, from now on."""
+        async with self._opening:  # all askers come at once
+            if self._address is None:
+                self._address = await self._listen()
+        return self._address
+
+    async def _listen(self) -> Address:
+        from ray.util import get_node_ip_address
+
+        host, secret = get_node_ip_address(), secrets.token_bytes(_NONCE_BYTES)
+        self._server = await asyncio.start_server(partial(self._attend, secret), host)
+        return Address(host, self._server.sockets[0].getsockname()[1], secret)
+
+    async def ask(self, method: str, *args: Any) -> Any:
+        """As over a line, for one who asks seldom."""
+        return getattr(self._served, method)(*args)
+
+    async def process_id(self) -> int:
+        return os.getpid()
+
+    async def _attend(self, secret: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await _prove(reader, writer, secret, ours=b"authority", theirs=b"asker")
+            while True:
+                method, args = await _receive(reader)
+                await _send(writer, self._answer(method, args))
+        except (OSError, EOFError):  # the asker left, or is none of ours
+            pass
+        finally:
+            writer.close()
+
+    def _answer(self, method: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
+        try:
+            return True, getattr(self._served, method)(*args)
+        except Exception as error:  # noqa: BLE001  # the asker's to handle
+            return False, error
+
+
+class Line:
+    """
+    One asker's way to an authority, on one event loop; one message at a time.
+
+    Args:
+        find: The actor's handle, of an `Authority`.
+        patience_s: How long an authority that is gone is waited for. All it is asked must bear to be asked twice.
+    """
+
+    def __init__(self, find: Callable[[], Any], *, patience_s: float) -> None:
+        self._find, self._patience_s = find, patience_s
+        self._streams: _Streams | None = None
+        self._turn = asyncio.Lock()
+
+    async def ask(self, method: str, *args: Any) -> Any:
+        """
+        What the authority's *method* returns, or raises.
+
+        Raises:
+            ray.exceptions.RayActorError, OSError, EOFError, ValueError: It stayed away too long.
+        """
+        from ray.exceptions import RayActorError
+
+        until = time.monotonic() + self._patience_s
+        async with self._turn:
+            while True:
+                try:
+                    told, answer = await self._said(method, args)
+                except (RayActorError, OSError, EOFError, ValueError):
+                    if time.monotonic() > until:
+                        raise
+                    await asyncio.sleep(_POLL_S)
+                else:
+                    break
+        if not told:
+            raise answer
+        return answer
+
+    async def _said(self, method: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                self._streams = self._streams or await self._connect()
+                reader, writer = self._streams
+                await _send(writer, (method, args))
+                answer: tuple[bool, Any] = await _receive(reader)
+                return answer
+        except BaseException:  # also a caller that was cancelled: the answer still to come is not the next one's
+            self.close()
+            raise
+
+    async def _connect(self) -> _Streams:
+        host, port, secret = await self._find().address.remote()
+        reader, writer = await asyncio.open_connection(host, port)
+        await _prove(reader, writer, secret, ours=b"asker", theirs=b"authority")
+        return reader, writer
+
+    def close(self) -> None:
+        """Hang up; the next message connects again."""
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+
+async def _prove(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: bytes, *, ours: bytes, theirs: bytes
+) -> None:
+    """Each end answers the other's challenge; `ConnectionError` if the other cannot."""
+    challenge = secrets.token_bytes(_NONCE_BYTES)
+    writer.write(challenge)
+    asked = await reader.readexactly(_NONCE_BYTES)
+    writer.write(_proof(secret, ours, asked))
+    await writer.drain()
+    if not hmac.compare_digest(await reader.readexactly(_NONCE_BYTES), _proof(secret, theirs, challenge)):
+        raise ConnectionError("the other end of the line does not know the secret")
+
+
+def _proof(secret: bytes, role: bytes, challenge: bytes) -> bytes:
+    return hmac.digest(secret, role + challenge, "sha256")
+
+
+async def _send(writer: asyncio.StreamWriter, message: object) -> None:
+    packed = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    writer.write(len(packed).to_bytes(_LENGTH_BYTES) + packed)
+    await writer.drain()
+
+
+async def _receive(reader: asyncio.StreamReader) -> Any:
+    length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES))
+    return pickle.loads(await reader.readexactly(length))  # noqa: S301  # from one who proved to be ours

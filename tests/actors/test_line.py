@@ -1,0 +1,154 @@
+"""The line between workers and an authority, over real sockets; the actor's handle alone is stood in for."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import AsyncIterator
+from typing import Any, ClassVar
+
+import pytest
+import pytest_asyncio
+
+from actors import line
+from actors.line import Address, Authority, Line
+
+
+class Counter:
+    """Counts what it is told, and fails on request."""
+
+    def __init__(self, start: int) -> None:
+        self.total = start
+
+    def add(self, n: int) -> int:
+        if n < 0:
+            raise KeyError(n)
+        self.total += n
+        return self.total
+
+
+class Handle:
+    """An actor's handle, as far as a line uses one."""
+
+    def __init__(self, authority: Authority) -> None:
+        self.authority = authority
+        self.n_asked = 0
+        self.address = self
+
+    async def remote(self) -> Address:
+        self.n_asked += 1
+        return await self.authority.address()
+
+
+@pytest_asyncio.fixture
+async def handle(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Handle]:
+    monkeypatch.setattr("ray.util.get_node_ip_address", lambda: "127.0.0.1")
+    handle = Handle(Authority(Counter, 10))
+    yield handle
+    await stop(handle.authority)
+
+
+async def stop(authority: Authority) -> None:
+    """As its process would at its end."""
+    assert authority._server is not None
+    authority._server.close()
+
+
+def line_to(handle: Handle, patience_s: float = 30.0) -> Line:
+    return Line(lambda: handle, patience_s=patience_s)
+
+
+async def test_messages_of_many_askers_are_answered_and_add_up(handle: Handle) -> None:
+    lines = [line_to(handle) for _ in range(3)]
+    answers = await asyncio.gather(*(asker.ask("add", n) for asker in lines for n in range(1, 21)))
+    assert max(answers) == 10 + 3 * 210
+    assert len(set(answers)) == 60
+    assert handle.n_asked == 3  # each connected once
+    for asker in lines:
+        asker.close()
+
+
+async def test_what_the_authority_raises_is_raised_here_and_the_line_stays(handle: Handle) -> None:
+    asker = line_to(handle)
+    with pytest.raises(KeyError, match="-1"):
+        await asker.ask("add", -1)
+    assert await asker.ask("add", 1) == 11
+    assert handle.n_asked == 1
+    asker.close()
+
+
+async def test_cancelled_asker_does_not_leave_its_answer_to_the_next(handle: Handle) -> None:
+    asker = line_to(handle)
+    await asker.ask("add", 0)
+    cancelled = asyncio.create_task(asker.ask("add", 5))
+    await asyncio.sleep(0)  # it has written, and waits
+    cancelled.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    assert await asker.ask("add", 100) in {110, 115}
+    asker.close()
+
+
+async def test_line_finds_an_authority_that_started_again(handle: Handle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "_POLL_S", 0.001)
+    asker = line_to(handle)
+    assert await asker.ask("add", 1) == 11
+    await stop(handle.authority)
+    assert asker._streams is not None
+    asker._streams[1].transport.abort()
+    handle.authority = Authority(Counter, 20)
+    assert await asker.ask("add", 1) == 21
+    asker.close()
+
+
+async def test_authority_that_stays_away_is_an_error_in_the_end(
+    handle: Handle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line, "_POLL_S", 0.001)
+    asker = line_to(handle, patience_s=0.05)
+    await asker.ask("add", 1)
+    await stop(handle.authority)
+    asker.close()
+    with pytest.raises(ConnectionError):
+        await asker.ask("add", 1)
+
+
+class Trap:
+    """Whoever unpickles it has been had."""
+
+    sprung: ClassVar[list[str]] = []
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return Trap.sprung.append, ("authority",)
+
+
+async def test_a_stranger_gets_nothing_unpickled(handle: Handle) -> None:
+    host, port, _ = await handle.authority.address()
+    reader, writer = await asyncio.open_connection(host, port)
+    packed = pickle.dumps(Trap())
+    writer.write(bytes(64) + len(packed).to_bytes(8) + packed)
+    assert len(await reader.read()) == 64  # a challenge and an answer to ours; then it hung up
+    assert Trap.sprung == []
+    writer.close()
+
+
+async def test_an_authority_that_does_not_know_the_secret_is_not_listened_to(handle: Handle) -> None:
+    async def pretend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        packed = pickle.dumps(Trap())
+        writer.write(bytes(64) + len(packed).to_bytes(8) + packed)
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(pretend, "127.0.0.1")
+    await handle.authority.address()
+    port = server.sockets[0].getsockname()[1]
+
+    class Misled(Handle):
+        async def remote(self) -> Address:
+            return Address("127.0.0.1", port, b"secret")
+
+    asker = line_to(Misled(handle.authority), patience_s=0.0)
+    with pytest.raises(ConnectionError, match="does not know the secret"):
+        await asker.ask("add", 1)
+    assert Trap.sprung == []
+    server.close()
