@@ -91,6 +91,13 @@ class Governor:
             return Limits()
 
 
+class GovernorActor(Authority):
+    """A governor in an actor of its own."""
+
+    def __init__(self, domain: str, memory: str | None) -> None:
+        super().__init__(Governor(domain, memory))
+
+
 class LocalDesk:
     """An authority in this process."""
 
@@ -138,7 +145,7 @@ def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
 
     if not ray.is_initialized():
         return LocalDesk(_local_governor(domain, memory), told)
-    actor = ray.remote(Authority).options(
+    actor = ray.remote(GovernorActor).options(
         name=f"governor:{domain}",
         namespace=NAMESPACE,
         lifetime="detached",
@@ -147,7 +154,7 @@ def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
         max_restarts=-1,
         max_task_retries=-1,
     )
-    return RayDesk(actor.remote(Governor, domain, memory), told)
+    return RayDesk(actor.remote(domain, memory), told)
 
 
 @cache

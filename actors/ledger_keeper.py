@@ -204,6 +204,13 @@ class LocalKeeper:
         pass
 
 
+class LedgerKeeperActor(Authority):
+    """A keeper in an actor of its own."""
+
+    def __init__(self, ledger_url: str, job: str, budget: Budget, driver: Driver) -> None:
+        super().__init__(LedgerKeeper(ledger_url, job, budget, driver))
+
+
 class RayKeeper:
     """A keeper that is an actor; one that starts again is waited for, because all it is asked may be asked twice."""
 
@@ -255,7 +262,7 @@ def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    actor = ray.remote(Authority).options(
+    actor = ray.remote(LedgerKeeperActor).options(
         name=_actor_name(job),
         namespace=NAMESPACE,
         num_cpus=0,
@@ -263,7 +270,7 @@ def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
         max_task_retries=-1,
         scheduling_strategy=here,
     )
-    return actor.remote(LedgerKeeper, ledger_url, job, budget, this_process())
+    return actor.remote(ledger_url, job, budget, this_process())
 
 
 def _actor_name(job: str) -> str:

@@ -35,15 +35,10 @@ class Address(NamedTuple):
 
 
 class Authority:
-    """
-    A Ray actor's body: an object whose public methods answer messages, one after the other.
+    """What a Ray actor's class derives from: the public methods of *served* answer messages, one after the other."""
 
-    Args:
-        make: Makes the object, from *args*; again when the actor starts again.
-    """
-
-    def __init__(self, make: Callable[..., object], *args: Any) -> None:
-        self._served = make(*args)
+    def __init__(self, served: object) -> None:
+        self._served = served
         self._address: Address | None = None
         self._server: asyncio.Server | None = None
         self._opening = asyncio.Lock()

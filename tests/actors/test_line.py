@@ -43,7 +43,7 @@ class Handle:
 @pytest_asyncio.fixture
 async def handle(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Handle]:
     monkeypatch.setattr("ray.util.get_node_ip_address", lambda: "127.0.0.1")
-    handle = Handle(Authority(Counter, 10))
+    handle = Handle(Authority(Counter(10)))
     yield handle
     await stop(handle.authority)
 
@@ -96,7 +96,7 @@ async def test_line_finds_an_authority_that_started_again(handle: Handle, monkey
     await stop(handle.authority)
     assert asker._streams is not None
     asker._streams[1].transport.abort()
-    handle.authority = Authority(Counter, 20)
+    handle.authority = Authority(Counter(20))
     assert await asker.ask("add", 1) == 21
     asker.close()
 
