@@ -1,51 +1,54 @@
 """
-Summaries with citations, written by a chat model (SummHay, section 5.2).
+Summaries written by a chat model: cited bullets (SummHay, section 5.2) or a number of sentences (Wan et al., section
+4.1), in one prompt or by a method of several steps (Wan et al., section 5.1).
 
-Table in: `CONTEXTS` with work_id, n_requested and setting. Table out: `SUMMARIES`. One row out for each row in, in
-order.
+Table in: `CONTEXTS` with work_id, n_requested and setting, and the name of a method. Table out: `SUMMARIES`. For each
+row in, in order: one row for every intermediate step of its method, then the summary itself.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.chat import load_prompt, prompt_request, token_counter
+from actors.chat import token_counter
 from actors.chat_model import ChatModel
+from actors.method_runner import run_plan
+from actors.summary_prompts import SummaryPrompts
 from longform.chat import ChatReply, ChatRequest, failed
+from longform.configuration import SHIPPED_METHODS, Method
 from longform.configuration import ChatSummarizer as Settings
 from longform.errors import UsageError
-from longform.keys import content_key
-from longform.prompts import Prompt
-from longform.records import Query
+from longform.keys import content_key, stable_seed
+from longform.methods import FINAL, Plan, Step, make_plan
+from longform.summary_replies import EMPTY_SUMMARY, summary_text
 
-_PROMPT_OF_DOMAIN = {"conversation": "summarize_conversation", "news": "summarize_news"}
-_PROMPT_OF_ANY = "summarize_documents"
-_HEADING_OF = {"summarize_conversation": "Conversation", "summarize_news": "Article", _PROMPT_OF_ANY: "Document"}
+PLAIN = "plain"
 
-
-class _UnanswerableError(Exception):
-    """A row for which no prompt can be made."""
-
-    def __init__(self, *, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+_REFUSED_STEP = Step(FINAL, "summarize")
 
 
 class ChatSummarizer:
     """
     Asks the model for one summary a row, all rows of a call at once within the model's concurrency.
 
-    A row that cannot be summarised stays a row, with the reason in `failure`: what the model's reply gives, or
-    `missing_query`, `missing_document: ID`, `missing_FIELD` where the prompt shows what the benchmark does not state.
+    A row that cannot be summarised stays a row, with the reason in `failure`: what the model's reply gives,
+    `missing_query`, `missing_document: ID`, `missing_FIELD` where the prompt shows what the benchmark does not state,
+    `empty_summary` where nothing stands behind the label asked for, `parent_failed: STEP: reason` where a step of its
+    method failed, `unknown_method: NAME`, or `method_refused: MESSAGE`.
+
+    `usage`, cost and seconds of a row are those of its own call. A row's `summary_id` is a hash of its work id, and of
+    its step's name where it is not the summary itself.
 
     Args:
         bench_url: The benchmark folder that holds the documents and queries.
         name: What the table calls this summarizer.
         settings: Model and prompt; without a prompt, the query's domain decides.
         chat: The model.
+        methods: By the names that rows give; a row without one is summarised by `plain`.
         prompts_folder: A folder whose files replace our prompts of the same name.
         count_tokens: Tokens of a text, for the check against the model's window; None: cl100k.
 
@@ -60,93 +63,117 @@ class ChatSummarizer:
         settings: Settings,
         *,
         chat: ChatModel,
+        methods: Mapping[str, Method] = SHIPPED_METHODS,
         prompts_folder: str | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> None:
         self.chat = chat
-        self._benchmark = Benchmark(bench_url)
         self._name = name
-        self._settings = settings.chat
-        self._prompt_name = settings.prompt
-        if settings.prompt is not None and settings.prompt not in _HEADING_OF:
-            msg = f"summarizer {name!r}: expected a prompt of {sorted(_HEADING_OF)}, found {settings.prompt!r}"
-            raise UsageError(msg)
-        names = [settings.prompt] if settings.prompt else sorted(_HEADING_OF)
-        self._prompts = {prompt: load_prompt(prompt, prompts_folder) for prompt in names}
-        self._count_tokens = token_counter(self.chat.accepted, count_tokens)
+        self._methods = methods
+        self._prompts = SummaryPrompts(
+            Benchmark(bench_url),
+            name,
+            settings,
+            prompts_folder=prompts_folder,
+            count_tokens=token_counter(self.chat.accepted, count_tokens),
+        )
 
     async def summarize(self, context_rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        return list(await asyncio.gather(*(self._summarize_row(row) for row in context_rows)))
+        found = await asyncio.gather(*(self._summarize_row(row) for row in context_rows))
+        return [summary for summaries in found for summary in summaries]
 
-    async def _summarize_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        prompt = self._prompt_for(self._benchmark.queries.get(row["query_id"]))
-        request = self.request(row)
-        reply = failed(request) if isinstance(request, str) else await self.chat.complete(request)
-        return self._summary(row, prompt, reply)
+    async def _summarize_row(self, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+        plan = self._plan(row)
+        if isinstance(plan, str):
+            return [self._summary(row, _REFUSED_STEP, failed(plan)) | {"prompt_version": None}]
+
+        async def ask(step: Step, texts: Sequence[str]) -> ChatReply:
+            return await self._ask(row, step, texts)
+
+        replies = await run_plan(plan, ask)
+        return [self._summary(row, step, replies[step.name]) for step in plan]
+
+    async def _ask(self, row: Mapping[str, Any], step: Step, texts: Sequence[str]) -> ChatReply:
+        request = self._prompts.request(row, step, texts)
+        if isinstance(request, str):
+            return failed(request)
+        reply = await self.chat.complete(request)
+        return _unlabelled(reply) if self._prompts.labelled(row, step) else reply
+
+    # ---------------------------------------------------------------- what will be asked
 
     def request(self, row: Mapping[str, Any]) -> ChatRequest | str:
-        """What is asked for a row, or the reason why nothing can be."""
-        try:
-            return self._request(self._prompt_for(self._benchmark.queries.get(row["query_id"])), row)
-        except _UnanswerableError as error:
-            return error.reason
+        """What is asked for a row whose method has one step, or the reason why nothing can be."""
+        asked = self.requests(row)
+        assert asked.keys() == {FINAL}, f"a method of one step is expected, found the steps {list(asked)}"
+        return asked[FINAL]
 
-    def _prompt_for(self, query: Query | None) -> Prompt:
-        domain = query.domain if query and query.domain else ""
-        return self._prompts[self._prompt_name or _PROMPT_OF_DOMAIN.get(domain, _PROMPT_OF_ANY)]
+    def requests(self, row: Mapping[str, Any], *, assumed: str | None = None) -> dict[str, ChatRequest | str]:
+        """
+        Step name -> what it will ask for a row, or the reason why nothing can be asked.
 
-    def _request(self, prompt: Prompt, row: Mapping[str, Any]) -> ChatRequest:
-        text = prompt.render(**self._values(prompt, row))
-        return prompt_request(self._settings, text, count_tokens=self._count_tokens)
-
-    def _values(self, prompt: Prompt, row: Mapping[str, Any]) -> dict[str, object]:
-        query = self._benchmark.queries.get(row["query_id"])
-        if query is None:
-            raise _UnanswerableError(reason="missing_query")
-        known = {
-            "n_documents": len(row["doc_ids"]),
-            "scenario": query.topic,
-            "topic": query.topic,
-            "subtopic": query.subtopic,
-            "participants": ", ".join(query.participants) if query.participants else None,
-            "query": query.text,
-            "n_insights": row["n_requested"],
-            "documents": self._documents(_HEADING_OF[prompt.name], row),
+        Steps that read others are left out where no text is *assumed* in the place of each one that they read.
+        """
+        plan = self._plan(row)
+        if isinstance(plan, str):
+            return {FINAL: plan}
+        return {
+            step.name: self._prompts.request(row, step, [assumed or ""] * len(step.parents))
+            for step in plan
+            if assumed is not None or not step.parents
         }
-        for field in sorted(prompt.fields):
-            if known[field] is None:
-                raise _UnanswerableError(reason=f"missing_{field}")
-        return {field: known[field] for field in prompt.fields}
 
-    def _documents(self, heading: str, row: Mapping[str, Any]) -> str:
-        texts = {document.doc_id: document.text for document in self._benchmark.documents(row["haystack_id"])}
-        shown = []
-        for doc_id, number, n_chars in zip(row["doc_ids"], row["doc_numbers"], row["doc_chars"], strict=True):
-            if doc_id not in texts:
-                raise _UnanswerableError(reason=f"missing_document: {doc_id}")
-            shown.append(f"{heading} {number}:\n{texts[doc_id][:n_chars]}\n\n")
-        return "".join(shown)
+    def _plan(self, row: Mapping[str, Any]) -> Plan | str:
+        """The row's plan, or the reason why it has none."""
+        name = _method_name(row)
+        if name not in self._methods:
+            return f"unknown_method: {name}"
+        try:
+            # the context's seed, and not the row's: all models see the same orders
+            return make_plan(self._methods[name], len(row["doc_ids"]), seed=stable_seed(row["context_id"]))
+        except UsageError as error:
+            return f"method_refused: {error}"
 
-    def _summary(self, row: Mapping[str, Any], prompt: Prompt, reply: ChatReply) -> dict[str, Any]:
+    # ---------------------------------------------------------------- rows
+
+    def _summary(self, row: Mapping[str, Any], step: Step, reply: ChatReply) -> dict[str, Any]:
         return {
             "work_id": row["work_id"],
-            "summary_id": content_key(row["work_id"]),
+            "summary_id": summary_id(row["work_id"], step.name),
             "context_id": row["context_id"],
             "query_id": row["query_id"],
             "haystack_id": row["haystack_id"],
             "summarizer": self._name,
             "setting": row["setting"],
             "order": row["order"],
-            "method": "plain",
-            "parents": [],
+            "method": _method_name(row),
+            "parents": [summary_id(row["work_id"], parent) for parent in step.parents],
+            "step": None if step.name == FINAL else step.name,
             "n_requested": row["n_requested"],
             "text": reply.text,
             "failure": reply.failure,
             "cut_share": row["cut_share"],
             "model": reply.model,
-            "prompt_version": prompt.version,
+            "prompt_version": self._prompts.version(row, step),
             "finish_reason": reply.finish_reason,
             **reply.usage._asdict(),
             "cost_usd": reply.cost_usd,
             "seconds": reply.seconds,
         }
+
+
+def summary_id(work_id: str, step: str = FINAL) -> str:
+    """The key of what *step* wrote for the row *work_id*."""
+    return content_key(work_id) if step == FINAL else content_key(work_id, step)
+
+
+def _method_name(row: Mapping[str, Any]) -> str:
+    return str(row.get("method", PLAIN))
+
+
+def _unlabelled(reply: ChatReply) -> ChatReply:
+    """*reply* without the label, or failed where nothing stands behind it."""
+    if reply.text is None:
+        return reply
+    text = summary_text(reply.text)
+    return replace(reply, text=text, failure=EMPTY_SUMMARY if text is None else None)

@@ -3,9 +3,12 @@ A chat model without a model, for dry runs and tests: what it replies follows fr
 
     obedient      quotes a statement a bullet and cites the documents that hold it; judges coverage by shared words
     misbehaving   fails in one of the ways that real models and servers do, a different one for different requests
+    profile-u     obedient, but its sentences are faithful by their document's place: most at both ends
+    profile-lead  the same, falling from the first document to the last
+    profile-flat  the same everywhere
 
-It reads the project's own prompts, and others as long as they keep what it looks for: the headings of the documents,
-the bullets as JSON, "Insight:", "Question:" or "subtopic:", and a number before "bullets".
+It reads the project's own prompts; for bullets and their coverage, others too as long as they keep what it looks for:
+the headings of the documents, the bullets as JSON, "Insight:", "Question:" or "subtopic:", a number before "bullets".
 """
 
 from __future__ import annotations
@@ -14,15 +17,18 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import NamedTuple
 
+from actors.scripted_summaries import PROFILES, Profile, faithful
+from actors.scripted_tasks import SentenceTask, Supporting, read_sentence_task
 from longform.chat import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.configuration import ChatSettings
 from longform.keys import stable_seed
 from longform.text import stems
 
 UNKNOWN_TASK = "script_knows_no_such_task"
-"""The failure of a request that is neither of the two tasks."""
+"""The failure of a request that is no task it knows."""
 
 SUMMARY_WORDS = 300
 FULL_FROM, PARTIAL_FROM = 0.6, 0.3  # share of an insight's stems in a bullet; a guess, good enough to see all labels
@@ -77,10 +83,24 @@ class ScriptedChat:
 
 
 async def _obedient(request: ChatRequest, model: str) -> ChatReply:
-    task = read_task(request.messages[-1].text)
+    return _done(read_task(request.messages[-1].text), request, model)
+
+
+def _with_profile(profile: Profile) -> Script:
+    async def script(request: ChatRequest, model: str) -> ChatReply:
+        seed = stable_seed("profile", request.content)
+        return _done(read_task(request.messages[-1].text, profile, seed), request, model)
+
+    return script
+
+
+def _done(task: AnyTask | None, request: ChatRequest, model: str) -> ChatReply:
     if task is None:
         return failed(UNKNOWN_TASK)
-    return _said(task.reply(), request, model)
+    reply = _said(task.reply(), request, model)
+    if isinstance(task, Supporting) and request.top_logprobs is not None:
+        return replace(reply, logprobs=task.logprobs())
+    return reply
 
 
 async def _misbehaving(request: ChatRequest, model: str) -> ChatReply:
@@ -96,7 +116,15 @@ async def _misbehaving(request: ChatRequest, model: str) -> ChatReply:
     if misdeed == "slow":
         await asyncio.sleep(SLOW_S)
         return _said(task.reply(), request, model)
-    return _said(task.out_of_range() if misdeed == "out_of_range" else task.list_of_ids(), request, model)
+    return _said(_out_of_form(task, misdeed), request, model)
+
+
+def _out_of_form(task: AnyTask, misdeed: str) -> str:
+    if isinstance(task, Summarizing | Judging):
+        return task.out_of_range() if misdeed == "out_of_range" else task.list_of_ids()
+    if isinstance(task, Supporting):
+        return "I am not sure."
+    return "Summary:" if misdeed == "out_of_range" else task.reply().removeprefix("Summary:").strip()
 
 
 MISDEEDS = (
@@ -114,7 +142,11 @@ MISDEEDS = (
 )
 
 Script = Callable[[ChatRequest, str], Awaitable[ChatReply]]
-SCRIPTS: dict[str, Script] = {"obedient": _obedient, "misbehaving": _misbehaving}
+SCRIPTS: dict[str, Script] = {
+    "obedient": _obedient,
+    "misbehaving": _misbehaving,
+    **{name: _with_profile(profile) for name, profile in PROFILES.items()},
+}
 
 
 def _said(text: str, request: ChatRequest, model: str) -> ChatReply:
@@ -180,9 +212,12 @@ class Judging(NamedTuple):
         return _coverage("PARTIAL_COVERAGE", [1, 2])
 
 
-def read_task(prompt: str) -> Summarizing | Judging | None:
-    """What *prompt* asks for; None where it is neither task."""
-    return _read_judging(prompt) or _read_summarizing(prompt)
+AnyTask = Summarizing | Judging | SentenceTask
+
+
+def read_task(prompt: str, profile: Profile = faithful, seed: int = 0) -> AnyTask | None:
+    """What *prompt* asks for; None where it is no task we know. *profile* and *seed* are those of sentences."""
+    return read_sentence_task(prompt, profile, seed) or _read_judging(prompt) or _read_summarizing(prompt)
 
 
 def _read_judging(prompt: str) -> Judging | None:

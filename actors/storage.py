@@ -196,7 +196,9 @@ class Folder:
             keep = current if wanted is None else current & wanted
             if not keep:
                 continue
-            content = self.read_part(part.path, columns=columns and _with_work_id(table, columns))
+            content = _whole(
+                self.read_part(part.path, columns=columns and _with_work_id(table, columns)), table, columns
+            )
             if "work_id" in SCHEMAS[table].names and keep != set(part.work_ids):
                 content = content.filter(pc.is_in(content["work_id"], pa.array(sorted(keep))))
             yield content.select(columns) if columns else content
@@ -232,6 +234,16 @@ class Folder:
         selector = pafs.FileSelector(self._path(f"{table}/{_COMMITS}"), allow_not_found=True)
         names = (info.base_name for info in self._filesystem.get_file_info(selector))
         return sorted(name for name in names if name.endswith(".json"))
+
+
+def _whole(content: pa.Table, table: str, columns: list[str] | None) -> pa.Table:
+    """*content* with the columns that a part written before they were thought of lacks, all null."""
+    for name in columns or SCHEMAS[table].names:
+        if name not in content.column_names:
+            content = content.append_column(
+                SCHEMAS[table].field(name), pa.nulls(len(content), SCHEMAS[table].field(name).type)
+            )
+    return content if columns else content.select(SCHEMAS[table].names)
 
 
 def _with_work_id(table: str, columns: list[str]) -> list[str]:

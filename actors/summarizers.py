@@ -7,15 +7,22 @@ from typing import Any
 
 from actors.call_context import CallContext
 from longform.configuration import ChatSummarizer as ChatDefinition
-from longform.configuration import Summarizer
+from longform.configuration import Method, Summarizer
 
 Rows = list[dict[str, Any]]
 AskSummarizer = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
-"""Rows of `contexts` with n_requested, setting and summarizer -> rows of `summaries`, one each."""
+"""Rows of `contexts` with n_requested, method and setting -> rows of `summaries`: one each, and what methods kept."""
 
 
 def make_summarizer(
-    bench_url: str, name: str, definition: Summarizer, *, prompts: str | None, context: CallContext, threads: int
+    bench_url: str,
+    name: str,
+    definition: Summarizer,
+    *,
+    methods: Mapping[str, Method],
+    prompts: str | None,
+    context: CallContext,
+    threads: int,
 ) -> AskSummarizer:
     """The summarizer *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatDefinition):
@@ -23,7 +30,7 @@ def make_summarizer(
         from actors.chat_summarizer import ChatSummarizer
 
         chat = open_pool(definition.chat, context)
-        return ChatSummarizer(bench_url, name, definition, chat=chat, prompts_folder=prompts).summarize
+        return ChatSummarizer(bench_url, name, definition, chat=chat, prompts_folder=prompts, methods=methods).summarize
     from actors.offline_summarizer import OfflineSummarizer
 
     summarizer = OfflineSummarizer(bench_url, max_words=definition.max_words, threads=threads)

@@ -11,7 +11,7 @@ from typing import Any
 from actors.call_context import CallContext
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.price_list import PriceList
-from longform.configuration import AskedJudge, ChatSettings, Experiment, Summarizer
+from longform.configuration import AskedJudge, ChatSettings, Experiment, Summarizer, SupportJudge
 from longform.errors import UsageError
 
 LEDGER_VARIABLE = "LONGFORM_LEDGER"
@@ -66,11 +66,11 @@ class Calling:
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:
     """The chat models that an experiment asks."""
-    named = [*experiment.summarizers.values(), *experiment.judges.values()]
+    named = [*experiment.summarizers.values(), *experiment.judges.values(), *experiment.support_judges.values()]
     return [settings.chat for settings in named if settings.kind == "chat"]
 
 
-def identity(settings: Summarizer | AskedJudge) -> dict[str, Any]:
+def identity(settings: Summarizer | AskedJudge | SupportJudge) -> dict[str, Any]:
     """What can change the answers of a summarizer or judge, as JSON values; limits and deadlines are no part of it."""
     found = settings.model_dump(mode="json")
     return found | {"chat": settings.chat.identity} if settings.kind == "chat" else found

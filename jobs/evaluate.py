@@ -22,15 +22,17 @@ from actors.storage import Folder
 from jobs.call_results import call_results, noted_calls
 from jobs.calling import Calling, add_calling_arguments, calling_of, chat_models
 from jobs.cards import judge_rows
+from jobs.check import check_stage, check_tasks
 from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.combine import combine_stage, combine_tasks
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
+from jobs.faithfulness_results import faithfulness_results
 from jobs.judge import judge_stage, judge_tasks
 from jobs.pack import pack_stage, pack_tasks
 from jobs.plan_run import check_experiment, plan_run
-from jobs.prepay import Batched, check_batches, prepay, summaries_in_batches, verdicts_in_batches
+from jobs.prepay import Batched, check_batches, checks_in_batches, prepay, summaries_in_batches, verdicts_in_batches
 from jobs.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
 from jobs.rerank import rerank_stage, rerank_tasks
 from jobs.results import summary_infos, write_results
@@ -39,6 +41,7 @@ from jobs.retrieve import retrieve_stage, retrieve_tasks
 from jobs.retry import forget_passing_failures
 from jobs.run_record import RunRecord
 from jobs.score import score_stage, score_tasks
+from jobs.score_support import support_score_stage, support_score_tasks
 from jobs.spending_plan import keep_plan, plan_words, spending_plan
 from jobs.split import split_stage, split_tasks
 from jobs.stage import Stage, Task, run_stage
@@ -65,6 +68,7 @@ WAY = (
     Step("repair", ("summaries", "documents"), "summaries"),
     Step("split", ("summaries",), "units"),
     Step("judge", ("units", "targets"), "verdicts"),
+    Step("check", ("units", "contexts", "documents"), "verdicts"),
     Step("aggregate", ("verdicts", "units", "qrels"), "scores"),
     Step("report", ("scores", "summaries", "rankings", "contexts"), "results"),
 )
@@ -153,7 +157,8 @@ class Evaluation:
 
     def split(self) -> None:
         summaries = self.plan.summary_work_ids
-        self._perform(split_stage(self.run), len(summaries), split_tasks(self.run, summaries))
+        kind = self.plan.units
+        self._perform(split_stage(self.run, kind), len(summaries), split_tasks(self.run, summaries, kind))
 
     def judge(self) -> None:
         """Ask the judges about the summaries as written; means of judges and verdicts on twins follow from that."""
@@ -165,7 +170,13 @@ class Evaluation:
                     self.run, self.bench_url, name, settings, self.experiment.prompts, calling=self.calling
                 )
                 tasks = judge_tasks(
-                    self.run, name, settings, wanted=self.plan.asked, infos=infos, benchmark=self.benchmark
+                    self.run,
+                    name,
+                    settings,
+                    wanted=self.plan.asked,
+                    infos=infos,
+                    benchmark=self.benchmark,
+                    units=self.plan.units,
                 )
                 batched = verdicts_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
                 self._perform(stage, len(infos), tasks, batched)
@@ -176,11 +187,28 @@ class Evaluation:
         if copied := self.plan.copied:
             self._perform(copy_stage(self.run), len(copied), copy_tasks(self.run, copied))
 
+    def check(self) -> None:
+        """Ask the support judges about every sentence and document of the summaries as written."""
+        infos = summary_infos(self.run, self.plan.written_work_ids)
+        for name in self.experiment.support_judges:
+            stage = check_stage(
+                self.run, self.bench_url, self.experiment, name, calling=self.calling, threads=self.threads
+            )
+            wanted = sum(checked.judge == name for checked in self.plan.checks)
+            tasks = check_tasks(self.run, name, self.plan.checks, infos, self.benchmark)
+            batched = checks_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
+            self._perform(stage, wanted, tasks, batched)
+
     def aggregate(self) -> None:
         judged, share = self.plan.judged_units, self.experiment.partial_score
         scored = score_tasks(self.run, judged, share)
         self._perform(score_stage(self.run, self.bench_url, share), len(judged), scored)
         self._perform(classify_stage(self.run, self.bench_url), len(judged), classify_tasks(self.run, judged))
+        if checks := self.plan.checks:
+            infos = summary_infos(self.run, self.plan.written_work_ids)
+            haystacks = {query.query_id: query.haystack_id for query in self.benchmark.queries.values()}
+            tasks = support_score_tasks(self.run, checks, infos, haystacks)
+            self._perform(support_score_stage(self.run), len(checks), tasks)
 
     def report(self) -> dict[str, Any]:
         settings: dict[str, Any] = {"seed": self.experiment.seed, "resamples": self.experiment.resamples}
@@ -189,7 +217,7 @@ class Evaluation:
             self.run,
             self.benchmark,
             ranking_ids=ranking_ids,
-            context_ids=[work_id for work_id, _ in self.plan.contexts.values()],
+            context_ids=[work_id for packed, (work_id, _) in self.plan.contexts.items() if packed.n_documents is None],
             cutoffs=self.experiment.cutoffs,
             **settings,
         )
@@ -203,7 +231,12 @@ class Evaluation:
             judges=judge_rows(self.experiment),
             partial_score=self.experiment.partial_score,
             aggregate=self.experiment.aggregate,
-            more={"retrieval": retrieval, **call_results(self.run, self.record, self.experiment)},
+            units=self.plan.units,
+            more={
+                "retrieval": retrieval,
+                **call_results(self.run, self.record, self.experiment),
+                **faithfulness_results(self.run, self.experiment, self.plan.checks, self.plan.written_work_ids),
+            },
             **settings,
         )
 
@@ -288,7 +321,9 @@ def worst_unjudged_share(results: Mapping[str, Any]) -> float:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("evaluate", __doc__)
-    parser.add_argument("config", metavar="CONFIG", help="a YAML file, or a preset: demo, summhay")
+    parser.add_argument(
+        "config", metavar="CONFIG", help="a YAML file, or a preset: demo, summhay, positional_bias, length"
+    )
     parser.add_argument("--bench", metavar="BENCH", help="a benchmark folder; default: the configuration's")
     parser.add_argument("--out", required=True, metavar="RUN")
     parser.add_argument("--limit", type=int, help="only the first queries")

@@ -3,10 +3,12 @@ Read published or own files into a benchmark folder.
 
     longform ingest summhay topic_news3.json.gz topic_news5.json.gz --out BENCH
     longform ingest summhay eval_benchmark_data.json.gz --out HUMAN
+    longform ingest longformfact generation/multixscience.jsonl.gz --out BENCH
     longform ingest beir scifact/ --out BENCH
     longform ingest jsonl my_corpus/ --out BENCH
 
-Reads   SummHay's files (plain or gzipped, or a folder of topic_*.json), a BEIR folder, or a folder of plain JSON Lines
+Reads   SummHay's files (plain or gzipped, or a folder of topic_*.json), longformfact's (labels or inputs), a BEIR
+        folder, or a folder of plain JSON Lines
 Writes  documents, queries, targets, qrels, rankings, summaries, labels; benchmark.json last. Malformed input: nothing
 """
 
@@ -29,6 +31,7 @@ from longform.errors import UsageError
 from longform.formats.beir import read_beir
 from longform.formats.fields import json_object, json_objects
 from longform.formats.jsonl import read_jsonl
+from longform.formats.longformfact import read_longformfact
 from longform.formats.summhay import read_human_study, read_topic
 
 _LOG = logging.getLogger(__name__)
@@ -140,11 +143,30 @@ def read_jsonl_folder(url: str, files: dict[str, SourceFile]) -> Iterator[Haysta
     yield from read_jsonl({name: file.lines() for name, file in by_name.items() if name in known})
 
 
-def ingest(kind: str, urls: Sequence[str], out: str) -> dict[str, object]:
-    """The manifest of the benchmark made of *urls*."""
+def longformfact_files(urls: Sequence[str]) -> list[SourceFile]:
+    """The files named, and all `.jsonl` and `.jsonl.gz` of a folder."""
+    found = [file for url in urls for file in files_under(url).values()]
+    if wrong := [file.name for file in found if not file.name.removesuffix(".gz").endswith(".jsonl")]:
+        raise UsageError(f"expected .jsonl or .jsonl.gz files, found {wrong[:5]}")
+    return found
+
+
+def read_longformfact_files(files: Sequence[SourceFile], *, keep_empty: bool) -> Iterator[HaystackRows]:
+    for file in files:
+        name = file.name.removesuffix(".gz").removesuffix(".jsonl")
+        yield from read_longformfact(name, file.lines(), keep_empty=keep_empty)
+
+
+def ingest(kind: str, urls: Sequence[str], out: str, *, keep_empty: bool = False) -> dict[str, object]:
+    """The manifest of the benchmark made of *urls*; *keep_empty* is of longformfact alone."""
+    if keep_empty and kind != "longformfact":
+        raise UsageError(f"--keep-empty is for longformfact, found it with {kind}")
     if kind == "summhay":
         files = summhay_files(urls)
         haystacks = read_summhay(files)
+    elif kind == "longformfact":
+        files = longformfact_files(urls)
+        haystacks = read_longformfact_files(files, keep_empty=keep_empty)
     else:
         if len(urls) != 1:
             msg = f"ingest {kind} takes one folder, got {len(urls)} paths"
@@ -153,17 +175,19 @@ def ingest(kind: str, urls: Sequence[str], out: str) -> dict[str, object]:
         files = list(named.values())
         reader = read_beir_folder if kind == "beir" else read_jsonl_folder
         haystacks = reader(urls[0], named)
-    return write_benchmark(out, haystacks, sources=[file.identity() for file in files])
+    kept = {"documents": "empty ones kept"} if keep_empty else {}
+    return write_benchmark(out, haystacks, sources=[file.identity() | kept for file in files])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("ingest", __doc__)
-    parser.add_argument("kind", choices=["summhay", "beir", "jsonl"])
+    parser.add_argument("kind", choices=["summhay", "longformfact", "beir", "jsonl"])
     parser.add_argument("paths", nargs="+", metavar="PATH")
     parser.add_argument("--out", required=True, metavar="BENCH")
+    parser.add_argument("--keep-empty", action="store_true", help="longformfact: keep documents without text")
 
     def work(arguments: argparse.Namespace) -> Outcome:
-        manifest = ingest(arguments.kind, arguments.paths, arguments.out)
+        manifest = ingest(arguments.kind, arguments.paths, arguments.out, keep_empty=arguments.keep_empty)
         rows = manifest["rows"]
         assert isinstance(rows, dict)
         counts = ", ".join(f"{count:,} {table}" for table, count in rows.items() if count)

@@ -14,7 +14,7 @@ from jobs.derive import Item, PartReader, plan
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
 from longform.aggregate import SummaryInfo
-from longform.configuration import AskedJudge, ChatJudge, Experiment, MeanJudge
+from longform.configuration import AskedJudge, ChatJudge, Experiment, MeanJudge, UnitKind
 from longform.keys import content_key
 from longform.tables import VERDICTS
 
@@ -41,7 +41,9 @@ def verdict_work_ids(
         versions: Judge -> version of what makes its answers: its prompt, or its code.
     """
     return {
-        Judged(summary, name): content_key("verdicts", unit_work_id(summary), name, identity(settings), versions[name])
+        Judged(summary, name): content_key(
+            "verdicts", unit_work_id(summary, experiment.units), name, identity(settings), versions[name]
+        )
         for name, settings in experiment.judges.items()
         if not isinstance(settings, MeanJudge)
         for summary in summaries
@@ -72,12 +74,13 @@ def judge_tasks(
     wanted: Mapping[Judged, str],
     infos: Mapping[str, SummaryInfo],
     benchmark: Benchmark,
+    units: UnitKind,
 ) -> list[Task]:
     """The tasks of one judge that are not done; *infos* are by summary work id."""
     items = [
         {
             "work_id": work_id,
-            "source": unit_work_id(judged.summary),
+            "source": unit_work_id(judged.summary, units),
             "summary_id": infos[judged.summary].summary_id,
             "query_id": infos[judged.summary].query_id,
             "haystack_id": benchmark.queries[infos[judged.summary].query_id].haystack_id,

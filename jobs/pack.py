@@ -11,10 +11,9 @@ from actors.storage import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.retrieve import Ranked
 from jobs.stage import Row, Stage, Task
-from longform.configuration import Experiment
+from longform.configuration import Experiment, Importance, RelevanceImportance
 from longform.keys import content_key, stable_seed
-from longform.packing import pack
-from longform.records import relevance_by_query
+from longform.packing import BY_IMPORTANCE, pack
 
 VERSION = "pack@1"
 _CONTEXTS_A_TASK = 32
@@ -26,44 +25,54 @@ class Packed(NamedTuple):
     query_id: str
     ranking: str
     budget_tokens: int | None
+    n_documents: int | None
     order: str
 
 
 def context_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> dict[Packed, tuple[str, str]]:
     """Every context the experiment wants -> (its work id, the work id of its ranking)."""
     found = {}
-    kinds = dict.fromkeys((s.ranking, s.budget_tokens, s.order) for s in experiment.all_systems())
+    kinds = dict.fromkeys((s.ranking, s.budget_tokens, s.n_documents, s.order) for s in experiment.all_systems())
     for (query_id, system), source in rankings.items():
-        for ranking, budget, order in kinds:
+        for ranking, budget, n_documents, order in kinds:
             if ranking == system:
-                work_id = content_key("contexts", source, budget, order, experiment.seed, VERSION)
-                found[Packed(query_id, ranking, budget, order)] = (work_id, source)
+                how = [*([n_documents] if n_documents else []), *_depends(experiment, order)]
+                work_id = content_key("contexts", source, budget, order, experiment.seed, VERSION, *how)
+                found[Packed(query_id, ranking, budget, n_documents, order)] = (work_id, source)
     return found
+
+
+def _depends(experiment: Experiment, order: str) -> list[Any]:
+    """What an order by importance depends on beside relevance."""
+    by_relevance = isinstance(experiment.importance, RelevanceImportance)
+    return [] if by_relevance or order not in BY_IMPORTANCE else [experiment.importance.model_dump()]
 
 
 def pack_stage(run: Folder, bench_url: str, experiment: Experiment) -> Stage:
     return Stage(
         name="pack",
         table="contexts",
-        identity=content_key(run.url, bench_url, experiment.seed),
-        make_worker=partial(_worker, run, bench_url, experiment.seed),
+        identity=content_key(run.url, bench_url, experiment.seed, experiment.importance.model_dump()),
+        make_worker=partial(_worker, run, bench_url, experiment.seed, experiment.importance),
     )
 
 
 def pack_tasks(run: Folder, wanted: Mapping[Packed, tuple[str, str]]) -> list[Task]:
     items = [
-        {"work_id": work_id, "source": source, "budget_tokens": packed.budget_tokens, "order": packed.order}
+        {"work_id": work_id, "source": source}
+        | {key: getattr(packed, key) for key in ("budget_tokens", "n_documents", "order")}
         for packed, (work_id, source) in wanted.items()
     ]
     return plan(run, "rankings", run, "contexts", items, per_task=_CONTEXTS_A_TASK)
 
 
-def _worker(run: Folder, bench_url: str, seed: int) -> Any:
+def _worker(run: Folder, bench_url: str, seed: int, importance: Importance) -> Any:
+    from actors.importance import document_importance
     from actors.tokenizer import TokenCounter
 
     reader, benchmark = PartReader(run), Benchmark(bench_url)
     counter = TokenCounter(threads=1)
-    relevance = relevance_by_query(benchmark.qrels)
+    weigh = document_importance(benchmark, importance)
 
     @lru_cache(maxsize=2)
     def tokens(haystack_id: str) -> Sequence[int]:
@@ -76,13 +85,13 @@ def _worker(run: Folder, bench_url: str, seed: int) -> Any:
         first = rows[0]
         documents = benchmark.documents(first["haystack_id"])
         index = {document.doc_id: document.doc_index for document in documents}
-        relevant = relevance.get(first["query_id"], {})
+        needed = item["order"] in BY_IMPORTANCE
         packing = pack(
-            [index[row["doc_id"]] for row in sorted(rows, key=lambda row: row["rank"])],
+            [index[row["doc_id"]] for row in sorted(rows, key=lambda row: row["rank"])][: item["n_documents"]],
             document_tokens=tokens(first["haystack_id"]),
             budget_tokens=item["budget_tokens"],
             order=item["order"],
-            relevance=[relevant.get(document.doc_id, 0) for document in documents],
+            importance=weigh(first["query_id"]) if needed else None,
             seed=stable_seed(seed, first["query_id"], item["order"]),
         )
         kept = [documents[place] for place in packing.documents]

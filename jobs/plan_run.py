@@ -9,6 +9,10 @@ from actors.benchmark import Benchmark
 from actors.chat import REPAIR_PROMPT, check_chat, load_prompt
 from actors.retriever import check_loadable
 from actors.storage import Folder
+from actors.summary_prompts import prompts_of
+from actors.support_judges import code_version
+from jobs.check import Checked, check_work_ids
+from jobs.check import Source as CheckSource
 from jobs.combine import mean_work_ids
 from jobs.judge import Judged, verdict_work_ids
 from jobs.pack import Packed, context_work_ids
@@ -18,7 +22,7 @@ from jobs.retrieve import Ranked, ranking_work_ids
 from jobs.split import unit_work_id
 from jobs.summarize import Source, Summarized, summary_work_ids
 from longform import extractive, lexical_judge
-from longform.configuration import ChatJudge, ChatSummarizer, Experiment
+from longform.configuration import ChatJudge, ChatSummarizer, ChatSupportJudge, Experiment, UnitKind
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.prompts import prompt_names
@@ -34,6 +38,8 @@ class RunPlan:
         asked: What judges are asked about the summaries as written.
         means: What follows from that for means of judges.
         copied: Work id of verdicts on a summary -> of the same on its twin.
+        checks: What support judges are asked about the summaries as written.
+        units: What summaries are split into.
     """
 
     rankings: Mapping[Ranked, str]
@@ -44,6 +50,8 @@ class RunPlan:
     asked: Mapping[Judged, str]
     means: Mapping[Judged, str]
     copied: Mapping[str, str]
+    checks: Mapping[Checked, CheckSource]
+    units: UnitKind
 
     @property
     def written_work_ids(self) -> list[str]:
@@ -59,7 +67,8 @@ class RunPlan:
     def judged_units(self) -> dict[str, str]:
         """Verdict work id -> work id of the units it judges."""
         judged = {work_id: judged.summary for judged, work_id in [*self.asked.items(), *self.means.items()]}
-        return {work_id: unit_work_id(s) for work_id, s in judged_with_twins(judged, self.repaired).items()}
+        judged = judged_with_twins(judged, self.repaired)
+        return {work_id: unit_work_id(summary, self.units) for work_id, summary in judged.items()}
 
 
 def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None) -> RunPlan:
@@ -71,6 +80,7 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
     contexts = context_work_ids(experiment, all_rankings)
     summaries = summary_work_ids(benchmark, experiment, contexts, _summarizer_versions(experiment))
     written = [source.work_id for source in summaries.values()]
+    shown = {source.work_id: (source.context, wanted.query_id) for wanted, source in summaries.items()}
     repaired = repaired_work_ids(written) if experiment.citations == "matrix" else {}
     asked = verdict_work_ids(experiment, written, _judge_versions(experiment))
     means = mean_work_ids(experiment, asked)
@@ -84,6 +94,8 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
         asked=asked,
         means=means,
         copied=copied_work_ids(judged, repaired),
+        checks=check_work_ids(experiment, shown, _support_versions(experiment)),
+        units=experiment.units,
     )
 
 
@@ -95,8 +107,12 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         UsageError: A model, folder, key, prompt or table is not there; nothing has been done.
     """
     check_loadable(experiment, bench_url=benchmark.folder.url)
-    for settings in [*experiment.summarizers.values(), *experiment.judges.values()]:
-        if isinstance(settings, ChatSummarizer | ChatJudge):
+    for settings in [
+        *experiment.summarizers.values(),
+        *experiment.judges.values(),
+        *experiment.support_judges.values(),
+    ]:
+        if isinstance(settings, ChatSummarizer | ChatJudge | ChatSupportJudge):
             check_chat(settings.chat, with_key=with_keys)
     _check_prompts(experiment.prompts)
     if experiment.citations == "matrix":
@@ -114,12 +130,15 @@ def _check_prompts(folder: str | None) -> None:
         raise UsageError(f"{folder}: expected prompt files of {sorted(known)}, found {sorted(unknown)}")
 
 
-def _summarizer_versions(experiment: Experiment) -> dict[str, str]:
-    prompts = [name for name in prompt_names() if name.startswith("summarize")]
-    asked = _versions(prompts, experiment)
+def _summarizer_versions(experiment: Experiment) -> dict[tuple[str, str], str]:
+    """Of what makes the summaries of each summarizer under each method: its prompts, or its code."""
+    methods = {system.method for system in experiment.all_systems()}
     return {
-        name: asked if isinstance(settings, ChatSummarizer) else extractive.VERSION
+        (name, method): _versions(prompts_of(settings, experiment.all_methods()[method]), experiment)
+        if isinstance(settings, ChatSummarizer)
+        else extractive.VERSION
         for name, settings in experiment.summarizers.items()
+        for method in methods
     }
 
 
@@ -129,6 +148,15 @@ def _judge_versions(experiment: Experiment) -> dict[str, str]:
         if isinstance(settings, ChatJudge)
         else lexical_judge.VERSION
         for name, settings in experiment.judges.items()
+    }
+
+
+def _support_versions(experiment: Experiment) -> dict[str, str]:
+    return {
+        name: _versions([settings.prompt, REPAIR_PROMPT], experiment)
+        if isinstance(settings, ChatSupportJudge)
+        else code_version(settings)
+        for name, settings in experiment.support_judges.items()
     }
 
 

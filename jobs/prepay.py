@@ -8,26 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TextIO
 
 from actors.call_context import CallContext
 from actors.chat_judge import ChatCoverageJudge
 from actors.chat_summarizer import ChatSummarizer
+from actors.chat_support_judge import ChatSupportJudge as Judge
 from actors.ledger import Ledger
 from actors.ledger_keeper import open_keeper
 from actors.prepayment import Prepayment, Walk
 from actors.price_list import PriceList
 from actors.provider_batch import ProviderBatches
 from actors.storage import Folder
+from jobs.check import CheckReader, support_groups
 from jobs.derive import PartReader
 from jobs.spending import Unasked
 from jobs.stage import Task
 from longform.chat import ChatRequest
-from longform.configuration import ChatJudge, ChatSettings, Experiment
+from longform.configuration import ChatJudge, ChatSettings, ChatSupportJudge, Experiment, Method
 from longform.configuration import ChatSummarizer as ChatSummarizerSettings
 from longform.errors import UsageError
+from longform.support_judging import open_cells
 
 
 class Batched(NamedTuple):
@@ -44,7 +47,16 @@ def summaries_in_batches(
     definition = experiment.summarizers[name]
     if not isinstance(definition, ChatSummarizerSettings) or not definition.chat.batch:
         return None
-    walk = partial(summarizer_requests, run, bench_url, name, definition, prompts=experiment.prompts, tasks=tasks)
+    walk = partial(
+        summarizer_requests,
+        run,
+        bench_url,
+        name,
+        definition,
+        methods=experiment.all_methods(),
+        prompts=experiment.prompts,
+        tasks=tasks,
+    )
     return Batched(definition.chat, walk)
 
 
@@ -56,6 +68,18 @@ def verdicts_in_batches(
     if not isinstance(definition, ChatJudge) or not definition.chat.batch:
         return None
     walk = partial(judge_requests, run, bench_url, name, definition, prompts=experiment.prompts, tasks=tasks)
+    return Batched(definition.chat, walk)
+
+
+def checks_in_batches(
+    run: Folder, bench_url: str, experiment: Experiment, name: str, tasks: Sequence[Task]
+) -> Batched | None:
+    """What a support judge will ask; None where it asks nobody, or singly."""
+    definition = experiment.support_judges[name]
+    if not isinstance(definition, ChatSupportJudge) or not definition.chat.batch:
+        return None
+    reader = CheckReader(run, bench_url, experiment.faithfulness.mode)
+    walk = partial(support_requests, reader, name, definition, prompts=experiment.prompts, tasks=tasks)
     return Batched(definition.chat, walk)
 
 
@@ -112,18 +136,23 @@ def summarizer_requests(
     name: str,
     definition: ChatSummarizerSettings,
     *,
+    methods: Mapping[str, Method],
     prompts: str | None,
     tasks: Sequence[Task],
 ) -> Iterator[ChatRequest]:
-    """Of contexts that are summarised; those that no prompt can be made for are left out."""
+    """
+    Of contexts that are summarised; those that no prompt can be made for are left out.
+
+    Of a method with several steps, those that read no other step; the others are asked singly.
+    """
     reader = PartReader(run)
-    summarizer = ChatSummarizer(bench_url, name, definition, chat=Unasked(definition.chat), prompts_folder=prompts)
+    chat = Unasked(definition.chat)
+    summarizer = ChatSummarizer(bench_url, name, definition, chat=chat, prompts_folder=prompts, methods=methods)
     for task in tasks:
         for item in task.payload["items"]:
             for context in reader.rows(item["part"], item["source"]):
-                request = summarizer.request(context | {"n_requested": item["n_requested"]})
-                if isinstance(request, ChatRequest):
-                    yield request
+                row = context | {key: item[key] for key in ("n_requested", "method")}
+                yield from (r for r in summarizer.requests(row).values() if isinstance(r, ChatRequest))
 
 
 def judge_requests(
@@ -137,3 +166,14 @@ def judge_requests(
             bullets = [] if item["failure"] else [u["text"] for u in reader.rows(item["part"], item["source"])]
             if bullets:
                 yield from judge.requests({"query_id": item["query_id"], "bullets": bullets})
+
+
+def support_requests(
+    reader: CheckReader, name: str, definition: ChatSupportJudge, *, prompts: str | None, tasks: Sequence[Task]
+) -> Iterator[ChatRequest]:
+    """Of sentences that are checked; what is asked again because a reply cannot be read is not known before."""
+    judge = Judge(name, definition, chat=Unasked(definition.chat), prompts_folder=prompts)
+    for task in tasks:
+        groups = support_groups([reader.summary(item) for item in task.payload["items"]])
+        for text, sentences in open_cells(groups).items():
+            yield from judge.requests(text, sentences)

@@ -98,6 +98,7 @@ def _repairer(run: Folder, bench_url: str) -> Any:
             summary | {"work_id": item["work_id"]}
             for item in payload["items"]
             for summary in reader.rows(item["part"], item["source"])
+            if summary.get("step") is None
         ]
         originals.sort(key=_haystack)  # stable: within a haystack the items' order stays
         return [

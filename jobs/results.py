@@ -21,6 +21,7 @@ from jobs.split import unit_work_id
 from jobs.stage import Row
 from longform import report
 from longform.aggregate import Aggregate, SummaryInfo
+from longform.configuration import UnitKind
 from longform.errors import UsageError
 
 RESULTS = "results.json"
@@ -32,8 +33,8 @@ _INFO_COLUMNS = [
 
 def summary_infos(run: Folder, work_ids: Sequence[str]) -> dict[str, SummaryInfo]:
     """Summary work id -> what the tables need of it, in the order given; texts are not read."""
-    rows = run.read("summaries", work_ids=work_ids, columns=_INFO_COLUMNS).to_pylist()
-    found = {row.pop("work_id"): SummaryInfo(**row) for row in rows}
+    rows = run.read("summaries", work_ids=work_ids, columns=[*_INFO_COLUMNS, "step"]).to_pylist()
+    found = {row.pop("work_id"): SummaryInfo(**row) for row in rows if row.pop("step") is None}
     return {work_id: found[work_id] for work_id in work_ids if work_id in found}
 
 
@@ -50,6 +51,7 @@ def write_results(
     aggregate: Aggregate,
     seed: int,
     resamples: int,
+    units: UnitKind = "bullets",
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """
@@ -78,7 +80,9 @@ def write_results(
     }
     drilldown = {
         "queries": dict(_query_facts(benchmark, {info.query_id for info in infos.values()})),
-        "summaries": _summary_facts(run, infos, scores, summary_work_ids, verdict_work_ids),
+        "summaries": _summary_facts(
+            run, infos, scores, [unit_work_id(work_id, units) for work_id in summary_work_ids], verdict_work_ids
+        ),
     }
     if originals := repaired_originals(run, summary_work_ids):
         facts: dict[str, Any] = {"scores": scores, "infos": infos, "drilldown": drilldown}
@@ -149,7 +153,7 @@ def _summary_facts(
     run: Folder,
     infos: Mapping[str, SummaryInfo],
     scores: Sequence[Row],
-    summary_work_ids: Sequence[str],
+    unit_work_ids: Sequence[str],
     verdict_work_ids: Sequence[str],
 ) -> list[dict[str, Any]]:
     facts: dict[str, dict[str, Any]] = {
@@ -166,7 +170,7 @@ def _summary_facts(
         }
         for summary_id, info in infos.items()
     }
-    for batch in run.batches("units", work_ids=[unit_work_id(work_id) for work_id in summary_work_ids]):
+    for batch in run.batches("units", work_ids=unit_work_ids):
         for row in batch.to_pylist():
             facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
     for batch in run.batches("verdicts", work_ids=verdict_work_ids):

@@ -12,6 +12,7 @@ from actors.storage import Folder
 from jobs.classify import classify_work_id
 from jobs.plan_run import RunPlan
 from jobs.score import score_work_id
+from jobs.score_support import support_score_work_id
 from jobs.split import unit_work_id
 from longform.retries import may_pass
 
@@ -20,11 +21,12 @@ def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) ->
     """How many summaries and judgements of *plan* had failed so, and are to be made again."""
     summaries = passing_failures(run, "summaries", plan.written_work_ids)
     judged = passing_failures(run, "verdicts", plan.asked.values())
+    checked = passing_failures(run, "verdicts", [source.work_id for source in plan.checks.values()])
     forgotten: dict[str, set[str]] = {table: set() for table in ("summaries", "units", "verdicts", "scores")}
     for summary in summaries:
         twins = {summary, plan.repaired.get(summary, summary)}
         forgotten["summaries"] |= twins
-        forgotten["units"] |= {unit_work_id(twin) for twin in twins}
+        forgotten["units"] |= {unit_work_id(twin, plan.units) for twin in twins}
     again = {ids.summary for ids, work_id in plan.asked.items() if work_id in judged}
     for found in (plan.asked, plan.means):
         for ids, work_id in found.items():
@@ -36,8 +38,11 @@ def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) ->
         for verdict in forgotten["verdicts"]
         for scored in (score_work_id(verdict, partial_score), classify_work_id(verdict))
     }
+    of_summaries = {source.work_id for ids, source in plan.checks.items() if ids.summary in summaries}
+    forgotten["verdicts"] |= checked | of_summaries
+    forgotten["scores"] |= {support_score_work_id(verdict) for verdict in checked | of_summaries}
     _forget(run, forgotten)
-    return len(summaries) + len(judged)
+    return len(summaries) + len(judged) + len(checked)
 
 
 def passing_failures(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:

@@ -15,18 +15,21 @@ from typing import NamedTuple
 from actors.benchmark import Benchmark
 from actors.chat_judge import ChatCoverageJudge
 from actors.chat_summarizer import ChatSummarizer
+from actors.chat_support_judge import ChatSupportJudge
 from actors.ledger import Ledger
 from actors.storage import Folder
 from actors.tokenizer import TokenCounter
 from jobs.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
+from jobs.check import Checked, claim, texts_of
 from jobs.plan_run import RunPlan
 from jobs.retry import passing_failures
+from jobs.split import split_text
 from jobs.stage import Row
 from jobs.summarize import Source, Summarized
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
-from longform.citations import bullets
 from longform.configuration import ChatJudge, ChatSettings, Experiment
 from longform.configuration import ChatSummarizer as ChatSummarizerSettings
+from longform.configuration import ChatSupportJudge as ChatSupportJudgeSettings
 from longform.keys import content_key
 from longform.spending import History, Span
 from longform.token_estimates import counted_input
@@ -93,7 +96,7 @@ def calls_to_make(
         ledger: What has been asked before; None: nothing.
     """
     walk = _Walk(run, benchmark, experiment, plan, ledger)
-    return [*walk.summarizers(), *walk.judges()]
+    return [*walk.summarizers(), *walk.judges(), *walk.support_judges()]
 
 
 class _Walk:
@@ -113,9 +116,13 @@ class _Walk:
     def _existing(self) -> Iterator[tuple[str, _Written]]:
         made_again = passing_failures(self._run, "summaries", self._plan.written_work_ids)
         kept = set(self._plan.written_work_ids) - made_again
-        for batch in self._run.batches("summaries", work_ids=kept, columns=["work_id", "text"]):
+        for batch in self._run.batches("summaries", work_ids=kept, columns=["work_id", "step", "text"]):
             for row in batch.to_pylist():
-                yield row["work_id"], _Written(_bullets(row["text"]))
+                if row["step"] is None:
+                    yield row["work_id"], _Written(self._units(row["text"]))
+
+    def _units(self, text: str | None) -> tuple[str, ...]:
+        return tuple(unit.text for unit in split_text(text or "", self._plan.units))
 
     def _judged_before(self) -> set[str]:
         wanted = self._plan.asked
@@ -141,17 +148,34 @@ class _Walk:
             settings,
             chat=Unasked(settings.chat),
             prompts_folder=self._experiment.prompts,
+            methods=self._experiment.all_methods(),
             count_tokens=self._counter.count,
         )
         asked: dict[str, str] = {}
         for row in self._context_rows([item for item in wanted if item[1].work_id not in self._written]):
-            request = summarizer.request(row)
-            if (key := self._add(calls, request)) is not None:
+            if (key := self._add_steps(calls, summarizer, row)) is not None:
                 asked[row["work_id"]] = key
         replies = self._paid(calls)
-        self._answered |= {key: _Written(_bullets(reply.text)) for key, reply in replies.items()}
+        self._answered |= {key: _Written(self._units(reply.text)) for key, reply in replies.items()}
         self._written |= {work_id: self._answered.get(key, _Written(call=key)) for work_id, key in asked.items()}
         return replace(calls, n_paid=len(replies))
+
+    def _add_steps(self, calls: StageCalls, summarizer: ChatSummarizer, row: Row) -> str | None:
+        """The calls of a row's method; the id of the last one. What a step reads of others is assumed."""
+        known = summarizer.requests(row)
+        assumed = AssumedSummaries(self._counter, row["summarizer"], [], max_tokens=calls.chat.max_tokens)
+        text = assumed.summary(row["n_requested"], "word")
+        key = None
+        for step, request in summarizer.requests(row, assumed="\n".join(text.bullets)).items():
+            if step in known or isinstance(request, str):
+                key = self._add(calls, known.get(step, request))
+                continue
+            counted = self._counted(calls, request)
+            expected = text.tokens.expected or 0.0
+            tokens = Span(counted - expected + text.tokens.low, counted, counted + text.tokens.high)
+            key = self._add(calls, request, key=content_key("assumed step", row["work_id"], step), tokens=tokens)
+            calls.assumed[text.source] += 1
+        return key
 
     def _context_rows(self, wanted: Sequence[tuple[Summarized, Source]]) -> Iterator[Row]:
         """The rows that the summarizer will be given, a haystack after the other."""
@@ -161,7 +185,7 @@ class _Walk:
         for batch in self._run.batches("contexts", work_ids=of_context):
             for context in batch.to_pylist():
                 for summarized, source in of_context[context["work_id"]]:
-                    given = {"n_requested": source.n_requested, "setting": summarized.setting}
+                    given = {"n_requested": source.n_requested, "method": source.method, "setting": summarized.setting}
                     yield context | given | {"work_id": source.work_id, "summarizer": summarized.summarizer}
 
     # ------------------------------------------------------------ judge
@@ -227,6 +251,54 @@ class _Walk:
             if wanted.summarizer == summarizer and written.bullets:
                 yield WrittenSummary(source.n_requested, written.bullets)
 
+    # ------------------------------------------------------------ check
+
+    def support_judges(self) -> Iterator[StageCalls]:
+        for name, settings in self._experiment.support_judges.items():
+            if isinstance(settings, ChatSupportJudgeSettings):
+                yield self._support_judge(name, settings)
+
+    def _support_judge(self, name: str, settings: ChatSupportJudgeSettings) -> StageCalls:
+        calls = self._calls(f"check {name}", settings.chat)
+        judge = ChatSupportJudge(
+            name,
+            settings,
+            chat=Unasked(settings.chat),
+            prompts_folder=self._experiment.prompts,
+            count_tokens=self._counter.count,
+        )
+        done = self._run.locate("verdicts").keys()
+        checks = {c: s for c, s in self._plan.checks.items() if c.judge == name and s.work_id not in done}
+        packed = self._run.read("contexts", work_ids={source.context for source in checks.values()}).to_pylist()
+        contexts = {row["work_id"]: row for row in packed}
+        for checked, source in checks.items():
+            if source.context in contexts:
+                self._add_checks(calls, judge, checked, contexts[source.context])
+        return replace(calls, n_paid=len(self._paid(calls)))
+
+    def _add_checks(self, calls: StageCalls, judge: ChatSupportJudge, checked: Checked, packed: Row) -> None:
+        documents = {d.doc_id: d.text for d in self._benchmark.documents(packed["haystack_id"])}
+        written = self._written.get(checked.summary, _Written())
+        for text, _ in texts_of(packed, documents, self._experiment.faithfulness.mode).values():
+            if not text.strip():
+                continue  # nothing is asked about a text that says nothing
+            for request in judge.requests(text, [claim(unit) for unit in written.bullets]):
+                self._add(calls, request)
+            if written.call is not None:
+                self._add_assumed_checks(calls, judge, checked, text, written.call)
+
+    def _add_assumed_checks(
+        self, calls: StageCalls, judge: ChatSupportJudge, checked: Checked, text: str, summary_call: str
+    ) -> None:
+        assumed = self._assumed(*self._wanted[checked.summary])
+        (request,) = judge.requests(text, assumed.bullets[:1])
+        counted, (low, expected, high) = self._counted(calls, request), assumed.tokens
+        less, more = ((end - (expected or 0.0)) / len(assumed.bullets) for end in (low, high))
+        for place in range(len(assumed.bullets)):
+            key = content_key("assumed", summary_call, content_key(text), place)
+            if self._add(calls, request, key=key, tokens=Span(counted + less, counted, counted + more)) is not None:
+                calls.assumed[assumed.source] += 1
+
     # ------------------------------------------------------------ calls
 
     def _calls(self, stage: str, chat: ChatSettings) -> StageCalls:
@@ -263,7 +335,3 @@ class _Walk:
         for key in found:
             del calls.inputs[key]
         return found
-
-
-def _bullets(text: str | None) -> tuple[str, ...]:
-    return tuple(bullet.text for bullet in bullets(text or ""))

@@ -1,5 +1,5 @@
 """
-Split: `summaries` -> `units`, the bullets of each summary with their citations. 1:N.
+Split: `summaries` -> `units`, the bullets or sentences of each summary with their citations. 1:N.
 
 A summary that failed has no units; one that is empty has none either, and only the first is unjudged.
 """
@@ -13,27 +13,31 @@ from typing import Any
 from actors.storage import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task
-from longform.citations import bullets
+from longform.citations import Bullet, bullets
+from longform.configuration import UnitKind
 from longform.keys import content_key
+from longform.sentences import cited_sentences
 
-VERSION = "lines@1"
+VERSIONS: Mapping[UnitKind, str] = {"bullets": "lines@1", "sentences": "sentences@1"}
 _SUMMARIES_A_TASK = 256
 
 
-def unit_work_id(summary_work_id: str) -> str:
-    return content_key("units", summary_work_id, VERSION)
+def unit_work_id(summary_work_id: str, kind: UnitKind = "bullets") -> str:
+    return content_key("units", summary_work_id, VERSIONS[kind])
 
 
-def split_stage(run: Folder) -> Stage:
-    return Stage(name="split", table="units", identity=run.url, make_worker=partial(_worker, run))
+def split_stage(run: Folder, kind: UnitKind = "bullets") -> Stage:
+    return Stage(
+        name="split", table="units", identity=content_key(run.url, kind), make_worker=partial(_worker, run, kind)
+    )
 
 
-def split_tasks(run: Folder, summary_work_ids: Sequence[str]) -> list[Task]:
-    items = [{"work_id": unit_work_id(source), "source": source} for source in summary_work_ids]
+def split_tasks(run: Folder, summary_work_ids: Sequence[str], kind: UnitKind = "bullets") -> list[Task]:
+    items = [{"work_id": unit_work_id(source, kind), "source": source} for source in summary_work_ids]
     return plan(run, "summaries", run, "units", items, per_task=_SUMMARIES_A_TASK)
 
 
-def _worker(run: Folder) -> Any:
+def _worker(run: Folder, kind: UnitKind) -> Any:
     reader = PartReader(run)
 
     def split(payload: Mapping[str, Any]) -> list[Row]:
@@ -41,13 +45,19 @@ def _worker(run: Folder) -> Any:
             unit
             for item in payload["items"]
             for summary in reader.rows(item["part"], item["source"])
-            for unit in units(summary, item)
+            if summary.get("step") is None  # what a method wrote on its way is no summary
+            for unit in units(summary, item, kind)
         ]
 
     return split
 
 
-def units(summary: Row, item: Item) -> list[Row]:
+def split_text(text: str, kind: UnitKind) -> list[Bullet]:
+    """The units of a summary's text, in order."""
+    return bullets(text) if kind == "bullets" else cited_sentences(text)
+
+
+def units(summary: Row, item: Item, kind: UnitKind) -> list[Row]:
     """The rows of one summary."""
     return [
         {
@@ -59,5 +69,5 @@ def units(summary: Row, item: Item) -> list[Row]:
             "text": bullet.text,
             "citations": bullet.citations,
         }
-        for index, bullet in enumerate(bullets(summary["text"] or ""))
+        for index, bullet in enumerate(split_text(summary["text"] or "", kind))
     ]

@@ -13,7 +13,7 @@ from jobs.calling import Calling, identity, open_rows
 from jobs.derive import PartReader, plan
 from jobs.pack import Packed
 from jobs.stage import Row, Stage, Task
-from longform.configuration import ChatSummarizer, Experiment
+from longform.configuration import ChatSummarizer, Experiment, System
 from longform.errors import UsageError
 from longform.keys import content_key
 
@@ -35,18 +35,19 @@ class Source(NamedTuple):
     work_id: str
     context: str
     n_requested: int
+    method: str
 
 
 def summary_work_ids(
     benchmark: Benchmark,
     experiment: Experiment,
     contexts: Mapping[Packed, tuple[str, str]],
-    versions: Mapping[str, str],
+    versions: Mapping[tuple[str, str], str],
 ) -> dict[Summarized, Source]:
     """
     Every summary the experiment wants -> its work id and source.
 
-    *versions* has, for each summarizer, the version of what makes its summaries: its prompts, or its code.
+    *versions* has, for each summarizer and method, the version of what makes its summaries: its prompts, or its code.
 
     Raises:
         UsageError: The number of bullets is to be the number of targets, and a query has none.
@@ -55,12 +56,23 @@ def summary_work_ids(
     for system in experiment.all_systems():
         settings = experiment.summarizers[system.summarizer]
         for packed, (context, _) in contexts.items():
-            if packed[1:] == (system.ranking, system.budget_tokens, system.order):
+            if packed[1:] == (system.ranking, system.budget_tokens, system.n_documents, system.order):
                 n = _bullets(benchmark, experiment, packed.query_id)
-                depends = [identity(settings), n, versions[system.summarizer]]
+                depends = [
+                    identity(settings),
+                    n,
+                    versions[system.summarizer, system.method],
+                    *_method(experiment, system),
+                ]
                 work_id = content_key("summaries", context, system.summarizer, system.setting, depends)
-                found[Summarized(packed.query_id, system.setting, system.summarizer)] = Source(work_id, context, n)
+                summarized = Summarized(packed.query_id, system.setting, system.summarizer)
+                found[summarized] = Source(work_id, context, n, system.method)
     return found
+
+
+def _method(experiment: Experiment, system: System) -> list[Any]:
+    """What a summary depends on beside the plain prompt's."""
+    return [] if system.method == "plain" else [experiment.all_methods()[system.method].model_dump()]
 
 
 def _bullets(benchmark: Benchmark, experiment: Experiment, query_id: str) -> int:
@@ -98,6 +110,7 @@ def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapp
             "work_id": source.work_id,
             "source": source.context,
             "n_requested": source.n_requested,
+            "method": source.method,
             "setting": summarized.setting,
             "summarizer": summarized.summarizer,
         }
@@ -118,6 +131,7 @@ def _worker(
         bench_url,
         name,
         experiment.summarizers[name],
+        methods=experiment.all_methods(),
         prompts=experiment.prompts,
         context=context,
         threads=threads,
@@ -126,7 +140,7 @@ def _worker(
     async def summarize(payload: Mapping[str, Any]) -> list[Row]:
         items = {item["work_id"]: item for item in payload["items"]}
         rows = [
-            context | {key: item[key] for key in ("work_id", "n_requested", "setting", "summarizer")}
+            context | {key: item[key] for key in ("work_id", "n_requested", "method", "setting", "summarizer")}
             for item in items.values()
             for context in reader.rows(item["part"], item["source"])
         ]

@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Order = Literal["given", "top", "middle", "bottom", "random"]
+UnitKind = Literal["bullets", "sentences"]
+"""What a summary is split into, and judged by: its lines, or its sentences."""
 
 
 class Strict(BaseModel):
@@ -276,6 +278,109 @@ SHIPPED_JUDGES: Mapping[str, Judge] = {
 }
 """Judges that need no definition: their models and their cards ship with the project."""
 
+# ---------------------------------------------------------------- support judges
+
+
+class OfflineSupportJudge(Strict):
+    """Shared words, word pairs and meaning of a few sentences: lexical support, blind to what is denied or swapped."""
+
+    kind: Literal["offline"]
+
+
+class ChatSupportJudge(Strict):
+    """A prompted chat model: yes or no with a reason, and P(yes) where it gives the log probabilities of tokens."""
+
+    kind: Literal["chat"]
+    chat: ChatSettings
+    prompt: str = "judge_support"
+    probability: bool = False  # read from log probabilities; a model without them is refused
+    fidelity: Literal["ours", "release"] = "ours"  # how replies are read; release: as the authors' code does
+
+
+class CheckpointSupportJudge(Strict):
+    """A checkpoint that was trained to check facts: MiniCheck's families, or any entailment cross-encoder."""
+
+    kind: Literal["checkpoint"]
+    model: str  # a hub name, a folder, package:NAME, or s3://
+    family: Literal["classifier", "flan_t5"] = "classifier"
+    supported_label: int | None = Field(None, ge=0)  # classifier: the output that means supported; null: by its label
+    prefix: str = ""  # before each document, as the checkpoint was trained
+    joined: Literal["pair", "eos"] = "pair"  # of a classifier, as it was trained; MiniCheck's put one eos token between
+    chunk_tokens: int | None = Field(None, gt=0)  # of the document; null: what the model's window leaves
+    batch_tokens: int = Field(16384, gt=0)  # padded tokens of one forward pass
+    threshold: float = Field(0.5, gt=0, lt=1)
+
+
+SupportJudge = Annotated[OfflineSupportJudge | ChatSupportJudge | CheckpointSupportJudge, Field(discriminator="kind")]
+
+# ---------------------------------------------------------------- methods
+
+
+class PlainMethod(Strict):
+    """One prompt over all documents."""
+
+    kind: Literal["plain"]
+
+
+class FocusMethod(Strict):
+    """The plain prompt, and the wish to attend to the documents at one place (Wan et al., section 5.1)."""
+
+    kind: Literal["focus"]
+    at: Literal["top", "middle", "bottom"]
+
+
+class HierarchicalMethod(Strict):
+    """A summary of each document, then merges: two at a time until one is left, or all in one pass."""
+
+    kind: Literal["hierarchical"]
+    merge: Literal["pairwise", "once"]
+
+
+class IncrementalMethod(Strict):
+    """A summary of the first document, updated with each next one."""
+
+    kind: Literal["incremental"]
+
+
+class CalibrationMethod(Strict):
+    """
+    Permutation calibration: summaries of several orders of the documents, merged.
+
+    `rotations` are the n cyclic ones (as released); `all` are n! (as the paper says), refused above `most` orders;
+    `sampled` draws `n_orders` different ones.
+    """
+
+    kind: Literal["calibration"]
+    orders: Literal["rotations", "all", "sampled"]
+    n_orders: int | None = Field(None, gt=1)  # sampled only
+    most: int = Field(24, gt=0)  # all only
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _says_how_many(self) -> CalibrationMethod:
+        if (self.n_orders is not None) != (self.orders == "sampled"):
+            msg = f"n_orders is for sampled orders, and needed there; found {self.n_orders} with {self.orders}"
+            raise ValueError(msg)
+        return self
+
+
+Method = Annotated[
+    PlainMethod | FocusMethod | HierarchicalMethod | IncrementalMethod | CalibrationMethod, Field(discriminator="kind")
+]
+
+SHIPPED_METHODS: Mapping[str, Method] = {
+    "plain": PlainMethod(kind="plain"),
+    "focus-top": FocusMethod(kind="focus", at="top"),
+    "focus-middle": FocusMethod(kind="focus", at="middle"),
+    "focus-bottom": FocusMethod(kind="focus", at="bottom"),
+    "hierarchical-pairwise": HierarchicalMethod(kind="hierarchical", merge="pairwise"),
+    "hierarchical-once": HierarchicalMethod(kind="hierarchical", merge="once"),
+    "incremental": IncrementalMethod(kind="incremental"),
+    "calibration-rotations": CalibrationMethod(kind="calibration", orders="rotations"),
+    "calibration-all": CalibrationMethod(kind="calibration", orders="all"),
+}
+"""Methods that need no definition."""
+
 # ---------------------------------------------------------------- systems
 
 
@@ -285,7 +390,9 @@ class SystemGrid(Strict):
     retriever: tuple[str, ...]
     reranker: tuple[str | None, ...] = (None,)
     budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...]  # null: no limit
+    n_documents: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first of them; null: all
     order: tuple[Order, ...] = ("given",)
+    method: tuple[str, ...] = ("plain",)
     summarizer: tuple[str, ...]
 
     @field_validator("*", mode="before")
@@ -300,8 +407,11 @@ class System(NamedTuple):
     retriever: str
     reranker: str | None
     budget_tokens: int | None
+    n_documents: int | None
     order: Order
+    method: str
     summarizer: str
+    several_budgets: bool = False  # of the grid: then the setting names its own
 
     @property
     def ranking(self) -> str:
@@ -311,7 +421,47 @@ class System(NamedTuple):
     @property
     def setting(self) -> str:
         """The column of the report it stands in."""
-        return self.ranking if self.order == "given" else f"{self.ranking}/{self.order}"
+        parts = [
+            self.ranking,
+            f"{self.budget_tokens or 'all'} tokens" if self.several_budgets else "",
+            f"first {self.n_documents}" if self.n_documents else "",
+            self.order if self.order != "given" else "",
+            self.method if self.method != "plain" else "",
+        ]
+        return "/".join(part for part in parts if part)
+
+
+class RelevanceImportance(Strict):
+    """By judged relevance; documents without any go to either end in `middle` (SummHay's released code)."""
+
+    kind: Literal["relevance"]
+
+
+class RankedImportance(Strict):
+    """By a ranking that the benchmark ships."""
+
+    kind: Literal["released"]
+    name: str = "importance"
+
+
+class SimilarityImportance(Strict):
+    """By similarity to the query's reference summary (Wan et al., section 4.3)."""
+
+    kind: Literal["reference"]
+    model: str  # an encoder, as for retrievers
+
+
+Importance = Annotated[RelevanceImportance | RankedImportance | SimilarityImportance, Field(discriminator="kind")]
+"""What the orders top, middle and bottom sort documents by."""
+
+
+class Faithfulness(Strict):
+    """How verdicts of support judges become numbers (Wan et al., section 2.3)."""
+
+    mode: Literal["document", "full"] = "document"  # each document apart, or all of a prompt joined
+    documents: Literal["min", "mean", "max"] = "max"
+    sentences: Literal["min", "mean", "max"] = "mean"
+    attribution: str | None = None  # the support judge whose best document is a sentence's place; null: each its own
 
 
 class Experiment(Strict):
@@ -324,13 +474,18 @@ class Experiment(Strict):
     retrievers: dict[str, Retriever]
     rerankers: dict[str, Reranker] = {}
     summarizers: dict[str, Summarizer]
-    judges: dict[str, Judge]
+    judges: dict[str, Judge] = {}
+    support_judges: dict[str, SupportJudge] = {}
+    methods: dict[str, Method] = {}  # beside those that ship
     cards: dict[str, str] = {}  # judge -> the file of its card, as `longform calibrate --out` writes it
     systems: tuple[SystemGrid, ...] = Field(min_length=1)
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
     cutoffs: tuple[int, ...] = (5, 10, 20)  # K of P@K, R@K, nDCG@K, MAP@K
     bullets: Literal["targets"] | int = "targets"  # bullets asked for: as many as the query has targets, or a number
+    units: UnitKind = "bullets"  # what a summary is judged by
+    importance: Importance = RelevanceImportance(kind="relevance")
+    faithfulness: Faithfulness = Faithfulness()
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
     aggregate: Literal["pooled", "per_summary"] = "pooled"
     resamples: int = Field(2000, ge=100)
@@ -348,7 +503,7 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _settings_have_one_budget(self) -> Experiment:
-        """A setting's rows stand under its name, which does not say the budget."""
+        """A setting's rows stand under its name, which says the budget only where one grid has several."""
         budgets: dict[tuple[str, str], int | None] = {}
         for system in self.all_systems():
             first = budgets.setdefault((system.setting, system.summarizer), system.budget_tokens)
@@ -366,7 +521,10 @@ class Experiment(Strict):
             yield from (("systems.retriever", name, self.retrievers) for name in grid.retriever)
             yield from (("systems.reranker", name, self.rerankers) for name in grid.reranker if name is not None)
             yield from (("systems.summarizer", name, self.summarizers) for name in grid.summarizer)
+            yield from (("systems.method", name, self.all_methods()) for name in grid.method)
         yield from (("cards", name, self.judges) for name in self.cards)
+        if self.faithfulness.attribution is not None:
+            yield "faithfulness.attribution", self.faithfulness.attribution, self.support_judges
         asking = [name for name, judge in self.judges.items() if not isinstance(judge, MeanJudge)]
         for name, judge in self.judges.items():
             if isinstance(judge, MeanJudge):
@@ -374,11 +532,35 @@ class Experiment(Strict):
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
 
+    def all_methods(self) -> dict[str, Method]:
+        """Those that ship, and those defined here."""
+        return {**SHIPPED_METHODS, **self.methods}
+
+    def _applies(self, system: System) -> bool:
+        # all methods but the plain one need a chat model
+        method, summarizer = self.all_methods()[system.method], self.summarizers[system.summarizer]
+        return isinstance(method, PlainMethod) or isinstance(summarizer, ChatSummarizer)
+
     def all_systems(self) -> tuple[System, ...]:
-        """Every combination that the grids name, each once, in the order they are written."""
+        """Every combination that the grids name and that can be had, each once, in the order they are written."""
+        return tuple(system for system in self._combinations() if self._applies(system))
+
+    def not_applicable(self) -> tuple[System, ...]:
+        """The combinations whose summarizer cannot do what their method needs: they have no result."""
+        return tuple(system for system in self._combinations() if not self._applies(system))
+
+    def _combinations(self) -> tuple[System, ...]:
         systems = [
-            System(*parts)
+            System(*parts, several_budgets=len(grid.budget_tokens) > 1)
             for grid in self.systems
-            for parts in product(grid.retriever, grid.reranker, grid.budget_tokens, grid.order, grid.summarizer)
+            for parts in product(
+                grid.retriever,
+                grid.reranker,
+                grid.budget_tokens,
+                grid.n_documents,
+                grid.order,
+                grid.method,
+                grid.summarizer,
+            )
         ]
         return tuple(dict.fromkeys(systems))

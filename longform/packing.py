@@ -2,19 +2,36 @@
 Ranked documents into a prompt: which ones, how much of each, in which order.
 
 The budget follows SummHay's released code: documents are added in rank order; the one that would reach the budget is
-cut to the tokens that remain and is the last. The orders are those of its position study; the paper's "Random" is
-the haystack's own order, which is `given` here.
+cut to the tokens that remain and is the last. The orders are those of its position study (the paper's "Random" is the
+haystack's own order, which is `given` here) and of Wan et al. (section 3.3), which differ in what `middle` means.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from longform.configuration import Order
 from longform.keys import stable_seed
+
+BY_IMPORTANCE = ("top", "middle", "bottom")
+"""Orders that need to know how important each document is."""
+
+
+class ImportanceOf(NamedTuple):
+    """
+    How important each document of a haystack is for one query.
+
+    Attributes:
+        of: By document index; larger is more important.
+        by_relevance: Whether 0 means irrelevant, as for SummHay's qrels; else all documents matter, more or less.
+    """
+
+    of: Sequence[float]
+    by_relevance: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +70,7 @@ def pack(
     document_tokens: Sequence[int],
     budget_tokens: int | None,
     order: Order,
-    relevance: Sequence[int],
+    importance: ImportanceOf | None,
     seed: int,
 ) -> Packing:
     """
@@ -64,11 +81,11 @@ def pack(
         document_tokens: Tokens of each document of the haystack, by document index.
         budget_tokens: None: no limit.
         order: How the documents that found room stand in the prompt; see `arranged`.
-        relevance: Of each document of the haystack, by document index; read by top, middle and bottom.
+        importance: Of each document; read by top, middle and bottom, None for the others.
         seed: Read by middle and random; one per query, or all queries share their coin flips.
     """
     kept = _within_budget(ranking, document_tokens, budget_tokens)
-    prompt = arranged(list(kept), order=order, relevance=relevance, seed=seed)
+    prompt = arranged(list(kept), order=order, importance=importance, seed=seed)
     cut = next((document for document, tokens in kept.items() if tokens < document_tokens[document]), None)
     return Packing(
         documents=tuple(prompt),
@@ -79,29 +96,45 @@ def pack(
     )
 
 
-def arranged(documents: Sequence[int], *, order: Order, relevance: Sequence[int], seed: int) -> list[int]:
+def arranged(documents: Sequence[int], *, order: Order, importance: ImportanceOf | None, seed: int) -> list[int]:
     """
     *documents* in prompt order.
 
-    `given` leaves them; `top` and `bottom` sort by relevance, descending and ascending, ties as given; `middle` sends
-    each document without relevance to the front or the back with equal odds, and sorts the others between them by
-    descending relevance; `random` shuffles.
+    `given` leaves them; `random` shuffles; `top` and `bottom` sort by importance, descending and ascending, ties as
+    given. `middle` by relevance sends each document without relevance to the front or the back with equal odds, and
+    sorts the others between them by descending relevance (SummHay's released code). `middle` by another importance puts
+    the most important document in the centre and the next ones alternately behind and before it, outwards; of an even
+    number, the centre is the place before the half. (Wan et al. state no rule.)
+
+    Raises:
+        ValueError: An order by importance without importance.
     """
     generator = np.random.default_rng(stable_seed("order", order, seed))
-    match order:
-        case "given":
-            return list(documents)
-        case "top":
-            return sorted(documents, key=lambda document: -relevance[document])
-        case "bottom":
-            return sorted(documents, key=lambda document: relevance[document])
-        case "middle":
-            above_all = max((relevance[document] for document in documents), default=0) + 1
-            to_front = dict(zip(documents, generator.random(len(documents)) < 0.5, strict=True))
-            place = {d: above_all if relevance[d] == 0 and to_front[d] else relevance[d] for d in documents}
-            return sorted(documents, key=lambda document: -place[document])
-        case "random":
-            return [documents[index] for index in generator.permutation(len(documents))]
+    if order == "given":
+        return list(documents)
+    if order == "random":
+        return [documents[index] for index in generator.permutation(len(documents))]
+    if importance is None:
+        msg = f"order {order!r} needs the importance of documents, found none"
+        raise ValueError(msg)
+    weights = importance.of
+    if order == "bottom":
+        return sorted(documents, key=lambda document: weights[document])
+    falling = sorted(documents, key=lambda document: -weights[document])
+    if order == "top":
+        return falling
+    if not importance.by_relevance:
+        return _outwards(falling)
+    above_all = max((weights[document] for document in documents), default=0) + 1
+    to_front = dict(zip(documents, generator.random(len(documents)) < 0.5, strict=True))
+    place = {d: above_all if weights[d] == 0 and to_front[d] else weights[d] for d in documents}
+    return sorted(documents, key=lambda document: -place[document])
+
+
+def _outwards(falling: Sequence[int]) -> list[int]:
+    """The first in the centre, the second behind it, the third before it, and so on."""
+    before, behind = falling[2::2], falling[1::2]
+    return [*reversed(before), *falling[:1], *behind]
 
 
 def _within_budget(ranking: Sequence[int], document_tokens: Sequence[int], budget_tokens: int | None) -> dict[int, int]:

@@ -78,7 +78,7 @@ def score_plot(
         axes.set_xlabel(f"{measure}, of 100")
 
     lines = sum(_band_lines(row, len(series)) for row in rows)
-    svg = _render(draw, height=0.55 + lines * _LINE_IN, n_legend=len(series), name=name)
+    svg = render(draw, height=0.55 + lines * _LINE_IN, n_legend=len(series), name=name)
     best = max(known, key=lambda cell: cell[measure])
     worst = min(known, key=lambda cell: cell[measure])
     alt = (
@@ -112,7 +112,7 @@ def change_plot(rows: Sequence[Row], measures: Sequence[str], *, by: str, name: 
         axes.set_xlabel("score, of 100")
 
     height = 0.55 + _LINE_IN * sum(_band_lines(row[by], len(measures)) for row in ordered)
-    svg = _render(draw, height=height, n_legend=2 * len(measures), name=name)
+    svg = render(draw, height=height, n_legend=2 * len(measures), name=name)
     told = "; ".join(
         f"{row[by]}: " + ", ".join(_told_change(row, measure) for measure in measures if _is_known(row[measure]))
         for row in ordered
@@ -146,9 +146,9 @@ def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | Non
     def draw(axes: Axes) -> None:
         for index, (row, label) in enumerate(zip(own, labels, strict=True)):
             for group, line in zip(places, ("-", "none"), strict=True):
-                style = _series_style(index) | {"linestyle": line}
-                axes.plot([spots[place] for place in group], [_or_gap(row.get(place)) for place in group], **style)
-            axes.plot([], [], label=_short(label), **_series_style(index))
+                style = series_style(index) | {"linestyle": line}
+                axes.plot([spots[place] for place in group], [or_gap(row.get(place)) for place in group], **style)
+            axes.plot([], [], label=_short(label), **series_style(index))
         axes.set_xticks(list(spots.values()), list(spots), color=_INK)
         axes.set_xlim(-0.3, len(spots) - 0.7)
         axes.set_ylim(0, _upper([row[place] for row in own for place in shown if row.get(place) is not None]))
@@ -160,7 +160,7 @@ def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | Non
         f"{label}: " + ", ".join(f"{place} {row[place]:.1f}" for place in shown if row.get(place) is not None)
         for row, label in zip(own, labels, strict=True)
     )
-    svg = _render(draw, height=2.6, n_legend=len(own), name=name)
+    svg = render(draw, height=2.6, n_legend=len(own), name=name)
     return Plot(svg, f"{measure} by position of the relevant documents. {told}.")
 
 
@@ -186,8 +186,8 @@ def curve_plot(rows: Sequence[Row], *, name: str) -> Plot | None:
 
     def draw(axes: Axes) -> None:
         for index, measure in enumerate(measures):
-            scores = [_or_gap(row.get(measure)) for row in ordered]
-            axes.plot([row["minutes"] for row in ordered], scores, label=measure, **_series_style(index))
+            scores = [or_gap(row.get(measure)) for row in ordered]
+            axes.plot([row["minutes"] for row in ordered], scores, label=measure, **series_style(index))
         axes.set_ylim(0, 102)
         axes.set_xlabel("minutes")
         axes.set_ylabel("score, of 100")
@@ -195,7 +195,7 @@ def curve_plot(rows: Sequence[Row], *, name: str) -> Plot | None:
 
     last = ordered[-1]
     told = ", ".join(f"{measure} {last[measure]:.1f}" for measure in measures if last.get(measure) is not None)
-    svg = _render(draw, height=2.6, n_legend=len(measures), name=name)
+    svg = render(draw, height=2.6, n_legend=len(measures), name=name)
     return Plot(svg, f"Scores over {last['minutes']:g} minutes of writing; at the end {told}.")
 
 
@@ -214,7 +214,7 @@ def _score_bands(
         top += height
         axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
     for place, entry in enumerate(series):
-        axes.plot([], [], label=_short(entry), **_series_style(place) | {"linestyle": "none"})
+        axes.plot([], [], label=_short(entry), **series_style(place) | {"linestyle": "none"})
     axes.set_ylim(top, 0)
     axes.set_yticks(ticks, ["\n".join(_label_lines(row)) for row in rows], color=_INK)
     axes.tick_params(axis="y", length=0)
@@ -230,12 +230,12 @@ def _change_bands(axes: Axes, rows: Sequence[Row], measures: Sequence[str], by: 
         for place, measure in enumerate(measures):
             if _is_known(row[measure]):
                 line = top + height / 2 + place - (len(measures) - 1) / 2
-                _dumbbell(axes, row[measure], line, _series_style(place))
+                _dumbbell(axes, row[measure], line, series_style(place))
         top += height
         axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
     for place, measure in enumerate(measures):
         for side, fill in (("before", {"markerfacecolor": "none"}), ("after", {})):
-            style = _series_style(place) | {"linestyle": "none"} | fill
+            style = series_style(place) | {"linestyle": "none"} | fill
             axes.plot([], [], label=f"{measure} {side}", **style)
     axes.set_ylim(top, 0)
     axes.set_yticks(ticks, ["\n".join(_label_lines(row[by])) for row in rows], color=_INK)
@@ -258,14 +258,14 @@ def _told_change(row: Row, measure: str) -> str:
 
 
 def _point(axes: Axes, cell: Row, measure: str, y: float, place: int) -> None:
-    style = _series_style(place)
+    style = series_style(place)
     interval = (cell.get("intervals") or {}).get(measure)
     if interval is not None and None not in interval:
         axes.plot(interval, [y, y], color=style["color"], linewidth=1.2)
     axes.plot([cell[measure]], [y], **style)
 
 
-def _series_style(place: int) -> dict[str, Any]:
+def series_style(place: int) -> dict[str, Any]:
     """Marker, colour and fill of a series: 20 that differ without colour."""
     fives = place // 5
     colour = _COLOURS[(place + fives) % len(_COLOURS)]
@@ -290,7 +290,7 @@ def _upper(values: Sequence[float]) -> float:
     return min(102.0, 10.0 * (max(values) // 10 + 1))
 
 
-def _or_gap(value: float | None) -> float:
+def or_gap(value: float | None) -> float:
     """NaN for an unknown: matplotlib breaks the line there."""
     return float("nan") if value is None else value
 
@@ -311,7 +311,7 @@ def _band_lines(label: str, n_series: int) -> float:
     return max(n_series, len(_label_lines(label))) + 0.8
 
 
-def _render(draw: Callable[[Axes], None], *, height: float, n_legend: int, name: str) -> str:
+def render(draw: Callable[[Axes], None], *, height: float, n_legend: int, name: str) -> str:
     """The figure that *draw* makes, its legend above it, without any of matplotlib's global state left changed."""
     legend_lines = 0 if n_legend < 2 else -(-n_legend // 2)
     with mpl.rc_context(_STYLE), warnings.catch_warnings():

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from longform.plots import Plot, change_plot, curve_plot, position_plot, score_plot
+from longform.report_faithfulness import LENGTHS, PLACES, length_figures, place_figures
 from longform.report_parts import Results, by_judge, judge_line, main_cells
 from longform.report_tables import (
     MEASURES,
@@ -31,6 +32,8 @@ def figures(anchor: str, results: Results) -> list[Figure]:
         "position": _position_figures,
         "repair": _repair_figures,
         "minutes": _curve_figures,
+        PLACES: place_figures,
+        LENGTHS: length_figures,
     }.get(anchor)
     return [Figure(plot, caption) for plot, caption in (draw(results) if draw else ()) if plot is not None]
 

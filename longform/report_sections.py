@@ -9,6 +9,7 @@ from typing import Any
 
 from longform.errors import LongformError
 from longform.report_calls import calls_sections
+from longform.report_faithfulness import faithfulness_sections
 from longform.report_parts import (
     INTERVAL,
     NO_CARD,
@@ -77,6 +78,7 @@ def sections(results: Results) -> list[Section]:
         *_retrieval(results),
         *_citation(results),
         *repair_sections(results),
+        *faithfulness_sections(results),
         *_curve(results),
         *_failure_modes(results),
         *_comparisons(results),

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from nupunkt import sentence_spans
 
+from longform.citations import Bullet, cited_numbers, without_citations
+
 
 class Sentence(NamedTuple):
     """A sentence; `text[start:end]` of the text it came from is `text`, without space around it."""
@@ -28,3 +30,18 @@ def sentences(text: str) -> list[Sentence]:
             found.append(Sentence(line[start:end], offset + start, offset + end))
         offset += len(line) + 1
     return found
+
+
+def cited_sentences(text: str) -> list[Bullet]:
+    """
+    The sentences of a summary, in order, with what they cite.
+
+    Citations behind a full stop belong to the sentence before them; marks of a list are no sentence.
+    """
+    found: list[str] = []
+    for sentence in sentences(text):
+        if any(character.isalnum() for character in without_citations(sentence.text)):
+            found.append(sentence.text)
+        elif found and cited_numbers(sentence.text):
+            found[-1] = f"{found[-1]} {sentence.text}"
+    return [Bullet(sentence, cited_numbers(sentence)) for sentence in found]

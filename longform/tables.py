@@ -22,7 +22,7 @@ Tables of a run
     contexts    key context_id: the documents of one prompt, in prompt order
     summaries   key summary_id; text is null where the summary failed, with the reason in failure
     units       key (summary_id, unit_index): the lines of a summary with their citations
-    verdicts    key (judge, summary_id, unit_index, target_id, chunk_index, repeat);
+    verdicts    key (judge, summary_id, unit_index, target_id, mode, repeat);
                 answer is null where there is no readable judgement, with the reason in failure
     scores      key (judge, summary_id, measure); value is null where the measure is undefined,
                 with the reason; total / n is the value, kept apart so that means can be pooled
@@ -131,6 +131,7 @@ SUMMARIES = pa.schema(
         ("order", pa.string()),  # null: unknown
         ("method", pa.string()),  # plain, or a composite method's name
         ("parents", _STRINGS),  # summaries this one was made from
+        ("step", pa.string()),  # null: the summary itself; else the step of its method that made it
         ("elapsed_minutes", pa.float64()),  # a snapshot's age; null: not written over time
         ("n_requested", pa.int32()),  # bullets asked for; null: unknown
         ("text", pa.string()),  # null: failed
@@ -166,6 +167,7 @@ _VERDICT_FIELDS = [
     ("target_kind", pa.string()),  # document, insight, key_point, reference
     ("target_id", pa.string()),
     ("mode", pa.string()),  # full, document, chunk
+    ("doc_position", pa.int32()),  # of a document in the prompt; null: the target is none, or its place is unknown
     ("chunk_index", pa.int32()),
     ("repeat", pa.int32()),
     ("answer", pa.string()),  # null: unjudged

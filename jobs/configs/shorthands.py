@@ -6,6 +6,7 @@ Short names on the command line for what a configuration says at length.
     --set model=gpt-4o                    a chat model writes the summaries, in place of the summarizers named
     --set 'model={model: m, base_url: "http://127.0.0.1:8000/v1"}'
     --set judge=gpt-4o                    a chat model judges, in place of the judges named
+    --set support_judge=gpt-4o            a chat model checks sentences, in place of the support judges named
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def _retrievers(content: dict[str, Any], names: Any) -> None:
 
 
 def _model(content: dict[str, Any], model: Any) -> None:
-    content["summarizers"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
+    prompt = {"prompt": "summarize_sentences"} if content.get("units") == "sentences" else {}
+    content["summarizers"] = {_NAME: {"kind": "chat", "chat": _chat(model)} | prompt}
     for system in content["systems"]:
         system["summarizer"] = _NAME
 
@@ -44,6 +46,10 @@ def _model(content: dict[str, Any], model: Any) -> None:
 def _judge(content: dict[str, Any], model: Any) -> None:
     content["judges"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
     content.pop("cards", None)
+
+
+def _support_judge(content: dict[str, Any], model: Any) -> None:
+    content["support_judges"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
 
 
 def _chat(model: Any) -> dict[str, Any]:
@@ -55,6 +61,7 @@ _SHORTHANDS: Mapping[str, Callable[[dict[str, Any], Any], None]] = {
     "retrievers": _retrievers,
     "model": _model,
     "judge": _judge,
+    "support_judge": _support_judge,
 }
 
 

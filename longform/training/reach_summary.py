@@ -172,9 +172,7 @@ def _fitted_on(name: str, training_free: FreeScores) -> str:
 
 
 def _recalls(haystack: GoldHaystack, targets: Sequence[Target], ranking: Sequence[int], tokens: Sequence[int]) -> Total:
-    packed = pack(
-        ranking, document_tokens=tokens, budget_tokens=BUDGET_TOKENS, order="given", relevance=[0] * len(tokens), seed=0
-    )
+    packed = pack(ranking, document_tokens=tokens, budget_tokens=BUDGET_TOKENS, order="given", importance=None, seed=0)
     context = [str(document) for document in packed.documents]
     recalls = [
         gold_recall(context, [str(place) for place in np.flatnonzero(haystack.states(target.target_id))])

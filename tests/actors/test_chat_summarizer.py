@@ -3,98 +3,24 @@ from typing import Any
 
 import pytest
 
-from actors.chat import open_chat
-from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_chat import ScriptedChat
-from actors.storage import Folder
-from longform.chat import ChatReply, ChatRequest, Usage
+from longform.chat import Usage
 from longform.citations import bullets
-from longform.configuration import ChatSettings
-from longform.configuration import ChatSummarizer as Settings
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SUMMARIES, conform
-
-TEXTS = [
-    "The tram line opens in June this year. Nobody likes the new colour of it.",
-    "Shops complain about noise from the tram. The tram line opens in June this year.",
-    "A document that is cut HERE and its end says {{query}} is never shown.",
-]
-QUERIES = {"q-talk": "conversation", "q-news": "news", "q-any": None, "q-bare": "conversation"}
-
-
-def query(query_id: str, domain: str | None) -> dict[str, Any]:
-    bare = query_id == "q-bare"
-    return {
-        "query_id": query_id,
-        "haystack_id": "h",
-        "domain": domain,
-        "topic": "A tram for the town",
-        "subtopic_name": "Opening",
-        "subtopic": "When the tram opens",
-        "participants": None if bare else ["Ann", "Bo"],
-        "text": "When does the tram line open?",
-    }
+from tests.actors.summarizing import (
+    TEXTS,
+    context,
+    recorded,
+    summarizer,
+    write_bench,
+)
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> str:
-    folder = Folder(str(tmp_path / "bench"))
-    documents = [
-        {"doc_id": f"d{i}", "haystack_id": "h", "doc_index": i, "title": None, "text": text}
-        for i, text in enumerate(TEXTS)
-    ]
-    queries = [query(query_id, domain) for query_id, domain in QUERIES.items()]
-    folder.commit("documents", [folder.write_part("documents", documents, work_ids=["h"])])
-    folder.commit("queries", [folder.write_part("queries", queries, work_ids=["q"])])
-    folder.write_json("benchmark.json", {})
-    return folder.url
-
-
-def context(query_id: str = "q-talk", **changes: Any) -> dict[str, Any]:
-    row = {
-        "work_id": f"w-{query_id}",
-        "context_id": f"c-{query_id}",
-        "query_id": query_id,
-        "haystack_id": "h",
-        "system": "bm25",
-        "order": "given",
-        "doc_ids": ["d2", "d0", "d1"],
-        "doc_numbers": [3, 1, 2],
-        "doc_chars": [22, 1000, 1000],
-        "cut_share": 0.25,
-        "n_requested": 2,
-        "setting": "bm25",
-    }
-    return row | changes
-
-
-def summarizer(bench: str, *, prompt: str | None = None, folder: str | None = None, **chat: Any) -> ChatSummarizer:
-    settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
-    chat = ChatSettings(**settings)
-    definition = Settings(kind="chat", chat=chat, prompt=prompt)
-    return ChatSummarizer(bench, "mine", definition, chat=open_chat(chat), prompts_folder=folder)
-
-
-class Recorder:
-    """A model that keeps what it is asked and says the same to all."""
-
-    def __init__(self, scripted: ScriptedChat, reply: ChatReply) -> None:
-        self.accepted = scripted.accepted
-        self.requests: list[ChatRequest] = []
-        self._reply = reply
-
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        self.requests.append(request)
-        return self._reply
-
-    async def close(self) -> None: ...
-
-
-def recorded(made: ChatSummarizer, **reply: Any) -> Recorder:
-    assert isinstance(made.chat, ScriptedChat)
-    made.chat = Recorder(made.chat, ChatReply(**({"text": "- a [1]", "failure": None} | reply)))
-    return made.chat
+    return write_bench(tmp_path)
 
 
 async def test_a_summary_quotes_and_cites_the_documents_of_its_context(bench: str) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from tests.bench.measure import Figure
 
-_BENCHMARKS = ("bm25", "embedding", "judge", "pool", "replay", "retrieval", "support")
+_BENCHMARKS = ("bm25", "checker", "embedding", "judge", "pool", "replay", "retrieval", "support")
 _ON_DEMAND = ("pool_grid",)
 _PACKAGES = (
     "bm25s",

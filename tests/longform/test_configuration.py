@@ -86,6 +86,33 @@ def test_experiment_that_was_written_down_is_the_same_experiment():
 def test_two_budgets_of_one_setting_are_refused():
     """Their rows would stand under one name, and one of them would be lost."""
     given = experiment(a=OFFLINE).model_dump(mode="json")
-    system = {"retriever": "full", "budget_tokens": [1000, 2000], "summarizer": "offline"}
+    systems = [{"retriever": "full", "budget_tokens": budget, "summarizer": "offline"} for budget in (1000, 2000)]
     with pytest.raises(ValidationError, match="budgets 1000 and 2000"):
-        Experiment.model_validate({**given, "systems": [system]})
+        Experiment.model_validate(given | {"systems": systems})
+
+
+def test_budgets_and_lengths_of_one_grid_are_settings_of_their_own():
+    given = experiment(a=OFFLINE).model_dump(mode="json")
+    grid = {"retriever": "full", "budget_tokens": [1000, None], "n_documents": [None, 3], "summarizer": "offline"}
+    found = Experiment.model_validate(given | {"systems": [grid]}).all_systems()
+    assert [system.setting for system in found] == [
+        "full/1000 tokens",
+        "full/1000 tokens/first 3",
+        "full/all tokens",
+        "full/all tokens/first 3",
+    ]
+
+
+def test_a_method_that_needs_a_chat_model_is_no_system_of_an_offline_summarizer():
+    given = experiment(a=OFFLINE).model_dump(mode="json")
+    grid = {"retriever": "full", "budget_tokens": None, "method": ["plain", "incremental"], "summarizer": "offline"}
+    found = Experiment.model_validate(given | {"systems": [grid]})
+    assert [system.method for system in found.all_systems()] == ["plain"]
+    assert [system.method for system in found.not_applicable()] == ["incremental"]
+
+
+def test_a_method_that_nobody_defined_is_refused():
+    given = experiment(a=OFFLINE).model_dump(mode="json")
+    grid = {"retriever": "full", "budget_tokens": None, "method": "telepathy", "summarizer": "offline"}
+    with pytest.raises(ValidationError, match="telepathy"):
+        Experiment.model_validate(given | {"systems": [grid]})

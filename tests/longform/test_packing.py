@@ -5,9 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.configuration import Order
-from longform.packing import Packing, arranged, pack
+from longform.packing import ImportanceOf, Packing, arranged, pack
 
 TOKENS = [5, 3, 4, 0, 2]
+
+
+def relevance_of(weights: list[int]) -> ImportanceOf:
+    return ImportanceOf(weights, by_relevance=True)
 
 
 def packed(budget_tokens: int | None, *, ranking: list[int] | None = None, order: Order = "given") -> Packing:
@@ -16,7 +20,7 @@ def packed(budget_tokens: int | None, *, ranking: list[int] | None = None, order
         document_tokens=TOKENS,
         budget_tokens=budget_tokens,
         order=order,
-        relevance=[0, 2, 1, 0, 2],
+        importance=relevance_of([0, 2, 1, 0, 2]),
         seed=7,
     )
 
@@ -55,7 +59,12 @@ def test_an_empty_document_takes_no_room() -> None:
 def test_no_token_is_lost_or_made(tokens: list[int], budget: int, order: Order) -> None:
     """The prompt holds the budget or all there is, and an order moves documents without changing them."""
     found = pack(
-        range(len(tokens)), document_tokens=tokens, budget_tokens=budget, order=order, relevance=tokens, seed=1
+        range(len(tokens)),
+        document_tokens=tokens,
+        budget_tokens=budget,
+        order=order,
+        importance=relevance_of(tokens),
+        seed=1,
     )
     assert found.n_tokens == min(budget, sum(tokens))
     assert len(found.documents) + found.n_left_out == len(tokens)
@@ -76,7 +85,7 @@ def test_the_order_is_of_what_found_room() -> None:
 
 @given(seed=st.integers(0, 50), relevance=st.lists(st.integers(0, 3), max_size=15).filter(any))
 def test_middle_puts_relevant_documents_together_between_the_others(seed: int, relevance: list[int]) -> None:
-    order = arranged(range(len(relevance)), order="middle", relevance=relevance, seed=seed)
+    order = arranged(range(len(relevance)), order="middle", importance=relevance_of(relevance), seed=seed)
     relevant = [document for document in range(len(relevance)) if relevance[document]]
     start = next(place for place, document in enumerate(order) if relevance[document])
     assert order[start : start + len(relevant)] == sorted(relevant, key=lambda document: -relevance[document])
@@ -87,13 +96,33 @@ def test_middle_puts_relevant_documents_together_between_the_others(seed: int, r
 
 def test_middle_sends_half_of_the_others_to_the_front() -> None:
     relevance = [0] * 2000 + [1]
-    place = arranged(range(2001), order="middle", relevance=relevance, seed=3).index(2000)
+    place = arranged(range(2001), order="middle", importance=relevance_of(relevance), seed=3).index(2000)
     assert 900 < place < 1100
 
 
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ([5, 4, 3, 2, 1], [4, 2, 0, 1, 3]),
+        ([1, 2, 3, 4], [1, 3, 2, 0]),
+        ([7], [0]),
+        ([], []),
+    ],
+)
+def test_middle_by_graded_importance_goes_outwards_from_the_centre(weights: list[int], expected: list[int]) -> None:
+    order = arranged(range(len(weights)), order="middle", importance=ImportanceOf(weights, by_relevance=False), seed=1)
+    assert order == expected
+
+
+@pytest.mark.parametrize("order", ["top", "middle", "bottom"])
+def test_an_order_by_importance_without_importance_is_an_error(order: Order) -> None:
+    with pytest.raises(ValueError, match=order):
+        arranged([0, 1], order=order, importance=None, seed=0)
+
+
 def test_random_is_a_shuffle_of_its_seed() -> None:
-    shuffles = {tuple(arranged(range(20), order="random", relevance=[0] * 20, seed=seed)) for seed in range(50)}
+    shuffles = {tuple(arranged(range(20), order="random", importance=None, seed=seed)) for seed in range(50)}
     assert len(shuffles) == 50
-    again = arranged(range(20), order="random", relevance=[0] * 20, seed=0)
+    again = arranged(range(20), order="random", importance=None, seed=0)
     assert tuple(again) in shuffles
     assert sorted(again) == list(range(20))

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from longform.plots import Plot, _series_style, curve_plot, position_plot, score_plot
+from longform.plots import Plot, curve_plot, position_plot, score_plot, series_style
 
 HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
 
@@ -88,7 +88,7 @@ def test_nothing_is_loaded_and_no_date_is_written():
 
 
 def test_twenty_series_differ_without_colour():
-    styles = [_series_style(place) for place in range(20)]
+    styles = [series_style(place) for place in range(20)]
     assert len({(style["marker"], style["markerfacecolor"] == "none") for style in styles}) == 20
 
 

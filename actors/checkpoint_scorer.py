@@ -1,0 +1,174 @@
+"""
+A checkpoint that was trained to say whether one text supports another, and what it makes of prepared inputs.
+
+Classifiers have one output (its sigmoid), or several (the softmax's share of the supporting one). A MiniCheck Flan-T5
+writes its answer: P("1") against P("0") as the first token it would decode.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.checkpoints import checkpoint_path
+from actors.encoder import cannot_load
+from actors.pair_tokens import ModelInput
+from longform.configuration import CheckpointSupportJudge as Settings
+from longform.errors import UsageError
+from longform.windows import length_batches
+
+_ENTAILS = re.compile(r"entail(?:s|ed|ment)?|support(?:s|ed)?|consistent|faithful", re.IGNORECASE)
+_POSITIONS = ("position_embeddings", "embed_positions")
+_NO_LIMIT = 1_000_000  # tokenizers without one state a number of 30 digits
+_USUAL_WINDOW = 512
+
+
+@dataclass
+class Work:
+    """What was done so far; tokens include the special ones, padded tokens the padding."""
+
+    texts: int = 0
+    sentences: int = 0
+    pairs: int = 0
+    batches: int = 0
+    tokens: int = 0
+    padded_tokens: int = 0
+
+
+class CheckpointScorer:
+    """
+    One model in memory.
+
+    Attributes:
+        tokenizer: The model's own.
+        window: Tokens of a sequence that the model takes as it was trained.
+        bounded: Whether a longer sequence is impossible, and not merely longer than what it was trained on.
+
+    Raises:
+        UsageError: The checkpoint cannot be loaded whole, or which output means supported cannot be told.
+    """
+
+    def __init__(self, settings: Settings, *, threads: int) -> None:
+        path = checkpoint_path(settings.model)
+        import torch
+        from transformers import AutoModelForSeq2SeqLM, AutoModelForSequenceClassification, AutoTokenizer
+        from transformers.utils.logging import disable_progress_bar
+
+        disable_progress_bar()
+        torch.set_num_threads(threads)
+        is_t5 = settings.family == "flan_t5"
+        kind = AutoModelForSeq2SeqLM if is_t5 else AutoModelForSequenceClassification
+        try:
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(path)
+            model, found = kind.from_pretrained(path, dtype=torch.float32, output_loading_info=True)
+        except (OSError, ValueError, KeyError) as error:
+            raise UsageError(cannot_load(settings.model, error)) from error
+        if found["missing_keys"]:
+            msg = (
+                f"checkpoint {settings.model!r} is no trained {settings.family}: it lacks the weights "
+                f"{sorted(found['missing_keys'])}"
+            )
+            raise UsageError(msg)
+        self._torch = torch
+        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._model = model.to(self._device).eval()
+        self._batch_tokens = settings.batch_tokens
+        self._probability = self._written(settings.model) if is_t5 else self._classified(settings)
+        limit = _position_limit(model)
+        self.bounded = limit is not None
+        self.window = min(limit or _NO_LIMIT, _trained_window(self.tokenizer, model.config))
+
+    def probabilities(self, inputs: Sequence[ModelInput], work: Work) -> NDArray[np.float64]:
+        """That each input's text supports its sentence, shape (inputs,); what it took is added to *work*."""
+        found = np.zeros(len(inputs))
+        lengths = [len(each.ids) for each in inputs]
+        for places in length_batches(lengths, self._batch_tokens):
+            batch = self._padded([inputs[place] for place in places])
+            with self._torch.inference_mode():
+                found[places] = self._probability(batch).cpu().numpy()
+            work.pairs += len(places)
+            work.batches += 1
+            work.tokens += sum(lengths[place] for place in places)
+            work.padded_tokens += batch["input_ids"].numel()
+        return found
+
+    def _padded(self, inputs: Sequence[ModelInput]) -> Mapping[str, Any]:
+        longest = max(len(each.ids) for each in inputs)
+        padding = self.tokenizer.pad_token_id or 0
+        fields = {
+            "input_ids": [[*each.ids, *[padding] * (longest - len(each.ids))] for each in inputs],
+            "attention_mask": [[1] * len(each.ids) + [0] * (longest - len(each.ids)) for each in inputs],
+        }
+        if inputs[0].types:
+            fields["token_type_ids"] = [[*each.types, *[0] * (longest - len(each.types))] for each in inputs]
+        return {name: self._torch.tensor(rows, device=self._device) for name, rows in fields.items()}
+
+    def _classified(self, settings: Settings) -> Callable[[Mapping[str, Any]], Any]:
+        supported = _supported_output(self._model.config, settings)
+        if supported is None:
+            return lambda batch: self._torch.sigmoid(self._model(**batch).logits[:, 0])
+        return lambda batch: self._torch.softmax(self._model(**batch).logits, dim=-1)[:, supported]
+
+    def _written(self, name: str) -> Callable[[Mapping[str, Any]], Any]:
+        answers = [self.tokenizer(text, add_special_tokens=False)["input_ids"][0] for text in ("0", "1")]
+        if answers[0] == answers[1]:
+            raise UsageError(f"checkpoint {name!r}: its tokenizer does not tell '0' from '1' by their first token")
+        start = self._model.config.decoder_start_token_id
+
+        def read(batch: Mapping[str, Any]) -> Any:
+            asked = {field: batch[field] for field in ("input_ids", "attention_mask")}
+            first = self._torch.full((len(batch["input_ids"]), 1), start, device=self._device)
+            logits = self._model(**asked, decoder_input_ids=first).logits[:, 0]
+            return self._torch.softmax(logits[:, answers], dim=-1)[:, 1]
+
+        return read
+
+
+def _supported_output(config: Any, settings: Settings) -> int | None:
+    """The output that means supported; None: there is one output, of which the sigmoid is meant."""
+    n_outputs, stated = config.num_labels, settings.supported_label
+    labels = {int(number): str(label) for number, label in config.id2label.items()}
+    if stated is not None and stated >= n_outputs:
+        msg = f"supported_label {stated}: checkpoint {settings.model!r} has {n_outputs} outputs, {labels}, from 0"
+        raise UsageError(msg)
+    if n_outputs == 1:
+        return None
+    if stated is not None:
+        return stated
+    named = [number for number, label in labels.items() if _ENTAILS.fullmatch(label.strip())]
+    if len(named) == 1:
+        return named[0]
+    if n_outputs == 2 and not named:
+        return 1  # MiniCheck's
+    msg = (
+        f"checkpoint {settings.model!r}: expected one output called entailment or supported, found {labels}; say "
+        "which it is by supported_label"
+    )
+    raise UsageError(msg)
+
+
+def _position_limit(model: Any) -> int | None:
+    """The longest sequence for which the model has positions; None: its positions are relative."""
+    from torch.nn import Embedding
+
+    tables = [
+        module
+        for name, module in model.named_modules()
+        if name.rsplit(".", 1)[-1] in _POSITIONS and isinstance(module, Embedding)
+    ]
+    if not tables:
+        return None
+    # RoBERTa's positions begin behind its padding id; BART's table is longer than what it states.
+    usable = min(table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1) for table in tables)
+    return min(int(usable), getattr(model.config, "max_position_embeddings", None) or int(usable))
+
+
+def _trained_window(tokenizer: Any, config: Any) -> int:
+    if tokenizer.model_max_length < _NO_LIMIT:
+        return int(tokenizer.model_max_length)
+    return int(getattr(config, "max_position_embeddings", None) or _USUAL_WINDOW)

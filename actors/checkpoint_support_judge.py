@@ -1,0 +1,122 @@
+"""
+Support of sentences by documents, judged by a checkpoint: MiniCheck's families or any entailment cross-encoder.
+
+A document is read in windows of whole sentences, and supports a sentence as much as its best window does (Wan et al.,
+section 3.2, say so of MiniCheck's own reading).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from math import isfinite
+
+from actors.checkpoint_scorer import CheckpointScorer, Work
+from actors.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
+from longform.configuration import CheckpointSupportJudge as Settings
+from longform.errors import UsageError
+from longform.support_judging import (
+    NO_SENTENCE,
+    Cell,
+    SupportGroup,
+    SupportVerdict,
+    by_threshold,
+    in_place,
+    open_cells,
+    unjudged,
+)
+from longform.windows import sentence_windows
+
+_STEPS = 8
+"""Room for the sentence is kept in eighths of the model's window, so that nearly all sentences see the same windows."""
+
+TOO_LONG = "sentence_exceeds_window"
+"""The failure of a sentence beside which the model's window has no room for a document."""
+
+
+class CheckpointSupportJudge:
+    """
+    Judges every (document, sentence) by the best of the document's windows; equal cells once a call.
+
+    A window has at most `chunk_tokens` tokens, or what the model's window leaves beside the sentence. So a verdict
+    depends on its document and sentence alone. `chunk_index` counts the windows of that reading. Nothing is cut off: a
+    sentence that leaves no room for a document is unjudged, `sentence_exceeds_window`.
+
+    A classifier reads prefix, window and sentence, joined as its tokenizer joins pairs or by its end-of-sequence token
+    alone (`joined: eos`). A `flan_t5` always reads them joined so; MiniCheck's wants `prefix: "predict: "`.
+
+    Attributes:
+        work: Texts and sentences read, pairs scored, tokens, over all calls.
+
+    Raises:
+        UsageError: The checkpoint cannot be used, or `chunk_tokens` are more than it can take.
+    """
+
+    def __init__(self, name: str, settings: Settings, *, threads: int) -> None:
+        self.work = Work()
+        self._settings = settings
+        self._scorer = CheckpointScorer(settings, threads=threads)
+        joined = "eos" if settings.family == "flan_t5" else settings.joined
+        self._tokens = PairTokens(self._scorer.tokenizer, joined=joined, prefix=settings.prefix)
+        self._step = max(1, self._scorer.window // _STEPS)
+        most = self._scorer.window - self._tokens.overhead - self._step
+        if settings.chunk_tokens is not None and self._scorer.bounded and settings.chunk_tokens > most:
+            msg = (
+                f"judge {name!r}: chunk_tokens {settings.chunk_tokens} leave no room for a sentence; the window of "
+                f"{settings.model!r} has {self._scorer.window} tokens, so expected at most {most}"
+            )
+            raise UsageError(msg)
+
+    def judge(self, groups: Sequence[SupportGroup]) -> list[list[SupportVerdict]]:
+        """Shape (groups, sentences)."""
+        planned = self._planned(open_cells(groups))
+        asked = {cell: inputs for cell, inputs in planned.items() if isinstance(inputs, list)}
+        everything = [each for inputs in asked.values() for each in inputs]
+        found = iter(self._scorer.probabilities(everything, self.work).tolist())
+        judged = {cell: self._verdict([next(found) for _ in inputs]) for cell, inputs in asked.items()}
+        refused = {cell: verdict for cell, verdict in planned.items() if isinstance(verdict, SupportVerdict)}
+        return in_place(groups, {**judged, **refused})
+
+    def _planned(self, cells: Mapping[str, Sequence[str]]) -> dict[Cell, list[ModelInput] | SupportVerdict]:
+        """The inputs that decide each cell, one a window, or its verdict where there can be none."""
+        asked = list(dict.fromkeys(sentence for sentences in cells.values() for sentence in sentences))
+        read = dict(zip(asked, self._tokens.sentences(asked), strict=True))
+        self.work.sentences += len(asked)
+        planned: dict[Cell, list[ModelInput] | SupportVerdict] = {}
+        for text, sentences in cells.items():
+            tokens = self._tokens.text(text)
+            self.work.texts += 1
+            windows = lru_cache(maxsize=None)(lambda limit, tokens=tokens: _windows(tokens, limit))
+            for sentence in sentences:
+                planned[text, sentence] = self._inputs(read[sentence], windows)
+        return planned
+
+    def _inputs(self, sentence: Ids, windows: Callable[[int], list[Ids]]) -> list[ModelInput] | SupportVerdict:
+        if not sentence:
+            return unjudged(NO_SENTENCE)
+        limit = self._limit(len(sentence))
+        if limit < 1:
+            return unjudged(f"{TOO_LONG}: {len(sentence)} tokens of {self._scorer.window}")
+        return [self._tokens.joined(window, sentence) for window in windows(limit)]
+
+    def _limit(self, sentence_tokens: int) -> int:
+        """Tokens of a document's window beside a sentence; below 1: there is no room."""
+        kept = -(-sentence_tokens // self._step) * self._step
+        room = self._scorer.window - self._tokens.overhead - kept
+        if self._settings.chunk_tokens is None:
+            return room if room >= self._step else 0
+        return min(self._settings.chunk_tokens, room) if self._scorer.bounded else self._settings.chunk_tokens
+
+    def _verdict(self, probabilities: Sequence[float]) -> SupportVerdict:
+        """Of a document's windows; one that has no token supports nothing."""
+        if not all(isfinite(probability) for probability in probabilities):
+            return unjudged("probability_not_finite")
+        if not probabilities:
+            return SupportVerdict("unsupported", 0.0)
+        best = max(range(len(probabilities)), key=probabilities.__getitem__)
+        return by_threshold(probabilities[best], self._settings.threshold, chunk_index=best)
+
+
+def _windows(tokens: TextTokens, limit: int) -> list[Ids]:
+    opening, following = ([len(ids) for ids in side] for side in tokens)
+    return [ids for window in sentence_windows(opening, following, limit) if (ids := tokens.of(window))]

@@ -1,0 +1,107 @@
+"""
+Texts and sentences as token ids, each read once, and the sequences a cross-encoder sees of a window and a sentence.
+
+A sequence is put together from ids: what the tokenizer would make of the two strings, without reading either again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from longform.errors import UsageError
+from longform.sentences import sentences
+from longform.windows import Window
+
+Ids = list[int]
+
+
+class TextTokens(NamedTuple):
+    """The ids of a text's sentences: where they open a window, and where they follow another; mostly the same lists."""
+
+    opening: list[Ids]
+    following: list[Ids]
+
+    def of(self, window: Window) -> Ids:
+        """The ids of a window."""
+        first = self.opening[window.first]
+        if window.stop is not None:
+            return first[window.start : window.stop]
+        rest = (token for ids in self.following[window.first + 1 : window.end] for token in ids)
+        return [*first, *rest]
+
+
+class ModelInput(NamedTuple):
+    """One input of the model; `types` is empty for a model that has no token types."""
+
+    ids: Ids
+    types: Ids
+
+
+class PairTokens:
+    """
+    What a tokenizer makes of texts and sentences.
+
+    Args:
+        tokenizer: Of the model, a fast one.
+        joined: `pair`: the tokenizer's own way to join two; `eos`: by its end-of-sequence token alone.
+        prefix: Stands before each text.
+
+    Attributes:
+        overhead: Tokens of a sequence that are neither text nor sentence.
+
+    Raises:
+        UsageError: The tokenizer has no such token.
+    """
+
+    def __init__(self, tokenizer: Any, *, joined: str, prefix: str) -> None:
+        self._tokenizer = tokenizer
+        if joined == "eos" and tokenizer.eos_token_id is None:
+            raise UsageError("`joined: eos` needs a tokenizer with an end-of-sequence token; this one has none")
+        self._lead = prefix[len(prefix.rstrip()) :]
+        before, between, after, self._types = self._template(joined)
+        self._before = [*before, *(self._ids([prefix.rstrip()])[0] if prefix.strip() else [])]
+        self._between, self._after = between, after
+        self.overhead = len(self._before) + len(between) + len(after)
+        self._space_matters = self._ids([" a"]) != self._ids(["a"])
+
+    def text(self, text: str) -> TextTokens:
+        """The sentences of *text*; white space between them is as it was."""
+        found = sentences(text)
+        opening = self._ids([self._lead + sentence.text for sentence in found])
+        if not self._space_matters:
+            return TextTokens(opening, opening)
+        starts = [0, *(sentence.end for sentence in found)]
+        return TextTokens(opening, self._ids([text[a : s.end] for a, s in zip(starts, found, strict=False)]))
+
+    def sentences(self, asked: Sequence[str]) -> list[Ids]:
+        return self._ids([sentence.strip() for sentence in asked])
+
+    def joined(self, window: Ids, sentence: Ids) -> ModelInput:
+        """The model's input for a window and a sentence."""
+        ids = [*self._before, *window, *self._between, *sentence, *self._after]
+        if self._types is None:
+            return ModelInput(ids, [])
+        first = len(self._before) + len(window) + len(self._between)
+        return ModelInput(ids, [self._types[0]] * first + [self._types[1]] * (len(ids) - first))
+
+    def _ids(self, texts: list[str]) -> list[Ids]:
+        if not texts:
+            return []
+        read = self._tokenizer(texts, add_special_tokens=False, padding=False, truncation=False, verbose=False)
+        found: list[Ids] = read["input_ids"]
+        return found
+
+    def _template(self, joined: str) -> tuple[Ids, Ids, Ids, tuple[int, int] | None]:
+        """The special tokens before, between and after, and the token types of both sides, read off an example."""
+        example = ("a", "b") if joined == "pair" else ("a",)
+        read = self._tokenizer(*example, return_special_tokens_mask=True)
+        ids, special = read["input_ids"], read["special_tokens_mask"]
+        lengths = [len(self._ids([text])[0]) for text in example]
+        lead = next((at for at, mark in enumerate(special) if not mark), len(ids))
+        trail = next((at for at, mark in enumerate(reversed(special)) if not mark), len(ids))
+        types = read.get("token_type_ids")
+        sides = None if types is None else (types[lead], types[len(ids) - trail - 1])
+        between = ids[lead + lengths[0] : len(ids) - trail - lengths[-1]] if joined == "pair" else []
+        between = between if joined == "pair" else [self._tokenizer.eos_token_id]
+        return ids[:lead], between, ids[len(ids) - trail :], sides

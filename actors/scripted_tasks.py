@@ -1,0 +1,102 @@
+"""
+The tasks about sentences that a scripted model knows: the prompts for them read back.
+
+Only prompts as they ship are understood: a folder with other wordings is not.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from math import log
+from typing import NamedTuple
+
+from actors.scripted_summaries import Merging, Profile, Sentences, Updating
+from longform import prompts
+from longform.chat import TokenLogprobs
+from longform.methods import Place
+from longform.text import stems
+
+_FIELD = re.compile(r"\{\{(\w+)\}\}")
+_SEPARATOR = "\n====\n"
+_PLACES: tuple[Place, ...] = ("top", "middle", "bottom")
+_LITERAL, _ELSE_AT_MOST, _LEAST = 0.95, 0.45, 1e-4  # P(yes)
+
+
+class Supporting(NamedTuple):
+    """Whether a document supports a sentence: it does where it holds it word for word."""
+
+    document: str
+    sentence: str
+
+    @property
+    def supported(self) -> bool:
+        return self.sentence.strip() in self.document
+
+    def reply(self) -> str:
+        return "Yes." if self.supported else "No."
+
+    def logprobs(self) -> tuple[TokenLogprobs, ...]:
+        """Of the answer's word: below one half, P(yes) grows with the share of the sentence's stems in the document."""
+        stated = stems(self.sentence)
+        there = set(stems(self.document))
+        share = sum(stem in there for stem in stated) / max(1, len(stated))
+        yes = _LITERAL if self.supported else max(_LEAST, _ELSE_AT_MOST * share)
+        ranked = sorted((("Yes", log(yes)), ("No", log(1 - yes))), key=lambda token: -token[1])
+        return (TokenLogprobs(*ranked[0], tuple(ranked)), TokenLogprobs(".", 0.0, ()))
+
+
+SentenceTask = Sentences | Merging | Updating | Supporting
+
+
+def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask | None:
+    """What *prompt* asks for; None where it is no task about sentences."""
+    if (values := _values("summarize_sentences", prompt)) is not None:
+        documents = tuple(values["documents"].split(_SEPARATOR))
+        return Sentences(documents, int(values["n_sentences"]), _focus(values["focus"]), profile, seed)
+    if (values := _values("merge_summaries", prompt)) is not None:
+        return Merging(tuple(values["summaries"].split(_SEPARATOR)), int(values["n_sentences"]), seed)
+    if (values := _values("update_summary", prompt)) is not None:
+        shown = Sentences((values["document"],), int(values["n_sentences"]), None, profile, seed)
+        return Updating(values["summary"], shown)
+    if (values := _values("judge_support", prompt)) is not None:
+        return Supporting(values["document"], values["sentence"])
+    return None
+
+
+def _values(name: str, prompt: str) -> dict[str, str] | None:
+    """The fields of the prompt *name* as they were rendered; None where *prompt* is another one."""
+    found = _pattern(name).fullmatch(prompt)
+    values = None if found is None else found.groupdict()
+    countable = values is not None and int(values.get("n_sentences") or 1) > 0
+    return values if countable else None
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """
+    The prompt with a group in the place of each field; of the same field twice, the first place is read.
+
+    A group takes all it can: a line of ==== between two summaries does not end them, the last one does.
+    """
+    parts = _FIELD.split(prompts.load_prompt(name).text)
+    seen: set[str] = set()
+    pattern = ""
+    for index, part in enumerate(parts):
+        if index % 2 == 0:
+            pattern += re.escape(part)
+        elif part in seen:
+            pattern += f"(?P={part})"
+        else:
+            seen.add(part)
+            pattern += rf"(?P<{part}>\d+)" if part.startswith("n_") else f"(?P<{part}>.*)"
+    return re.compile(pattern, re.DOTALL)
+
+
+def _focus(sentence: str) -> Place | None:
+    return _focus_sentences().get(sentence)
+
+
+@cache
+def _focus_sentences() -> dict[str, Place]:
+    return {prompts.load_prompt(f"focus_{place}").text.strip(): place for place in _PLACES}

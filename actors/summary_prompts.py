@@ -1,0 +1,188 @@
+"""What a chat summarizer asks in each step of a method: which prompt, and with which texts in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.chat import load_prompt, prompt_request
+from longform.chat import ChatRequest
+from longform.configuration import (
+    CalibrationMethod,
+    ChatSummarizer,
+    FocusMethod,
+    HierarchicalMethod,
+    IncrementalMethod,
+    Method,
+)
+from longform.errors import UsageError
+from longform.methods import Step
+from longform.prompts import Prompt
+from longform.records import Query
+
+SEPARATOR = "\n====\n"
+"""Between the documents, or the summaries, of one prompt (Wan et al., section 2.2)."""
+
+_PROMPT_OF_DOMAIN = {"conversation": "summarize_conversation", "news": "summarize_news"}
+_PROMPT_OF_ANY = "summarize_documents"
+_HEADING_OF = {"summarize_conversation": "Conversation", "summarize_news": "Article", _PROMPT_OF_ANY: "Document"}
+"""Of the prompts for cited bullets."""
+
+_SENTENCES = "summarize_sentences"
+_MERGE, _UPDATE = "merge_summaries", "update_summary"
+_FOCUS_OF = {place: f"focus_{place}" for place in ("top", "middle", "bottom")}
+_LABELLED = frozenset({_SENTENCES, _MERGE, _UPDATE})
+
+
+class _UnanswerableError(Exception):
+    """A step for which no prompt can be made."""
+
+    def __init__(self, *, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def prompts_of(settings: ChatSummarizer, method: Method) -> list[str]:
+    """The names of all prompts that *settings* may use under *method*: their versions decide what is made anew."""
+    names = [_SENTENCES] if settings.prompt == _SENTENCES else sorted(_HEADING_OF)
+    match method:
+        case FocusMethod(at=place):
+            return [*names, _FOCUS_OF[place]]
+        case IncrementalMethod():
+            return [*names, _UPDATE]
+        case HierarchicalMethod() | CalibrationMethod():
+            return [*names, _MERGE]
+        case _:
+            return names
+
+
+class SummaryPrompts:
+    """
+    Args:
+        benchmark: Holds the documents and queries.
+        name: Of the summarizer.
+        settings: Model and prompt; without a prompt, the query's domain decides.
+        prompts_folder: A folder whose files replace our prompts of the same name.
+        count_tokens: Tokens of a text; None: not counted.
+
+    Raises:
+        UsageError: A prompt cannot be used.
+    """
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        name: str,
+        settings: ChatSummarizer,
+        *,
+        prompts_folder: str | None,
+        count_tokens: Callable[[str], int] | None,
+    ) -> None:
+        offered = [*_HEADING_OF, _SENTENCES]
+        if settings.prompt is not None and settings.prompt not in offered:
+            msg = f"summarizer {name!r}: expected a prompt of {sorted(offered)}, found {settings.prompt!r}"
+            raise UsageError(msg)
+        names = [settings.prompt] if settings.prompt else sorted(_HEADING_OF)
+        names += [_MERGE, _UPDATE, *_FOCUS_OF.values()]
+        self._prompts = {prompt: load_prompt(prompt, prompts_folder) for prompt in names}
+        self._benchmark = benchmark
+        self._prompt_name = settings.prompt
+        self._chat = settings.chat
+        self._count_tokens = count_tokens
+
+    def request(self, row: Mapping[str, Any], step: Step, texts: Sequence[str]) -> ChatRequest | str:
+        """What *step* asks for a row of contexts, with its parents' *texts*; or the reason why nothing can be."""
+        prompt = self._prompt(row, step)
+        try:
+            text = prompt.render(**self._values(prompt, row, step, texts))
+        except _UnanswerableError as error:
+            return error.reason
+        if step.focus is not None and "focus" not in prompt.fields:
+            text = f"{text}\n{self._focus(step)}\n"
+        return prompt_request(self._chat, text, count_tokens=self._count_tokens)
+
+    def version(self, row: Mapping[str, Any], step: Step) -> str:
+        """Of all prompts that *step* is asked with."""
+        used = [self._prompt(row, step)]
+        if step.focus is not None:
+            used.append(self._prompts[_FOCUS_OF[step.focus]])
+        return "+".join(prompt.version for prompt in used)
+
+    def labelled(self, row: Mapping[str, Any], step: Step) -> bool:
+        """Whether the reply is to begin with a label that is no part of the summary."""
+        return self._prompt(row, step).name in _LABELLED
+
+    # ---------------------------------------------------------------- which prompt
+
+    def _prompt(self, row: Mapping[str, Any], step: Step) -> Prompt:
+        if step.task == "summarize":
+            return self._prompts[self._summarize_prompt(self._query(row))]
+        return self._prompts[_MERGE if step.task == "merge" else _UPDATE]
+
+    def _summarize_prompt(self, query: Query | None) -> str:
+        domain = query.domain if query and query.domain else ""
+        return self._prompt_name or _PROMPT_OF_DOMAIN.get(domain, _PROMPT_OF_ANY)
+
+    def _query(self, row: Mapping[str, Any]) -> Query | None:
+        return self._benchmark.queries.get(row["query_id"])
+
+    def _focus(self, step: Step) -> str:
+        return "" if step.focus is None else self._prompts[_FOCUS_OF[step.focus]].text.strip()
+
+    # ---------------------------------------------------------------- with what in it
+
+    def _values(self, prompt: Prompt, row: Mapping[str, Any], step: Step, texts: Sequence[str]) -> dict[str, object]:
+        query = self._query(row)
+        if query is None:
+            raise _UnanswerableError(reason="missing_query")
+        known = {
+            "n_documents": len(step.documents),
+            "scenario": query.topic,
+            "topic": query.topic,
+            "subtopic": query.subtopic,
+            "participants": ", ".join(query.participants) if query.participants else None,
+            "query": query.text,
+            "question": self._question(query),
+            "n_insights": row["n_requested"],
+            "n_sentences": row["n_requested"],
+            "focus": self._focus(step),
+            **self._documents(self._summarize_prompt(query), row, step),
+            "summaries": SEPARATOR.join(texts),
+            "summary": texts[0] if texts else None,
+        }
+        for field in sorted(prompt.fields):
+            if known[field] is None:
+                raise _UnanswerableError(reason=f"missing_{field}")
+        return {field: known[field] for field in prompt.fields}
+
+    def _question(self, query: Query) -> str:
+        """The line of a merge or update that says what is asked; empty where the summaries answer no question."""
+        match self._summarize_prompt(query):
+            case "summarize_sentences":
+                return ""
+            case "summarize_news" if query.subtopic:  # its prompt asks by subtopic, too
+                return f"\nQuestion: what do the documents say about this subtopic: {query.subtopic}\n"
+            case _:
+                return f"\nQuestion: {query.text}\n"
+
+    def _documents(self, summarize_prompt: str, row: Mapping[str, Any], step: Step) -> dict[str, str]:
+        texts = self._texts(row, step)
+        heading = _HEADING_OF.get(summarize_prompt)
+        if heading is None:
+            joined = SEPARATOR.join(texts)
+            return {"documents": joined, "document": joined}
+        numbers = [row["doc_numbers"][place] for place in step.documents]
+        shown = [f"{heading} {number}:\n{text}\n\n" for number, text in zip(numbers, texts, strict=True)]
+        return {"documents": "".join(shown), "document": "".join(shown).strip()}
+
+    def _texts(self, row: Mapping[str, Any], step: Step) -> list[str]:
+        """The documents that *step* shows, cut as the context says."""
+        texts = {document.doc_id: document.text for document in self._benchmark.documents(row["haystack_id"])}
+        shown = []
+        for place in step.documents:
+            doc_id = row["doc_ids"][place]
+            if doc_id not in texts:
+                raise _UnanswerableError(reason=f"missing_document: {doc_id}")
+            shown.append(texts[doc_id][: row["doc_chars"][place]])
+        return shown

@@ -1,0 +1,71 @@
+"""Any support judge by its definition, behind one call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from actors.call_context import CallContext
+from actors.checkpoints import checkpoint_content
+from actors.encoder import MINILM
+from longform import lexical_support
+from longform.configuration import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge, SupportJudge
+from longform.models import models_version
+from longform.support_judging import SupportGroup, SupportVerdict
+
+CHECKPOINT_VERSION = "1"
+"""Changes with any change of how a checkpoint is read."""
+
+Verdicts = list[list[SupportVerdict]]
+AskSupport = Callable[[Sequence[SupportGroup]], Awaitable[Verdicts]]
+"""Groups -> verdicts, shape (groups, sentences)."""
+
+
+def make_support_judge(
+    name: str, settings: SupportJudge, *, prompts: str | None, context: CallContext, threads: int
+) -> AskSupport:
+    """
+    The judge that *settings* describe; what it loads, it loads here.
+
+    Args:
+        name: For messages.
+        settings: Of the configuration.
+        prompts: A folder whose prompt files replace ours of the same name.
+        context: On whose behalf a chat model is called.
+        threads: Of a local model.
+
+    Raises:
+        UsageError: It cannot judge: a model, a prompt or a key is missing, or does not fit.
+    """
+    if isinstance(settings, ChatSupportJudge):
+        from actors.chat import open_pool
+        from actors.chat_support_judge import ChatSupportJudge as Chat
+
+        return Chat(name, settings, chat=open_pool(settings.chat, context), prompts_folder=prompts).judge
+    judge = _local(name, settings, threads)
+
+    async def ask(groups: Sequence[SupportGroup]) -> Verdicts:
+        return judge(groups)
+
+    return ask
+
+
+def code_version(settings: OfflineSupportJudge | CheckpointSupportJudge) -> str:
+    """
+    Changes with all that can change a local judge's verdicts beside its settings: code, fitted model, checkpoint.
+
+    Raises:
+        UsageError: There is no such checkpoint.
+    """
+    if isinstance(settings, CheckpointSupportJudge):
+        return f"checkpoint_support@{CHECKPOINT_VERSION}+{checkpoint_content(settings.model)}"
+    return f"offline_support@{lexical_support.VERSION}+{models_version('support_judge')} {MINILM}"
+
+
+def _local(name: str, settings: SupportJudge, threads: int) -> Callable[[Sequence[SupportGroup]], Verdicts]:
+    if isinstance(settings, CheckpointSupportJudge):
+        from actors.checkpoint_support_judge import CheckpointSupportJudge as Checkpoint
+
+        return Checkpoint(name, settings, threads=threads).judge
+    from actors.offline_support_judge import OfflineSupportJudge as Offline
+
+    return Offline(threads=threads).judge

@@ -1,0 +1,218 @@
+"""
+Check: `units` x documents -> `verdicts` of support judges. N:M; a cell that cannot be judged is null with its reason.
+
+A summary is checked against exactly the documents of its prompt. The rows of a task are one query's summaries, so that
+each distinct (document, sentence) pair is judged once, whichever summaries say the sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from actors.benchmark import Benchmark
+from actors.call_context import CallContext
+from actors.storage import Folder
+from jobs.calling import Calling, identity, open_rows
+from jobs.derive import Item, PartReader
+from jobs.split import unit_work_id
+from jobs.stage import Row, Stage, Task
+from longform.aggregate import SummaryInfo
+from longform.citations import without_citations
+from longform.configuration import ChatSupportJudge, Experiment, SupportJudge
+from longform.keys import content_key
+from longform.support_judging import SupportGroup, SupportVerdict
+
+SEPARATOR = "\n====\n"
+"""Between the documents of a prompt that is judged as one text."""
+
+
+class Checked(NamedTuple):
+    """One summary, by its work id, under one support judge."""
+
+    summary: str
+    judge: str
+
+
+class Source(NamedTuple):
+    """What a check reads: the work ids of the units and of the context that holds the documents."""
+
+    work_id: str
+    units: str
+    context: str
+    query_id: str
+
+
+def check_work_ids(
+    experiment: Experiment, contexts: Mapping[str, tuple[str, str]], versions: Mapping[str, str]
+) -> dict[Checked, Source]:
+    """
+    Every check the experiment asks for -> its work id and sources.
+
+    Args:
+        experiment: Whose support judges.
+        contexts: Summary work id -> (context work id, query id).
+        versions: Support judge -> version of what makes its answers.
+    """
+    mode = experiment.faithfulness.mode
+    found = {}
+    for name, settings in experiment.support_judges.items():
+        for summary, (context, query_id) in contexts.items():
+            units = unit_work_id(summary, experiment.units)
+            work_id = content_key("support", units, context, name, identity(settings), versions[name], mode)
+            found[Checked(summary, name)] = Source(work_id, units, context, query_id)
+    return found
+
+
+def check_stage(
+    run: Folder, bench_url: str, experiment: Experiment, name: str, *, calling: Calling, threads: int
+) -> Stage:
+    settings = experiment.support_judges[name]
+    chat = settings.chat if isinstance(settings, ChatSupportJudge) else None
+    mode = experiment.faithfulness.mode
+    context = calling.context(f"check {name}")
+    return Stage(
+        name=f"check {name}",
+        table="verdicts",
+        identity=content_key(run.url, bench_url, name, settings.model_dump(), experiment.prompts, mode, threads),
+        make_worker=partial(
+            _worker, run, bench_url, name, settings, mode, prompts=experiment.prompts, context=context, threads=threads
+        ),
+        holds_model=True,
+        asynchronous=chat is not None,
+        slots=open_rows(chat) if chat else 1,
+    )
+
+
+def check_tasks(
+    run: Folder, name: str, wanted: Mapping[Checked, Source], infos: Mapping[str, SummaryInfo], benchmark: Benchmark
+) -> list[Task]:
+    """The tasks of one support judge that are not done, one a query; *infos* are by summary work id."""
+    done = run.locate("verdicts")
+    parts = {table: run.locate(table) for table in ("units", "contexts")}
+    by_query: dict[str, list[Item]] = {}
+    for checked, source in wanted.items():
+        if checked.judge == name and source.work_id not in done:
+            info = infos[checked.summary]
+            item = {
+                "work_id": source.work_id,
+                "summary_id": info.summary_id,
+                "haystack_id": benchmark.queries[source.query_id].haystack_id,
+                "units": source.units,
+                "units_part": parts["units"][source.units],
+                "context": source.context,
+                "context_part": parts["contexts"][source.context],
+            }
+            by_query.setdefault(source.query_id, []).append(item)
+    return [
+        Task(work_ids=tuple(item["work_id"] for item in items), payload={"items": items}) for items in by_query.values()
+    ]
+
+
+class CheckedText(NamedTuple):
+    """A summary with the texts it is checked against: text id -> (text, place in the prompt)."""
+
+    item: Item
+    sentences: list[str]  # in their order, without citations
+    texts: dict[str, tuple[str, int | None]]
+
+
+class CheckReader:
+    """Reads what the items of check tasks name."""
+
+    def __init__(self, run: Folder, bench_url: str, mode: str) -> None:
+        self._units, self._contexts, self._mode = PartReader(run), PartReader(run), mode
+        self._benchmark = Benchmark(bench_url)
+
+    def summary(self, item: Item) -> CheckedText:
+        rows = sorted(self._units.rows(item["units_part"], item["units"]), key=lambda row: row["unit_index"])
+        (packed,) = self._contexts.rows(item["context_part"], item["context"])
+        documents = {document.doc_id: document.text for document in self._benchmark.documents(item["haystack_id"])}
+        return CheckedText(item, [claim(row["text"]) for row in rows], texts_of(packed, documents, self._mode))
+
+
+def _worker(
+    run: Folder,
+    bench_url: str,
+    name: str,
+    settings: SupportJudge,
+    mode: str,
+    *,
+    prompts: str | None,
+    context: CallContext,
+    threads: int,
+) -> Any:
+    from actors.support_judges import make_support_judge
+
+    reader = CheckReader(run, bench_url, mode)
+    ask = make_support_judge(name, settings, prompts=prompts, context=context, threads=threads)
+
+    async def check(payload: Mapping[str, Any]) -> list[Row]:
+        summaries = [reader.summary(item) for item in payload["items"]]
+        groups = support_groups(summaries)
+        verdicts = {
+            (group.text_id, sentence): verdict
+            for group, found in zip(groups, await ask(groups), strict=True)
+            for sentence, verdict in zip(group.sentences, found, strict=True)
+        }
+        return [row for summary in summaries for row in _rows(name, mode, summary, verdicts)]
+
+    return check
+
+
+def claim(unit: str) -> str:
+    """What a unit says, without its citations and the mark of a list."""
+    return without_citations(unit).lstrip("-*• ")
+
+
+def support_groups(summaries: Sequence[CheckedText]) -> list[SupportGroup]:
+    """Each text once, with the distinct sentences of all summaries that are checked against it."""
+    sentences: dict[str, dict[str, None]] = {}
+    texts: dict[str, str] = {}
+    for summary in summaries:
+        for text_id, (text, _) in summary.texts.items():
+            texts[text_id] = text
+            sentences.setdefault(text_id, {}).update(dict.fromkeys(summary.sentences))
+    return [SupportGroup(text_id, text, tuple(sentences[text_id])) for text_id, text in texts.items()]
+
+
+def texts_of(packed: Row, documents: Mapping[str, str], mode: str) -> dict[str, tuple[str, int | None]]:
+    """
+    What a summary of the context *packed* is checked against: text id -> (text, place in the prompt).
+
+    As much of each document as the prompt held, one that was cut being another text; in mode full all of them joined.
+    """
+    shown = zip(packed["doc_ids"], packed["doc_chars"], strict=True)
+    texts: dict[str, tuple[str, int | None]] = {
+        doc_id if chars == len(documents[doc_id]) else f"{doc_id}#{chars}": (documents[doc_id][:chars], place)
+        for place, (doc_id, chars) in enumerate(shown)
+    }
+    if mode == "full":
+        return {packed["context_id"]: (SEPARATOR.join(text for text, _ in texts.values()), None)}
+    return texts
+
+
+def _rows(name: str, mode: str, summary: CheckedText, verdicts: Mapping[tuple[str, str], SupportVerdict]) -> list[Row]:
+    return [
+        {
+            "work_id": summary.item["work_id"],
+            "judge": name,
+            "summary_id": summary.item["summary_id"],
+            "unit_index": index,
+            "target_kind": "document",
+            "target_id": text_id.partition("#")[0],
+            "mode": mode,
+            "doc_position": place,
+            "chunk_index": verdict.chunk_index,
+            "repeat": 0,
+            "answer": verdict.answer,
+            "probability": verdict.probability,
+            "failure": verdict.failure,
+            "reply": verdict.reply,
+            "call_id": verdict.call_id,
+        }
+        for text_id, (_, place) in summary.texts.items()
+        for index, sentence in enumerate(summary.sentences)
+        for verdict in [verdicts[text_id, sentence]]
+    ]

@@ -1,0 +1,249 @@
+"""
+From summaries judged by support judges to tables: faithfulness by system, by place, by order and by length.
+
+Every number is in points of 100 and stands with its interval over queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from longform.configuration import System
+from longform.keys import stable_seed
+from longform.position_bias import (
+    BiasIndex,
+    SummaryPlaces,
+    attributed_sums,
+    bias_index,
+    covered_sums,
+    curve,
+    degenerate,
+    n_bins,
+)
+from longform.statistics import Estimate, holm, pooled_mean
+
+Row = dict[str, Any]
+ORDERS = ("given", "top", "middle", "bottom")
+_POINTS = 100.0
+
+
+class CheckedSummary(NamedTuple):
+    """
+    One summary under one support judge.
+
+    Attributes:
+        system: That wrote it.
+        query_id: That it answers.
+        judge: Its judge.
+        failure: Why there is no text; None: there is.
+        total: Sum of the merged numbers, in [0, n].
+        n: How many those are: sentences, or 1 where a minimum or maximum is taken.
+        n_unjudged: Cells without a verdict.
+        places: By the place of documents; None: all documents were judged as one text.
+    """
+
+    system: System
+    query_id: str
+    judge: str
+    failure: str | None
+    total: float
+    n: int
+    n_unjudged: int
+    n_cells: int
+    places: SummaryPlaces | None
+
+
+class Settings(NamedTuple):
+    """Of all resampling."""
+
+    seed: int
+    resamples: int
+
+    def own(self, *name: object) -> dict[str, int]:
+        return {"seed": stable_seed(self.seed, *name), "resamples": self.resamples}
+
+
+Group = Sequence[CheckedSummary]
+
+
+def groups(summaries: Sequence[CheckedSummary]) -> Iterator[tuple[str, System, Group]]:
+    """Judge, system and its summaries, in order of appearance."""
+    found: dict[tuple[str, System], list[CheckedSummary]] = {}
+    for summary in summaries:
+        found.setdefault((summary.judge, summary.system), []).append(summary)
+    for (judge, system), own in found.items():
+        yield judge, system, own
+
+
+def named(judge: str, system: System) -> Row:
+    return {"judge": judge, "summarizer": system.summarizer, "setting": system.setting}
+
+
+def score(group: Group, settings: Settings, *name: object) -> Estimate:
+    """The pooled mean of *group*, in points."""
+    totals = np.array([summary.total for summary in group])
+    counts = np.array([summary.n for summary in group], dtype=np.float64)
+    clusters = [summary.query_id for summary in group]
+    return pooled_mean(totals, counts, clusters, **settings.own(*name)).scaled(_POINTS)
+
+
+def cells(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
+    """One row a judge and system."""
+    rows = []
+    for judge, system, group in groups(summaries):
+        n_cells = sum(summary.n_cells for summary in group)
+        unjudged = sum(summary.n_unjudged for summary in group)
+        rows.append(
+            named(judge, system)
+            | {
+                "method": system.method,
+                "order": system.order,
+                "n_documents": system.n_documents,
+                "faithfulness": score(group, settings, judge, system).as_json(),
+                "n_summaries": len(group),
+                "n_failed": sum(summary.failure is not None for summary in group),
+                "n_without_score": sum(summary.failure is None and not summary.n for summary in group),
+                "unjudged_share": unjudged / n_cells if n_cells else None,
+            }
+        )
+    return rows
+
+
+def place_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
+    """
+    Curves by place, with their index and counts of what has no place; one row a judge and system.
+
+    The p-values of all rows' faithfulness are one family, and adjusted together (Holm); so are those of coverage.
+    """
+    rows = [
+        named(judge, system) | _places(group, settings, judge, system)
+        for judge, system, group in groups(summaries)
+        if any(summary.places for summary in group)
+    ]
+    for measure in ("faithfulness", "coverage"):
+        tested = [row for row in rows if row[measure]["index"] is not None]
+        for row, adjusted in zip(tested, holm([row[measure]["index"]["p"] for row in tested]), strict=True):
+            row[measure]["index"]["p_holm"] = adjusted
+    return rows
+
+
+def _places(group: Group, settings: Settings, judge: str, system: System) -> Row:
+    judged = [summary for summary in group if summary.places is not None and len(summary.places.covered)]
+    places = [summary.places for summary in judged if summary.places is not None]
+    clusters = [summary.query_id for summary in judged]
+    bins = n_bins(places)
+    found: Row = {"bins": bins, "degenerate": degenerate(places, bins)._asdict()}
+    for measure, sums in (("faithfulness", attributed_sums(places)), ("coverage", covered_sums(places))):
+        own = settings.own(measure, judge, system)
+        index = bias_index(sums, bins, seed=own["seed"], permutations=own["resamples"])
+        found[measure] = {
+            "curve": [point.scaled(_POINTS).as_json() for point in curve(sums, clusters, bins, **own)],
+            "index": None if index is None else _index(index),
+        }
+    return found
+
+
+def _index(index: BiasIndex) -> Row:
+    in_points = {key: _POINTS * getattr(index, key) for key in ("spread", "lead", "ends")}
+    return index._asdict() | in_points | {"shape": index.shape}
+
+
+def order_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
+    """
+    Faithfulness by the order of documents, as Table 5: a row a judge, summarizer and method with several orders.
+
+    Sensitivity is the largest minus the smallest of the row, with no interval: a maximum of noise is never 0, so that
+    `noise` stands beside it, the mean sensitivity when the names of the orders are exchanged within each query.
+    """
+    alike: dict[tuple[str, System], dict[str, list[CheckedSummary]]] = {}
+    for judge, system, group in groups(summaries):
+        alike.setdefault((judge, system._replace(order="given")), {})[system.order] = list(group)
+    rows = []
+    for (judge, base), by_order in alike.items():
+        scores = {order: score(own, settings, judge, base, order) for order, own in by_order.items()}
+        known = [estimate.value for estimate in scores.values() if estimate.value is not None]
+        if len(scores) > 1 and known:
+            rows.append(
+                named(judge, base)
+                | {order: estimate.as_json() for order, estimate in scores.items()}
+                | {"sensitivity": max(known) - min(known), "noise": _exchanged(by_order, settings)}
+            )
+    return rows
+
+
+def _exchanged(by_order: dict[str, list[CheckedSummary]], settings: Settings) -> float | None:
+    by_query: dict[str, list[tuple[float, int]]] = {}
+    for own in by_order.values():
+        for summary in own:
+            by_query.setdefault(summary.query_id, []).append((summary.total, summary.n))
+    whole = [pairs for pairs in by_query.values() if len(pairs) == len(by_order)]
+    if not whole:
+        return None
+    rng = np.random.default_rng(settings.own("exchanged")["seed"])
+    values = np.array(whole, dtype=np.float64)  # (queries, orders, 2)
+    spreads = []
+    for _ in range(settings.resamples // 4):
+        order = rng.permuted(np.tile(np.arange(values.shape[1]), (len(values), 1)), axis=1)
+        sums = np.take_along_axis(values, order[:, :, None], axis=1).sum(axis=0)
+        if (sums[:, 1] > 0).all():
+            means = sums[:, 0] / sums[:, 1]
+            spreads.append(means.max() - means.min())
+    return _POINTS * float(np.mean(spreads)) if spreads else None
+
+
+def length_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
+    """
+    Faithfulness by the number of documents, as Figure 3, with the curve by place at each length (the surface).
+
+    A row a judge, summarizer, order and method with several lengths: `lengths`, each with its score and its curve.
+    """
+    alike: dict[tuple[str, System], list[tuple[int, Group]]] = {}
+    for judge, system, group in groups(summaries):
+        if system.n_documents is not None:
+            base = system._replace(n_documents=None)
+            alike.setdefault((judge, base), []).append((system.n_documents, group))
+    rows = []
+    for (judge, base), by_length in alike.items():
+        if len(by_length) > 1:
+            lengths = [
+                {
+                    "n_documents": length,
+                    "faithfulness": score(group, settings, judge, base, length).as_json(),
+                    "curve": _places(group, settings, judge, base)["faithfulness"]["curve"],
+                }
+                for length, group in sorted(by_length, key=lambda pair: pair[0])
+            ]
+            rows.append(named(judge, base) | {"lengths": lengths})
+    return rows
+
+
+def alignment_rows(summaries: Sequence[CheckedSummary]) -> list[Row]:
+    """
+    How far two judges attribute sentences to the same places: Spearman's correlation, a row a pair (appendix C.1).
+
+    `n` sentences are attributed by both.
+    """
+    by_judge: dict[str, dict[tuple[System, str], SummaryPlaces]] = {}
+    for summary in summaries:
+        if summary.places is not None:
+            by_judge.setdefault(summary.judge, {})[summary.system, summary.query_id] = summary.places
+    return [
+        {"judge": one, "second": other, **_aligned(by_judge[one], by_judge[other])}
+        for one, other in combinations(by_judge, 2)
+    ]
+
+
+def _aligned(
+    one: dict[tuple[System, str], SummaryPlaces], other: dict[tuple[System, str], SummaryPlaces]
+) -> dict[str, float | int | None]:
+    pairs = [np.column_stack([one[key].aligned, other[key].aligned]) for key in one if key in other]
+    both = np.concatenate(pairs) if pairs else np.zeros((0, 2))
+    both = both[~np.isnan(both).any(axis=1)]
+    if len(both) < 2 or (both == both[0]).all(axis=0).any():
+        return {"spearman": None, "n": len(both)}
+    return {"spearman": float(spearmanr(both[:, 0], both[:, 1]).statistic), "n": len(both)}

@@ -1,0 +1,186 @@
+"""
+Releases of Wan et al., On Positional Bias of Faithfulness for Long-form Summarization (2025): labels and inputs.
+
+    metric_benchmark/SET.jsonl   {"documents": [...], "document", "summary", "faithfulness", "ranking" (or not)}
+    generation/SET.jsonl         {"document": [...], "summary" (the reference), "ranking"}
+
+`faithfulness` is 0 or 1 for the whole summary, or a list with 0, 1 or null for each of its sentences. `ranking` has the
+indices of the documents, the most important first. Each example becomes a haystack of its own.
+
+A label of a sentence is a verdict of annotator `people` on the unit, one of a summary on no unit; its target is the
+example as a whole (mode `full`). Documents without text are dropped, and counted, unless `keep_empty`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from longform.formats.fields import Lines, Record, describe, json_lines
+from longform.formats.rows import HaystackRows
+from longform.keys import content_key
+from longform.records import Document, Query, Target
+from longform.release_sentences import release_sentences
+
+IMPORTANCE = "importance"
+"""The ranking that a release ships: by similarity to the summary or the reference."""
+
+PEOPLE = "people"
+SENTENCES = {"arxiv": 6, "pubmed": 7, "multinews": 10, "multixscience": 5}
+"""Sentences asked for, by data set (appendix D); DiverseSumm's prompts state no number."""
+
+_ANSWERS = {1: "supported", 0: "unsupported"}
+_QUESTION = "Summarise these documents."
+
+
+class Example(NamedTuple):
+    """A line, checked."""
+
+    record: Record
+    haystack_id: str
+    texts: tuple[str, ...]  # empty ones included
+    summary: str
+    ranking: tuple[int, ...] | None
+
+
+def read_longformfact(name: str, lines: Lines, *, keep_empty: bool = False) -> Iterator[HaystackRows]:
+    """
+    The examples of one file, each a haystack `longformfact:NAME:LINE`.
+
+    Args:
+        name: The data set's: the file's name without its ending.
+        lines: Of the file.
+        keep_empty: Keep documents without text, as the release does.
+
+    Raises:
+        InputError: A line is of neither kind, or its labels do not fit its summary's sentences.
+    """
+    for number, record in enumerate(json_lines(lines, f"{name}.jsonl")):
+        example = _example(name, number, record)
+        yield _labelled(example, keep_empty) if "faithfulness" in record.content else _input(example, name, keep_empty)
+
+
+def _example(name: str, number: int, record: Record) -> Example:
+    field = "documents" if "documents" in record.content else "document"
+    texts = tuple(record.strings(field))
+    if not any(text.strip() for text in texts):
+        raise record.error(field, expected="at least one document with text")
+    ranking = tuple(record.list("ranking")) if record.has("ranking") else None
+    if ranking is not None and sorted(ranking) != list(range(len(texts))):
+        raise record.error("ranking", expected=f"the numbers from 0 to {len(texts) - 1}, each once")
+    return Example(record, f"longformfact:{name}:{number:04}", texts, record.filled("summary"), ranking)
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _documents(example: Example, keep_empty: bool) -> dict[int, Document]:
+    """Place in the release -> document; places in the haystack are those among the kept ones."""
+    kept = [place for place, text in enumerate(example.texts) if keep_empty or text.strip()]
+    return {
+        place: Document(f"{example.haystack_id}:{place}", example.haystack_id, index, None, example.texts[place])
+        for index, place in enumerate(kept)
+    }
+
+
+def _query(example: Example, domain: str) -> Query:
+    return Query(
+        example.haystack_id,
+        example.haystack_id,
+        domain=domain,
+        topic=None,
+        subtopic_name=None,
+        subtopic=None,
+        participants=None,
+        text=_QUESTION,
+    )
+
+
+def _ranking(example: Example, documents: Mapping[int, Document]) -> list[dict[str, Any]]:
+    in_order = [documents[place].doc_id for place in example.ranking or () if place in documents]
+    return [
+        {
+            "work_id": content_key(example.haystack_id, IMPORTANCE),
+            "query_id": example.haystack_id,
+            "haystack_id": example.haystack_id,
+            "system": IMPORTANCE,
+            "doc_id": doc_id,
+            "rank": rank,
+            "score": float(-rank),
+        }
+        for rank, doc_id in enumerate(in_order)
+    ]
+
+
+def _input(example: Example, name: str, keep_empty: bool) -> HaystackRows:
+    documents = _documents(example, keep_empty)
+    reference = Target(
+        f"{example.haystack_id}:reference", "reference", example.haystack_id, example.haystack_id, 0, None,
+        example.summary,
+    )  # fmt: skip
+    return HaystackRows(
+        example.haystack_id,
+        documents=list(documents.values()),
+        queries=[_query(example, name)],
+        targets=[reference],
+        qrels=(),
+        rankings=_ranking(example, documents),
+        summaries=(),
+        labels=(),
+    )
+
+
+def _labelled(example: Example, keep_empty: bool) -> HaystackRows:
+    documents = _documents(example, keep_empty)
+    summary_id = f"{example.haystack_id}:summary"
+    model = example.record.content.get("model")
+    summary = {
+        "work_id": summary_id,
+        "summary_id": summary_id,
+        "query_id": example.haystack_id,
+        "haystack_id": example.haystack_id,
+        "summarizer": model if isinstance(model, str) else "unknown",
+        "setting": "released",
+        "method": "plain",
+        "text": example.summary,
+    }
+    return HaystackRows(
+        example.haystack_id,
+        documents=list(documents.values()),
+        queries=[_query(example, "labels")],
+        targets=(),
+        qrels=(),
+        rankings=_ranking(example, documents),
+        summaries=[summary],
+        labels=_labels(example, summary_id),
+    )
+
+
+def _labels(example: Example, summary_id: str) -> list[dict[str, Any]]:
+    given = example.record.content["faithfulness"]
+    if not isinstance(given, list):
+        return [_label(example, summary_id, None, given)]
+    n_sentences = len(release_sentences(example.summary))
+    if len(given) != n_sentences:
+        raise example.record.error(
+            "faithfulness",
+            expected=f"a label for each of the {n_sentences} sentences of the summary",
+            found=f"{len(given)} labels",
+        )
+    return [_label(example, summary_id, index, label) for index, label in enumerate(given)]
+
+
+def _label(example: Example, summary_id: str, unit_index: int | None, given: Any) -> dict[str, Any]:
+    if given is not None and (isinstance(given, bool) or given not in _ANSWERS):
+        raise example.record.error("faithfulness", expected="0, 1 or null", found=describe(given))
+    return {
+        "annotator": PEOPLE,
+        "summary_id": summary_id,
+        "unit_index": unit_index,
+        "target_kind": "document",
+        "target_id": example.haystack_id,
+        "mode": "full",
+        "repeat": 0,
+        "answer": None if given is None else _ANSWERS[given],
+        "failure": "not labelled" if given is None else None,
+    }

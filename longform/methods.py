@@ -1,0 +1,191 @@
+"""
+Methods of summarising as plans: which prompts are asked, about which documents, and which replies each one reads.
+
+Wan et al., On Positional Bias of Faithfulness for Long-form Summarization, section 5.1. A plan is a value: it asks
+nothing, and one executor runs them all. Documents are named by their places in the context, from 0; steps that belong
+to one document, order or pair carry its number, from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice, permutations
+from math import factorial
+from typing import Literal, NamedTuple, assert_never
+
+import numpy as np
+
+from longform.configuration import (
+    CalibrationMethod,
+    FocusMethod,
+    HierarchicalMethod,
+    IncrementalMethod,
+    Method,
+    PlainMethod,
+)
+from longform.errors import UsageError
+from longform.keys import stable_seed
+
+Task = Literal["summarize", "merge", "update"]
+Place = Literal["top", "middle", "bottom"]
+
+FINAL = "final"
+"""The name of the step whose text is the summary."""
+
+_WRITTEN_OUT = 20  # n above which n! is no readable number
+
+
+class Step(NamedTuple):
+    """
+    One call.
+
+    Attributes:
+        name: Unique in its plan; `final` for the last one.
+        task: What is asked: a summary of documents, of summaries, or of a summary and a document.
+        documents: Places of the documents it shows, in prompt order; a merge shows none.
+        parents: Names of the steps whose texts it reads, in prompt order.
+        focus: Where the model is told to look; None: not told.
+    """
+
+    name: str
+    task: Task
+    documents: tuple[int, ...] = ()
+    parents: tuple[str, ...] = ()
+    focus: Place | None = None
+
+
+Plan = tuple[Step, ...]
+"""Each step reads only steps before it; the last one is the summary."""
+
+Order = tuple[int, ...]
+
+
+def make_plan(settings: Method, n_documents: int, *, seed: int = 0) -> Plan:
+    """
+    The steps of *settings* on a context; every document is shown at least once.
+
+    A context of one document, or of none, is summarised in one step by every method.
+
+    Args:
+        settings: The method.
+        n_documents: Of the context.
+        seed: Of the context; with the method's own it draws the orders of `calibration: sampled`.
+
+    Raises:
+        UsageError: All orders are wanted, and there are more than the method allows.
+    """
+    everything = tuple(range(n_documents))
+    if isinstance(settings, FocusMethod):
+        return (Step(FINAL, "summarize", everything, focus=settings.at),)
+    if n_documents <= 1 or isinstance(settings, PlainMethod):
+        return (Step(FINAL, "summarize", everything),)
+    match settings:
+        case HierarchicalMethod(merge="pairwise"):
+            return _pairwise(n_documents)
+        case HierarchicalMethod():
+            return _merged(_one_a_document(n_documents))
+        case IncrementalMethod():
+            return _incremental(n_documents)
+        case CalibrationMethod():
+            orders = _orders(settings, n_documents, seed)
+            return _merged([Step(f"order-{k}", "summarize", order) for k, order in enumerate(orders, 1)])
+        case _:
+            assert_never(settings)
+
+
+def n_calls(settings: Method, n_documents: int) -> int:
+    """
+    The number of steps of the plan, without making it.
+
+    Raises:
+        UsageError: As `make_plan` says.
+    """
+    if n_documents <= 1 or isinstance(settings, PlainMethod | FocusMethod):
+        return 1
+    match settings:
+        case HierarchicalMethod(merge="pairwise"):
+            return 2 * n_documents - 1
+        case HierarchicalMethod():
+            return n_documents + 1
+        case IncrementalMethod():
+            return n_documents
+        case CalibrationMethod():
+            return _n_orders(settings, n_documents) + 1
+        case _:
+            assert_never(settings)
+
+
+# ---------------------------------------------------------------- plans
+
+
+def _one_a_document(n_documents: int) -> list[Step]:
+    return [Step(f"document-{place + 1}", "summarize", (place,)) for place in range(n_documents)]
+
+
+def _merged(steps: Sequence[Step]) -> Plan:
+    return (*steps, Step(FINAL, "merge", parents=tuple(step.name for step in steps)))
+
+
+def _pairwise(n_documents: int) -> Plan:
+    steps = _one_a_document(n_documents)
+    waiting = [step.name for step in steps]
+    n_rounds = 0
+    while len(waiting) > 1:
+        n_rounds += 1
+        pairs = [tuple(waiting[first : first + 2]) for first in range(0, len(waiting), 2)]
+        waiting = []
+        for number, pair in enumerate(pairs, 1):
+            if len(pair) == 1:
+                waiting.append(pair[0])
+                continue
+            waiting.append(FINAL if len(pairs) == 1 else f"merge-{n_rounds}-{number}")
+            steps.append(Step(waiting[-1], "merge", parents=pair))
+    return tuple(steps)
+
+
+def _incremental(n_documents: int) -> Plan:
+    names = ["document-1", *(f"update-{number}" for number in range(2, n_documents)), FINAL]
+    updates = (Step(names[place], "update", (place,), (names[place - 1],)) for place in range(1, n_documents))
+    return (Step(names[0], "summarize", (0,)), *updates)
+
+
+# ---------------------------------------------------------------- orders
+
+
+def _orders(settings: CalibrationMethod, n: int, seed: int) -> list[Order]:
+    """Different orders of *n* documents; rotations and all orders begin with the given one."""
+    n_orders = _n_orders(settings, n)
+    match settings.orders:
+        case "rotations":
+            return [tuple((start + place) % n for place in range(n)) for start in range(n)]
+        case "all":
+            return list(permutations(range(n)))
+        case "sampled":
+            return list(islice(_drawn(n, stable_seed(settings.seed, seed)), n_orders))
+
+
+def _drawn(n: int, seed: int) -> Iterator[Order]:
+    """Orders drawn uniformly, each once."""
+    generator = np.random.default_rng(seed)
+    found: set[Order] = set()
+    while True:
+        order = tuple(generator.permutation(n).tolist())
+        if order not in found:
+            found.add(order)
+            yield order
+
+
+def _n_orders(settings: CalibrationMethod, n: int) -> int:
+    if settings.orders == "rotations":
+        return n
+    if settings.orders == "sampled":
+        assert settings.n_orders is not None, "CalibrationMethod checks this"
+        return min(settings.n_orders, factorial(n))
+    if factorial(n) > settings.most:
+        found = f"{n}! = {factorial(n):,}" if n <= _WRITTEN_OUT else f"{n}!"
+        msg = (
+            f"calibration over all orders: expected at most {settings.most} orders (`most`), found {found} for {n} "
+            "documents; use `orders: rotations` or `orders: sampled`, or raise `most`"
+        )
+        raise UsageError(msg)
+    return factorial(n)

@@ -1,0 +1,145 @@
+"""
+How faithful a summary is to documents, from one number for each cell of document x sentence.
+
+Wan et al., On Positional Bias of Faithfulness for Long-form Summarization (2025), section 2.3: AGG over sentences of
+AGG over documents of M(d, s), each AGG one of min, mean, max. A missing cell is NaN here and is never read as a number:
+it leaves undecided what it could decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Merge = Literal["min", "mean", "max"]
+MERGES: tuple[Merge, ...] = ("min", "mean", "max")
+SUPPORTED = 0.5
+"""A sentence with a number above this is supported (MiniCheck's rule; the paper states none)."""
+
+Array = NDArray[np.float64]
+
+
+class Merging(NamedTuple):
+    """How cells become one number: first over documents, then over sentences."""
+
+    documents: Merge = "max"
+    sentences: Merge = "mean"
+
+    @property
+    def name(self) -> str:
+        """Of the measure, as tables write it."""
+        return f"faithfulness {self.documents}-{self.sentences}"
+
+
+RECOMMENDED = Merging()
+"""Each document apart, the best one, the mean over sentences: the order of documents cannot move it (section 3.3)."""
+
+GRID = tuple(Merging(documents, sentences) for documents in MERGES for sentences in MERGES)
+
+
+def merge_documents(cells: Array, how: Merge) -> Array:
+    """
+    Each sentence's number; NaN: undecided.
+
+    A maximum over documents with a cell missing stands only where another cell is 1, and a minimum where one is 0: no
+    missing verdict could change these. (The release ignores missing cells, so that one unread verdict among noes reads
+    as no.) A mean needs all cells.
+
+    Args:
+        cells: Shape (documents, sentences), in [0, 1]; NaN: unjudged.
+        how: min, mean or max.
+
+    Raises:
+        ValueError: No documents.
+    """
+    if not len(cells):
+        msg = "expected at least one document to merge over, found none"
+        raise ValueError(msg)
+    return _merged(cells, how)
+
+
+def merge_documents_as_released(cells: Array, how: Merge) -> Array:
+    """The same by the release's rule: unjudged cells are left out; NaN where a sentence has no judged cell."""
+    judged = ~np.isnan(cells)
+    n = judged.sum(axis=0)
+    filled = np.where(judged, cells, {"min": np.inf, "mean": 0.0, "max": -np.inf}[how])
+    merged = {"min": filled.min(axis=0), "mean": filled.sum(axis=0) / np.maximum(n, 1), "max": filled.max(axis=0)}[how]
+    return np.where(n > 0, merged, np.nan)
+
+
+class SummaryFaithfulness(NamedTuple):
+    """
+    One summary's number: `total / n`, kept apart so that means can be pooled.
+
+    `n_undecided` sentences have no number and are left out; a summary with none left has no number.
+    """
+
+    total: float
+    n: int
+    n_undecided: int
+
+    @property
+    def value(self) -> float | None:
+        return self.total / self.n if self.n else None
+
+
+def summary_faithfulness(sentences: Array, how: Merge) -> SummaryFaithfulness:
+    """
+    The summary's number from its sentences' (shape (sentences,), NaN: undecided).
+
+    A mean pools decided sentences; a minimum or maximum is one number of the summary, and undecided where a missing
+    sentence could change it.
+    """
+    undecided = int(np.isnan(sentences).sum())
+    decided = sentences[~np.isnan(sentences)]
+    if how == "mean":
+        return SummaryFaithfulness(float(decided.sum()), len(decided), undecided)
+    merged = float(_merged(sentences[:, None], how)[0]) if len(sentences) else float("nan")
+    return SummaryFaithfulness(0.0, 0, undecided) if np.isnan(merged) else SummaryFaithfulness(merged, 1, undecided)
+
+
+def best_documents(cells: Array) -> list[list[int]]:
+    """
+    Of each sentence the documents with the largest number, that is its attribution (section 4.2).
+
+    Ties are all named: taking the first would lend its place in the prompt to the measure of places. A sentence with an
+    unjudged cell that could win, or that nothing supports at all (all 0), is attributed to none.
+    """
+    found: list[list[int]] = []
+    for column in cells.T:
+        best = np.nanmax(column) if not np.isnan(column).all() else 0.0
+        open_ = bool(np.isnan(column).any()) and best < 1.0
+        found.append([] if open_ or best <= 0.0 else [int(d) for d in np.flatnonzero(column == best)])
+    return found
+
+
+def _merged(cells: Array, how: Merge) -> Array:
+    """Over the first axis."""
+    missing = np.isnan(cells).any(axis=0)
+    if how == "mean":
+        return np.where(missing, np.nan, np.where(np.isnan(cells), 0.0, cells).mean(axis=0))
+    extreme = 1.0 if how == "max" else 0.0
+    filled = np.where(np.isnan(cells), 1.0 - extreme, cells)
+    merged: Array = filled.max(axis=0) if how == "max" else filled.min(axis=0)
+    return np.where(missing & (merged != extreme), np.nan, merged)
+
+
+def sensitivity(scores: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
+    """
+    How much the order of documents moves a score (Tables 4 and 5, where the formula is not stated but recovered).
+
+    Args:
+        scores: Shape (data sets, orders).
+
+    Returns:
+        Of each data set the largest minus the smallest over orders; of each order the mean over data sets of how far it
+        stays below that data set's best order.
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    best = table.max(axis=1, keepdims=True)
+    rows: list[float] = (best[:, 0] - table.min(axis=1)).tolist()
+    columns: list[float] = (best - table).mean(axis=0).tolist()
+    return rows, columns

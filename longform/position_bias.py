@@ -1,0 +1,239 @@
+"""
+How faithfulness and coverage depend on where in the prompt a document stands.
+
+Wan et al., On Positional Bias of Faithfulness for Long-form Summarization (2025), section 4.2 and appendix C. A
+sentence is attributed to the document that supports it best; the mean number of the sentences attributed to a place is
+that place's faithfulness. The mean number of all sentences against the document at a place is its coverage: what the
+summary says of it at all, which confounds the first.
+
+Contexts of different lengths share an axis of bins: place p of n documents falls into bin floor(bins * (p + 1/2) / n),
+which is place p itself where there are as many bins as documents.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longform.metrics.faithfulness import best_documents, merge_documents
+from longform.statistics import Estimate, pooled_mean
+
+Array = NDArray[np.float64]
+MOST_BINS = 10
+_SIGNIFICANT = 0.05
+
+
+class SummaryPlaces(NamedTuple):
+    """
+    What one summary says by the place of documents in its prompt; each array has shape (documents,).
+
+    Attributes:
+        attributed: Sum of the numbers of the sentences whose best document stands there.
+        n_attributed: How many those are; a sentence with several best documents counts in equal parts.
+        covered: Sum of the numbers of all sentences against the document there.
+        n_covered: How many of these cells are judged.
+        n_sentences: Of the summary.
+        n_unattributed: Sentences that no document supports, or that are undecided.
+        best: Of each sentence the places of the documents that support it best by these cells.
+    """
+
+    attributed: Array
+    n_attributed: Array
+    covered: Array
+    n_covered: Array
+    n_sentences: int
+    n_unattributed: int
+    best: Sequence[Sequence[int]]
+
+    @property
+    def aligned(self) -> Array:
+        """Shape (sentences,): the place of each one's best document, the mean of several; NaN: none."""
+        return np.array([np.mean(places) if places else np.nan for places in self.best])
+
+
+class Degenerate(NamedTuple):
+    """What has no place on a curve, counted."""
+
+    n_summaries: int
+    n_empty: int  # summaries without a sentence
+    n_sentences: int
+    n_unattributed: int
+    n_bins_never_attributed: int
+
+
+class PlaceSums(NamedTuple):
+    """Of each summary the totals and counts by place, each of shape (documents,)."""
+
+    totals: Sequence[Array]
+    counts: Sequence[Array]
+
+
+def summary_places(cells: Array, best: Sequence[Sequence[int]] | None = None) -> SummaryPlaces:
+    """
+    From the cells of a summary, shape (documents in prompt order, sentences); NaN: unjudged.
+
+    *best* attributes each sentence to places, as another judge found them; None: to those that support it best here. A
+    judge that only says yes or no needs another for that: what it calls unsupported it attributes to nothing, so that
+    all it attributes is supported.
+    """
+    own = best_documents(cells)
+    best = own if best is None else best
+    numbers = merge_documents(cells, "max") if cells.size else np.zeros(cells.shape[1])
+    best = [places if not np.isnan(number) else [] for places, number in zip(best, numbers, strict=True)]
+    attributed, n_attributed = np.zeros(len(cells)), np.zeros(len(cells))
+    for places, number in zip(best, numbers, strict=True):
+        for place in places:
+            attributed[place] += number / len(places)
+            n_attributed[place] += 1 / len(places)
+    judged = ~np.isnan(cells)
+    return SummaryPlaces(
+        attributed,
+        n_attributed,
+        covered=np.where(judged, cells, 0.0).sum(axis=1),
+        n_covered=judged.sum(axis=1).astype(np.float64),
+        n_sentences=cells.shape[1],
+        n_unattributed=sum(not places for places in best),
+        best=own,
+    )
+
+
+def attributed_sums(summaries: Sequence[SummaryPlaces]) -> PlaceSums:
+    """Faithfulness by place: the best document of each sentence."""
+    return PlaceSums([s.attributed for s in summaries], [s.n_attributed for s in summaries])
+
+
+def covered_sums(summaries: Sequence[SummaryPlaces]) -> PlaceSums:
+    """Coverage by place: each document against the whole summary."""
+    return PlaceSums([s.covered for s in summaries], [s.n_covered for s in summaries])
+
+
+def n_bins(summaries: Sequence[SummaryPlaces]) -> int:
+    """As many as the usual context has documents, at most ten."""
+    lengths = Counter(len(summary.covered) for summary in summaries)
+    return min(MOST_BINS, max(lengths, key=lambda n: (lengths[n], n), default=0))
+
+
+def bin_of(n_documents: int, bins: int) -> NDArray[np.int64]:
+    """The bin of each place, shape (documents,)."""
+    return (bins * (np.arange(n_documents) + 0.5) / n_documents).astype(np.int64)
+
+
+def curve(sums: PlaceSums, clusters: Sequence[Hashable], bins: int, *, seed: int, resamples: int) -> list[Estimate]:
+    """The mean of each bin with its interval over clusters; no value where nothing falls into it."""
+    totals, counts = _binned(sums, bins)
+    return [
+        pooled_mean(totals[:, place], counts[:, place], clusters, seed=seed, resamples=resamples)
+        for place in range(bins)
+    ]
+
+
+class BiasIndex(NamedTuple):
+    """
+    How far a curve is from flat, in the measure's own unit.
+
+    Attributes:
+        spread: Root of the weighted mean square distance of the bins from the mean of all; 0 is flat.
+        lead: Mean of the first third less that of the last; positive: the start is favoured.
+        ends: Mean of the first and last third less that of the middle one; positive: U-shaped.
+        p: Of `spread`, by permuting the places of each summary's documents; also of the two others.
+    """
+
+    spread: float
+    lead: float
+    ends: float
+    p: float
+    p_lead: float
+    p_ends: float
+
+    @property
+    def shape(self) -> str:
+        """In words, of what the test makes out at 5 %."""
+        if self.p >= _SIGNIFICANT:
+            return "not distinguishable from flat"
+        words = [
+            *(["lead bias"] if self.p_lead < _SIGNIFICANT and self.lead > 0 else []),
+            *(["recency bias"] if self.p_lead < _SIGNIFICANT and self.lead < 0 else []),
+            *(["U-shaped"] if self.p_ends < _SIGNIFICANT and self.ends > 0 else []),
+            *(["middle favoured"] if self.p_ends < _SIGNIFICANT and self.ends < 0 else []),
+        ]
+        return ", ".join(words) or "uneven"
+
+
+def bias_index(sums: PlaceSums, bins: int, *, seed: int, permutations: int = 2000) -> BiasIndex | None:
+    """
+    The index of a curve and its permutation test against flat; None with fewer than three bins, or nothing in them.
+
+    Under the null a document's place does not matter, so that a summary's documents may change places; sentences of one
+    document move together. The observed arrangement counts as one.
+    """
+    if bins < 3:
+        return None
+    observed = np.array([_contrasts(*(part.sum(axis=0) for part in _binned(sums, bins)))])
+    if np.isnan(observed).any():
+        return None
+    drawn = _permuted(sums, bins, seed=seed, permutations=permutations)
+    reached = np.abs(drawn) >= np.abs(observed) - 1e-12
+    p = (1 + reached.sum(axis=0)) / (1 + permutations)
+    spread, lead, ends = observed[0].tolist()
+    return BiasIndex(spread, lead, ends, *p.tolist())
+
+
+def degenerate(summaries: Sequence[SummaryPlaces], bins: int) -> Degenerate:
+    counts = _binned(attributed_sums(summaries), bins)[1].sum(axis=0)
+    return Degenerate(
+        n_summaries=len(summaries),
+        n_empty=sum(summary.n_sentences == 0 for summary in summaries),
+        n_sentences=sum(summary.n_sentences for summary in summaries),
+        n_unattributed=sum(summary.n_unattributed for summary in summaries),
+        n_bins_never_attributed=int((counts == 0).sum()),
+    )
+
+
+# ---------------------------------------------------------------- inside
+
+
+def _binned(sums: PlaceSums, bins: int) -> tuple[Array, Array]:
+    """Totals and counts, each (summaries, bins)."""
+    totals, counts = np.zeros((len(sums.totals), bins)), np.zeros((len(sums.totals), bins))
+    for row, (total, count) in enumerate(zip(sums.totals, sums.counts, strict=True)):
+        places = bin_of(len(total), bins)
+        np.add.at(totals[row], places, total)
+        np.add.at(counts[row], places, count)
+    return totals, counts
+
+
+def _permuted(sums: PlaceSums, bins: int, *, seed: int, permutations: int) -> Array:
+    """Contrasts (permutations, 3) with each summary's documents in random places."""
+    rng = np.random.default_rng(seed)
+    totals, counts = np.zeros((permutations, bins)), np.zeros((permutations, bins))
+    for total, count in zip(sums.totals, sums.counts, strict=True):
+        n = len(total)
+        order = rng.permuted(np.tile(np.arange(n), (permutations, 1)), axis=1)
+        held = np.zeros((n, bins))
+        held[np.arange(n), bin_of(n, bins)] = 1
+        totals += total[order] @ held
+        counts += count[order] @ held
+    return np.array([_contrasts(*pair) for pair in zip(totals, counts, strict=True)])
+
+
+def _contrasts(totals: Array, counts: Array) -> tuple[float, float, float]:
+    """Spread, lead and ends of one curve, from sums (bins,)."""
+    if not counts.sum():
+        return (np.nan, np.nan, np.nan)
+    mean = totals.sum() / counts.sum()
+    held = counts > 0
+    means = np.where(held, totals / np.where(held, counts, 1.0), mean)
+    spread = float(np.sqrt((counts * (means - mean) ** 2).sum() / counts.sum()))
+    third = max(1, len(totals) // 3)
+    first, last = slice(0, third), slice(len(totals) - third, None)
+    middle = slice(third, len(totals) - third)
+    start, end, centre = (_mean(totals[part], counts[part], mean) for part in (first, last, middle))
+    return spread, start - end, (start + end) / 2 - centre
+
+
+def _mean(totals: Array, counts: Array, otherwise: float) -> float:
+    return float(totals.sum() / counts.sum()) if counts.sum() else float(otherwise)

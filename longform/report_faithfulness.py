@@ -1,0 +1,276 @@
+"""The sections of faithfulness: by system, by place in the prompt, by order, by length (Wan et al., 2025)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from longform.line_plots import Line, line_plot
+from longform.plots import Plot
+from longform.report_parts import INTERVAL, Results, Section, by_judge, judge_line
+from longform.report_tables import Cell, Column, Row, Table, count, distinct, number, percent, words
+
+FAITHFULNESS, PLACES, LENGTHS = "faithfulness", "places", "lengths"
+_ORDERS = ("given", "top", "middle", "bottom", "random")
+_MODES = {
+    "document": "each document apart",
+    "full": "all documents of the prompt as one text",
+}
+_NO_SCORE = "no sentence could be scored"
+_NOTHING_THERE = "no sentence is attributed to this place"
+_FEW_PLACES = "fewer than three places"
+_MOST_LINES = 8
+
+
+def faithfulness_sections(results: Results) -> Iterator[Section]:
+    """Up to three sections where support judges were asked, else none."""
+    found = results.get("faithfulness")
+    if not found:
+        return
+    yield Section(
+        FAITHFULNESS,
+        "Faithfulness",
+        [_about(found), *_not_applicable(found)],
+        [*_scores(results, found), *_orders(results, found)],
+    )
+    if found["places"]:
+        tables = [*_curves(results, found), *_indices(results, found), *_alignment(found)]
+        about = [_ABOUT_PLACES, _attributed(found)]
+        yield Section(PLACES, "Faithfulness and coverage by place in the prompt", about, tables)
+    if found["lengths"]:
+        yield Section(LENGTHS, "Faithfulness by the number of documents", [_ABOUT_LENGTHS], _lengths(results, found))
+
+
+_ABOUT_PLACES = (
+    "Faithfulness at a place: the mean of the sentences whose best supporting document stands there. Coverage at a "
+    "place: the mean of all sentences against the document there, that is how much of the summary it supports; it says "
+    "what the summary draws on, not what it gets wrong. Places are counted from 1; where prompts have different "
+    "lengths, places are binned by their share of the prompt's documents."
+)
+_ABOUT_LENGTHS = "Each summary is judged against exactly the documents it was given."
+
+
+def _about(found: Row) -> str:
+    merging = found["merging"]
+    return (
+        f"How far documents support what summaries say, from 0 to 100, higher is better: judged against "
+        f"{_MODES[found['mode']]}; of each sentence the {merging['documents']} over documents, of each summary the "
+        f"{merging['sentences']} over sentences. A verdict that is missing leaves undecided what it could change."
+    )
+
+
+def _attributed(found: Row) -> str:
+    if found["attribution"] is not None:
+        return f"A sentence stands where judge {found['attribution']} finds its best supporting document."
+    return (
+        "Each judge attributes for itself. One that answers only yes or no attributes nothing that it calls "
+        "unsupported, so that its curve is 100 wherever it is known; `faithfulness.attribution` names another for that."
+    )
+
+
+def _not_applicable(found: Row) -> list[str]:
+    rows = found["not_applicable"]
+    if not rows:
+        return []
+    names = ", ".join(dict.fromkeys(f"{row['method']} with {row['summarizer']}" for row in rows))
+    return [f"Not applicable, because the method needs a chat model: {names}."]
+
+
+def _estimate(estimate: Row | None, *, reason: str = _NO_SCORE) -> Cell:
+    if estimate is None:
+        return Cell(None, reason="not run")
+    return number(estimate["value"], interval=(estimate["low"], estimate["high"]), reason=reason)
+
+
+def _scores(results: Results, found: Row) -> Iterator[Table]:
+    columns = [Column(name, numeric=False) for name in ("summarizer", "setting")]
+    columns += [Column(name) for name in ("faithfulness", "summaries", "failed", "without score", "unjudged")]
+    for judge, rows in by_judge(found["cells"]):
+        ordered = sorted(rows, key=lambda row: -(row["faithfulness"]["value"] or 0.0))
+        body = [
+            [
+                words(row["summarizer"]),
+                words(row["setting"]),
+                _estimate(row["faithfulness"]),
+                count(row["n_summaries"]),
+                count(row["n_failed"]),
+                count(row["n_without_score"]),
+                percent(row["unjudged_share"], reason="nothing to judge"),
+            ]
+            for row in ordered
+        ]
+        caption = (
+            f"{judge_line(results, judge)}. {INTERVAL} Without score: summaries that have no sentence, or none that is "
+            "decided. Unjudged: share of cells without a readable verdict; lower is better."
+        )
+        yield Table(caption, columns, body)
+
+
+def _orders(results: Results, found: Row) -> Iterator[Table]:
+    for judge, rows in by_judge(found["orders"]):
+        orders = [order for order in _ORDERS if any(order in row for row in rows)]
+        columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
+        columns += [Column(name) for name in (*orders, "sensitivity", "by chance")]
+        body = [
+            [
+                words(row["summarizer"]),
+                words(row["setting"]),
+                *(_estimate(row.get(order)) for order in orders),
+                number(row["sensitivity"]),
+                number(row["noise"], reason="no query has all orders"),
+            ]
+            for row in rows
+        ]
+        caption = (
+            f"{judge_line(results, judge)}. Faithfulness by where the important documents stand. {INTERVAL} "
+            "Sensitivity: largest less smallest of the row; by chance: what it is on average when the names of the "
+            "orders are exchanged within each query. Lower is better."
+        )
+        yield Table(caption, columns, body)
+
+
+def _curves(results: Results, found: Row) -> Iterator[Table]:
+    for measure in ("faithfulness", "coverage"):
+        for judge, rows in by_judge(found["places"]):
+            bins = max(row["bins"] for row in rows)
+            columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
+            columns += [Column(str(place + 1), group="place") for place in range(bins)]
+            body = [
+                [
+                    words(row["summarizer"]),
+                    words(row["setting"]),
+                    *(_estimate(point, reason=_NOTHING_THERE) for point in row[measure]["curve"]),
+                    *(Cell(None, reason="prompts of this system are shorter") for _ in range(bins - row["bins"])),
+                ]
+                for row in rows
+            ]
+            caption = f"{measure.capitalize()} by place. {judge_line(results, judge)}. {INTERVAL}"
+            yield Table(caption, columns, body)
+
+
+def _indices(results: Results, found: Row) -> Iterator[Table]:
+    columns = [Column(name, numeric=False) for name in ("summarizer", "setting", "measure")]
+    columns += [Column(name) for name in ("spread", "lead", "ends", "p")]
+    columns += [Column("shape", numeric=False), Column("unattributed"), Column("empty")]
+    for judge, rows in by_judge(found["places"]):
+        body = [
+            [words(row["summarizer"]), words(row["setting"]), words(measure), *_index(row, measure)]
+            for row in rows
+            for measure in ("faithfulness", "coverage")
+        ]
+        caption = (
+            f"{judge_line(results, judge)}. Distance from flat, in points. Spread: root of the mean square distance of "
+            "places from their mean. Lead: first third less last third. Ends: first and last third less the middle. p: "
+            "of the spread, when the documents of each prompt change places at random, adjusted for the rows of a "
+            "measure (Holm); the shape is named from unadjusted tests. Unattributed: sentences that no document "
+            "supports, or that are undecided; empty: summaries without a sentence."
+        )
+        yield Table(caption, columns, body)
+
+
+def _index(row: Row, measure: str) -> list[Cell]:
+    index, counts = row[measure]["index"], row["degenerate"]
+    if index is None:
+        values = [Cell(None, reason=_FEW_PLACES)] * 5
+    else:
+        values = [
+            *(number(index[key], sign=key != "spread") for key in ("spread", "lead", "ends")),
+            number(index["p_holm"], digits=4),
+            words(index["shape"]),
+        ]
+    unattributed = count(counts["n_unattributed"], of=counts["n_sentences"])
+    return [*values, unattributed, count(counts["n_empty"], of=counts["n_summaries"])]
+
+
+def _alignment(found: Row) -> Iterator[Table]:
+    if not found["alignment"]:
+        return
+    columns = [Column("judge", numeric=False), Column("second judge", numeric=False)]
+    columns += [Column("Spearman"), Column("sentences")]
+    body = [[words(row["judge"]), words(row["second"]), _spearman(row), count(row["n"])] for row in found["alignment"]]
+    caption = "Whether two judges attribute sentences to the same places; 1: the same order of places."
+    yield Table(caption, columns, body)
+
+
+def _spearman(row: Row) -> Cell:
+    return number(row["spearman"], digits=2, reason="fewer than two sentences, or all at one place")
+
+
+def _lengths(results: Results, found: Row) -> list[Table]:
+    tables = []
+    for judge, rows in by_judge(found["lengths"]):
+        lengths = sorted({point["n_documents"] for row in rows for point in row["lengths"]})
+        columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
+        columns += [Column(str(length), group="documents") for length in lengths]
+        body = []
+        for row in rows:
+            by_length = {point["n_documents"]: point["faithfulness"] for point in row["lengths"]}
+            cells = [_estimate(by_length.get(length)) for length in lengths]
+            body.append([words(row["summarizer"]), words(row["setting"]), *cells])
+        tables.append(Table(f"{judge_line(results, judge)}. {INTERVAL}", columns, body))
+        tables.append(_surface(results, judge, rows))
+    return tables
+
+
+def _surface(results: Results, judge: str, rows: Sequence[Row]) -> Table:
+    bins = max(len(point["curve"]) for row in rows for point in row["lengths"])
+    columns = [Column("summarizer", numeric=False), Column("setting", numeric=False), Column("documents")]
+    columns += [Column(str(place + 1), group="place") for place in range(bins)]
+    body = [
+        [
+            words(row["summarizer"]),
+            words(row["setting"]),
+            count(point["n_documents"]),
+            *(_estimate(estimate, reason=_NOTHING_THERE) for estimate in point["curve"]),
+            *(Cell(None, reason="no such place") for _ in range(bins - len(point["curve"]))),
+        ]
+        for row in rows
+        for point in row["lengths"]
+    ]
+    return Table(f"Faithfulness by place and length. {judge_line(results, judge)}. {INTERVAL}", columns, body)
+
+
+# ---------------------------------------------------------------- figures
+
+
+def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    """As the paper's Figures 2, 6 and 7 (summarizers side by side), then Figure 4 (a summarizer's settings)."""
+    found = results["faithfulness"]
+    for number_, (judge, rows) in enumerate(by_judge(found["places"])):
+        plain = [row for row in rows if "/" not in row["setting"]]
+        for measure in ("faithfulness", "coverage"):
+            told = f"{measure.capitalize()} by place, documents as given. {judge_line(results, judge)}"
+            yield _place_plot(plain, measure, by="summarizer", name=f"place-{measure}{number_}"), told
+        for place, summarizer in enumerate(distinct(rows, "summarizer")):
+            own = [row for row in rows if row["summarizer"] == summarizer]
+            if len(own) > 1:
+                for part in range(0, len(own), _MOST_LINES):
+                    shown = own[part : part + _MOST_LINES]
+                    told = f"{summarizer}: faithfulness by place. {judge_line(results, judge)}"
+                    name = f"place{number_}-{place}-{part}"
+                    yield _place_plot(shown, "faithfulness", by="setting", name=name), told
+
+
+def _place_plot(rows: Sequence[Row], measure: str, *, by: str, name: str) -> Plot | None:
+    several = len({row["setting"] for row in rows}) > 1
+    lines = [
+        Line(
+            row[by] if by == "setting" or not several else f"{row['summarizer']}, {row['setting']}",
+            [(place + 1, estimate) for place, estimate in enumerate(row[measure]["curve"])],
+        )
+        for row in rows
+    ]
+    return line_plot(lines, x_label="place in the prompt", y_label=measure, name=name)
+
+
+def length_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    """As the paper's Figure 3."""
+    for number_, (judge, rows) in enumerate(by_judge(results["faithfulness"]["lengths"])):
+        lines = [
+            Line(
+                f"{row['summarizer']}, {row['setting']}",
+                [(point["n_documents"], point["faithfulness"]) for point in row["lengths"]],
+            )
+            for row in rows
+        ]
+        plot = line_plot(lines, x_label="number of documents", y_label="faithfulness", name=f"length{number_}")
+        yield plot, f"Faithfulness by length. {judge_line(results, judge)}"

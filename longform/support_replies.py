@@ -1,0 +1,83 @@
+"""
+A chat model's reply to "does the document support the sentence?" -> answer, and P(yes) from its first word.
+
+Wan et al., On Positional Bias of Faithfulness for Long-form Summarization, section 2.3 and appendix D: the reply is to
+start with yes or no and give a short reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import exp
+from typing import Literal, NamedTuple
+
+from longform.chat import TokenLogprobs
+from longform.support_judging import Answer
+
+Fidelity = Literal["ours", "release"]
+
+UNREADABLE = "no_yes_or_no"
+"""The failure of a reply that is no answer."""
+
+_ANSWERS: dict[str, Answer] = {"yes": "supported", "no": "unsupported"}
+# No-one, no.-what and "yes or no" are no answers; quotes, asterisks and the like before the word are passed over.
+_FIRST_WORD = re.compile(r"[\W_]*(yes|no)(?![^\W_])(?![-'’]\w)(?!\s*(?:/|\bor\b)\s*(?:yes|no)\b)", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+class SupportReply(NamedTuple):
+    """`answer` is None where the reply is none, with the reason in `failure`."""
+
+    answer: Answer | None
+    failure: str | None
+
+
+def parse_support(reply: str, *, fidelity: Fidelity = "ours") -> SupportReply:
+    """
+    The answer that *reply* states.
+
+    Args:
+        reply: What the model wrote.
+        fidelity: `ours`: the reply's first word is yes or no. `release`: as the authors' code reads it, by how the
+            reply starts, else by whether "yes", else "no" stands anywhere in it, inside of words too.
+
+    Failures: `no_yes_or_no`.
+    """
+    word = _first_word(reply) if fidelity == "ours" else _anywhere(reply)
+    return SupportReply(None, UNREADABLE) if word is None else SupportReply(_ANSWERS[word], None)
+
+
+def yes_probability(logprobs: Sequence[TokenLogprobs] | None) -> float | None:
+    """
+    P(yes) / (P(yes) + P(no)) in the place of the reply's first word, over all ways to write the two.
+
+    Args:
+        logprobs: Of the reply's tokens in order; None: the reply has none.
+
+    Returns:
+        In [0, 1]; None where nothing was given or neither word is among the likely ones.
+    """
+    first = next((token for token in logprobs or () if _LETTERS.search(token.token)), None)
+    if first is None:
+        return None
+    likely = dict((*first.top, (first.token, first.logprob)))
+    mass = dict.fromkeys(_ANSWERS, 0.0)
+    for token, logprob in likely.items():
+        word = "".join(_LETTERS.findall(token)).lower()
+        if word in mass:
+            mass[word] += exp(logprob)
+    total = sum(mass.values())
+    return mass["yes"] / total if total > 0 else None
+
+
+def _first_word(reply: str) -> str | None:
+    found = _FIRST_WORD.match(reply)
+    return found[1].lower() if found else None
+
+
+def _anywhere(reply: str) -> str | None:
+    said = reply.lower()
+    starting = (word for word in _ANSWERS if said.startswith(word))
+    containing = (word for word in _ANSWERS if word in said)
+    return next(starting, None) or next(containing, None)

@@ -1,0 +1,132 @@
+"""Tables of faithfulness from judged summaries with known truth, and the sections made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from longform.configuration import System
+from longform.faithfulness_tables import (
+    CheckedSummary,
+    Settings,
+    alignment_rows,
+    cells,
+    length_rows,
+    order_rows,
+    place_rows,
+)
+from longform.metrics.faithfulness import merge_documents, summary_faithfulness
+from longform.position_bias import summary_places
+from longform.report import html, markdown
+
+SETTINGS = Settings(seed=1, resamples=200)
+
+
+def system(*, order: str = "given", n_documents: int | None = None, method: str = "plain") -> System:
+    return System("full", None, None, n_documents, order, method, "writer")  # type: ignore[arg-type]
+
+
+def checked(
+    query: int, numbers: np.ndarray, *, judge: str = "lexical", of: System | None = None, failure: str | None = None
+) -> CheckedSummary:
+    found = summary_faithfulness(merge_documents(numbers, "max"), "mean")
+    return CheckedSummary(
+        system=of or system(),
+        query_id=f"q{query}",
+        judge=judge,
+        failure=failure,
+        total=found.total,
+        n=found.n,
+        n_unjudged=int(np.isnan(numbers).sum()),
+        n_cells=numbers.size,
+        places=summary_places(numbers),
+    )
+
+
+def test_a_cell_pools_sentences_and_counts_what_has_no_score() -> None:
+    summaries = [
+        checked(0, np.eye(3)),
+        checked(1, np.zeros((3, 1))),
+        checked(2, np.zeros((3, 0))),
+        checked(3, np.full((3, 2), np.nan)),
+    ]
+    (row,) = cells(summaries, SETTINGS)
+    assert row["faithfulness"]["value"] == pytest.approx(75.0)
+    assert (row["n_summaries"], row["n_without_score"]) == (4, 2)
+    assert row["unjudged_share"] == pytest.approx(6 / 18)
+
+
+def lead(seed: int, of: System | None = None) -> list[CheckedSummary]:
+    rng = np.random.default_rng(seed)
+    return [
+        checked(query, np.diag([float(rng.random() < 0.95 - 0.15 * place) for place in range(5)]) * 0.8 + 0.1, of=of)
+        for query in range(60)
+    ]
+
+
+def test_curves_name_the_bias_and_adjust_for_the_family() -> None:
+    rows = place_rows([*lead(1), *lead(2, system(method="incremental"))], SETTINGS)
+    assert [row["setting"] for row in rows] == ["full", "full/incremental"]
+    for row in rows:
+        index = row["faithfulness"]["index"]
+        assert index["p"] <= index["p_holm"]
+        assert "lead bias" in index["shape"]
+        assert row["bins"] == 5
+
+
+def test_sensitivity_stands_beside_what_chance_gives() -> None:
+    top, middle = ([checked(q, np.full((2, 4), value), of=system(order=order)) for q in range(10)] for order, value in
+                   (("top", 0.9), ("middle", 0.6)))  # fmt: skip
+    (row,) = order_rows([*top, *middle], SETTINGS)
+    assert row["sensitivity"] == pytest.approx(30.0)
+    assert 0 < row["noise"] < 15
+    assert row["setting"] == "full"
+
+
+def test_one_order_has_no_sensitivity() -> None:
+    assert order_rows([checked(0, np.eye(2))], SETTINGS) == []
+
+
+def test_lengths_stand_in_order_each_with_its_curve() -> None:
+    summaries = [
+        checked(query, np.full((n, 3), 1 / n), of=system(n_documents=n)) for query in range(4) for n in (4, 3, 5)
+    ]
+    (row,) = length_rows(summaries, SETTINGS)
+    assert [point["n_documents"] for point in row["lengths"]] == [3, 4, 5]
+    assert [point["faithfulness"]["value"] for point in row["lengths"]] == pytest.approx([100 / 3, 25, 20])
+    assert [len(point["curve"]) for point in row["lengths"]] == [3, 4, 5]
+
+
+def test_judges_that_attribute_alike_correlate() -> None:
+    rng = np.random.default_rng(3)
+    one = [rng.random((5, 6)) for _ in range(10)]
+    summaries = [checked(q, c, judge=judge) for judge in ("a", "b") for q, c in enumerate(one)]
+    reversed_ = [checked(q, c[::-1], judge="c") for q, c in enumerate(one)]
+    rows = {(row["judge"], row["second"]): row for row in alignment_rows([*summaries, *reversed_])}
+    assert rows["a", "b"]["spearman"] == pytest.approx(1.0)
+    assert rows["a", "c"]["spearman"] == pytest.approx(-1.0)
+    assert rows["a", "b"]["n"] == 60
+
+
+def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> None:
+    by_order = [lead(seed, system(order=order)) for seed, order in enumerate(("given", "top", "bottom"))]
+    by_length = [lead(seed, system(n_documents=n)) for seed, n in enumerate((3, 5))]
+    summaries = [summary for group in (*by_order, *by_length) for summary in group]
+    found = {
+        "mode": "document",
+        "merging": {"documents": "max", "sentences": "mean"},
+        "cells": cells(summaries, SETTINGS),
+        "places": place_rows(summaries, SETTINGS),
+        "orders": order_rows(summaries, SETTINGS),
+        "lengths": length_rows(summaries, SETTINGS),
+        "alignment": alignment_rows(summaries),
+        "attribution": None,
+        "not_applicable": [{"summarizer": "offline", "setting": "full/incremental", "method": "incremental"}],
+    }
+    results = {"title": "t", "fidelity": "ours", "aggregate": "pooled", "faithfulness": found, "run": {}}
+    page, text = html(results | {"drilldown": {"queries": {}, "summaries": []}}), markdown(results)
+    for shown in (page, text):
+        assert "incremental with offline" in shown
+        assert "Faithfulness by the number of documents" in shown
+        assert "lead bias" in shown
+    assert page.count("<svg") >= 4

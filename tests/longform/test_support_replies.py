@@ -1,0 +1,77 @@
+from math import exp, log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longform.chat import TokenLogprobs
+from longform.support_replies import UNREADABLE, parse_support, yes_probability
+
+
+@pytest.mark.parametrize(
+    ("reply", "ours", "release"),
+    [
+        ("Yes. The document says so.", "supported", "supported"),
+        ("No, it is left open.", "unsupported", "unsupported"),
+        ("yes", "supported", "supported"),
+        ("NO", "unsupported", "unsupported"),
+        pytest.param("**Yes.** It says so.", "supported", "supported", id="marked-up"),
+        pytest.param('\n"No." The year differs.', "unsupported", "unsupported", id="quoted"),
+        pytest.param("I am not sure.", None, "unsupported", id="no-inside-not"),
+        pytest.param("I do not know.", None, "unsupported", id="no-inside-know"),
+        pytest.param("The eyes have it", None, "supported", id="yes-inside-eyes"),
+        pytest.param("Yesterday it was said.", None, "supported", id="yes-inside-yesterday"),
+        pytest.param("Nothing says so.", None, "unsupported", id="no-inside-nothing"),
+        pytest.param("The answer is no, yes?", None, "supported", id="yes-goes-before-no"),
+        pytest.param("No. The eyes have it.", "unsupported", "unsupported", id="how-it-starts-goes-first"),
+        pytest.param("Yes or no? Hard to tell.", None, "supported", id="both-on-offer"),
+        pytest.param("Yes/No", None, "supported", id="both-with-a-stroke"),
+        pytest.param("No-one can tell.", None, "unsupported", id="no-one"),
+        pytest.param("It is stated.", None, None, id="neither"),
+        pytest.param("", None, None, id="nothing"),
+    ],
+)
+def test_what_a_reply_says_by_both_readings(reply: str, ours: str | None, release: str | None) -> None:
+    assert parse_support(reply) == (ours, None if ours else UNREADABLE)
+    assert parse_support(reply, fidelity="release") == (release, None if release else UNREADABLE)
+
+
+@given(st.text())
+def test_ours_never_answers_where_the_release_cannot(reply: str) -> None:
+    if parse_support(reply, fidelity="release").answer is None:
+        assert parse_support(reply).answer is None
+
+
+def token(text: str, *top: tuple[str, float]) -> TokenLogprobs:
+    return TokenLogprobs(text, log(dict(top).get(text, 0.01)), tuple((word, log(p)) for word, p in top))
+
+
+def test_all_ways_to_write_a_word_count_together() -> None:
+    first = token("Yes", ("Yes", 0.5), (" yes", 0.2), ("No", 0.1), ("no.", 0.05), ("YES", 0.05), ("The", 0.1))
+    assert yes_probability([first]) == pytest.approx(0.75 / 0.9)
+
+
+def test_marks_before_the_first_word_are_passed_over() -> None:
+    marks = token("**", ("**", 0.9), ("Yes", 0.1))
+    assert yes_probability(
+        [marks, token("No", ("No", 0.6), ("Yes", 0.2)), token("Yes", ("Yes", 1.0))]
+    ) == pytest.approx(0.25)
+
+
+def test_a_token_that_is_not_among_its_own_alternatives_counts() -> None:
+    assert yes_probability([TokenLogprobs("Yes", log(0.3), (("No", log(0.1)),))]) == pytest.approx(0.75)
+
+
+def test_a_token_among_its_own_alternatives_counts_once() -> None:
+    assert yes_probability([token("Yes", ("Yes", 0.3), ("No", 0.3))]) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("logprobs", [None, (), (token(".", (".", 1.0)),), (token("The", ("The", 0.9), ("A", 0.1)),)])
+def test_without_either_word_it_is_unknown(logprobs: tuple[TokenLogprobs, ...] | None) -> None:
+    assert yes_probability(logprobs) is None
+
+
+@given(st.floats(-30, 0), st.floats(-30, 0))
+def test_it_is_the_share_of_yes(yes: float, no: float) -> None:
+    found = yes_probability([TokenLogprobs("Yes", yes, (("Yes", yes), ("No", no)))])
+    assert found == pytest.approx(exp(yes) / (exp(yes) + exp(no)))
