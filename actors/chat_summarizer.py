@@ -11,11 +11,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
 from actors.chat import token_counter
 from actors.chat_model import ChatModel
+from actors.matrix_executor import MatrixExecutor
 from actors.method_runner import run_plan
 from actors.summary_prompts import SummaryPrompts
 from longform.chat import ChatReply, ChatRequest, failed
@@ -30,10 +33,23 @@ PLAIN = "plain"
 
 _REFUSED_STEP = Step(FINAL, "summarize")
 
+Row = Mapping[str, Any]
+"""Of `CONTEXTS`, with what the summary needs to know beside it."""
+
+
+class _Asked(NamedTuple):
+    """A row whose method has one step."""
+
+    row: Row
+    step: Step
+
 
 class ChatSummarizer:
     """
     Asks the model for one summary a row, all rows of a call at once within the model's concurrency.
+
+    Rows of one step whose prompts begin alike, as those of the first 1, 2, ... documents do, are a group: the longest
+    is asked first, and the server has then read what the others begin with.
 
     A row that cannot be summarised stays a row, with the reason in `failure`: what the model's reply gives,
     `missing_query`, `missing_document: ID`, `missing_FIELD` where the prompt shows what the benchmark does not state,
@@ -69,6 +85,7 @@ class ChatSummarizer:
     ) -> None:
         self.chat = chat
         self._name = name
+        self._settings = settings.chat
         self._methods = methods
         self._prompts = SummaryPrompts(
             Benchmark(bench_url),
@@ -78,37 +95,62 @@ class ChatSummarizer:
             count_tokens=token_counter(self.chat.accepted, count_tokens),
         )
 
-    async def summarize(self, context_rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        found = await asyncio.gather(*(self._summarize_row(row) for row in context_rows))
-        return [summary for summaries in found for summary in summaries]
+    async def summarize(self, context_rows: Sequence[Row]) -> list[dict[str, Any]]:
+        alike: dict[tuple[str, str], dict[int, _Asked]] = {}
+        apart: dict[int, tuple[Row, Plan | str]] = {}
+        for place, row in enumerate(context_rows):
+            plan = self._plan(row)
+            if isinstance(plan, str) or len(plan) > 1:
+                apart[place] = (row, plan)
+            else:
+                alike.setdefault((_beginning(row), _method_name(row)), {})[place] = _Asked(row, plan[0])
+        found = await asyncio.gather(
+            *(self._summarize_alike(key, list(group.values())) for (key, _), group in alike.items()),
+            asyncio.gather(*(self._summarize_row(row, plan) for row, plan in apart.values())),
+        )
+        places = chain(*alike.values(), apart)
+        in_place = dict(zip(places, chain(*found), strict=True))
+        return [summary for place in range(len(context_rows)) for summary in in_place[place]]
 
-    async def _summarize_row(self, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-        plan = self._plan(row)
+    async def _summarize_row(self, row: Row, plan: Plan | str) -> list[dict[str, Any]]:
         if isinstance(plan, str):
             return [self._summary(row, _REFUSED_STEP, failed(plan)) | {"prompt_version": None}]
 
         async def ask(step: Step, texts: Sequence[str]) -> ChatReply:
-            return await self._ask(row, step, texts)
+            request = self._prompts.request(row, step, texts)
+            reply = failed(request) if isinstance(request, str) else await self.chat.complete(request)
+            return self._read(row, step, reply)
 
         replies = await run_plan(plan, ask)
         return [self._summary(row, step, replies[step.name]) for step in plan]
 
-    async def _ask(self, row: Mapping[str, Any], step: Step, texts: Sequence[str]) -> ChatReply:
-        request = self._prompts.request(row, step, texts)
-        if isinstance(request, str):
-            return failed(request)
-        reply = await self.chat.complete(request)
+    async def _summarize_alike(self, key: str, asked: Sequence[_Asked]) -> list[list[dict[str, Any]]]:
+        """The summary of each row, a list of one; *key* is of what their prompts may begin with alike."""
+        made = [self._prompts.request(row, step, []) for row, step in asked]
+        requests = [request for request in made if isinstance(request, ChatRequest)]
+        answered = iter(await self._executor.growing_replies(key, requests))
+        replies = [failed(request) if isinstance(request, str) else next(answered) for request in made]
+        return [
+            [self._summary(row, step, self._read(row, step, reply))]
+            for (row, step), reply in zip(asked, replies, strict=True)
+        ]
+
+    def _read(self, row: Row, step: Step, reply: ChatReply) -> ChatReply:
         return _unlabelled(reply) if self._prompts.labelled(row, step) else reply
+
+    @cached_property
+    def _executor(self) -> MatrixExecutor:
+        return MatrixExecutor(self.chat, self._settings)
 
     # ---------------------------------------------------------------- what will be asked
 
-    def request(self, row: Mapping[str, Any]) -> ChatRequest | str:
+    def request(self, row: Row) -> ChatRequest | str:
         """What is asked for a row whose method has one step, or the reason why nothing can be."""
         asked = self.requests(row)
         assert asked.keys() == {FINAL}, f"a method of one step is expected, found the steps {list(asked)}"
         return asked[FINAL]
 
-    def requests(self, row: Mapping[str, Any], *, assumed: str | None = None) -> dict[str, ChatRequest | str]:
+    def requests(self, row: Row, *, assumed: str | None = None) -> dict[str, ChatRequest | str]:
         """
         Step name -> what it will ask for a row, or the reason why nothing can be asked.
 
@@ -123,7 +165,7 @@ class ChatSummarizer:
             if assumed is not None or not step.parents
         }
 
-    def _plan(self, row: Mapping[str, Any]) -> Plan | str:
+    def _plan(self, row: Row) -> Plan | str:
         """The row's plan, or the reason why it has none."""
         name = _method_name(row)
         if name not in self._methods:
@@ -136,7 +178,7 @@ class ChatSummarizer:
 
     # ---------------------------------------------------------------- rows
 
-    def _summary(self, row: Mapping[str, Any], step: Step, reply: ChatReply) -> dict[str, Any]:
+    def _summary(self, row: Row, step: Step, reply: ChatReply) -> dict[str, Any]:
         return {
             "work_id": row["work_id"],
             "summary_id": summary_id(row["work_id"], step.name),
@@ -167,7 +209,12 @@ def summary_id(work_id: str, step: str = FINAL) -> str:
     return content_key(work_id) if step == FINAL else content_key(work_id, step)
 
 
-def _method_name(row: Mapping[str, Any]) -> str:
+def _beginning(row: Row) -> str:
+    """A key of what the row's prompt begins with: the same for the first 1, 2, ... documents in one order."""
+    return content_key(row["query_id"], row["doc_ids"][:1])
+
+
+def _method_name(row: Row) -> str:
     return str(row.get("method", PLAIN))
 
 

@@ -1,5 +1,6 @@
 """
-Answers matrices: groups of calls whose prompts begin with one shared text.
+Answers matrices: groups of calls whose prompts begin with one shared text, or of which the longest begins with what
+the others do.
 
 The first call of a group goes alone; when its reply shows that the server has read the text, the rest follows. So the
 text is paid once in full, and then at the price of cached tokens. A server that keeps one prefix a slot (llama.cpp)
@@ -9,9 +10,9 @@ gets a group's calls one after the other, and as many groups at once as it has s
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from os.path import commonprefix
 from typing import NamedTuple
 
 from actors.chat_model import ChatModel
@@ -22,11 +23,20 @@ from longform.token_estimates import counted_input
 
 
 class Group(NamedTuple):
-    """Calls about one text: `shared` is its key, `shared_tokens` its length, counted or a quarter of its characters."""
+    """
+    Calls about one text.
+
+    Attributes:
+        shared: The text's key.
+        shared_tokens: The most that a later prompt can take from the first; counted, or a quarter of its characters.
+        requests: In the order they are sent.
+        whole: Whether one replica answers all, however many they are: each further one would read the text again.
+    """
 
     shared: str
     shared_tokens: float
     requests: tuple[ChatRequest, ...]
+    whole: bool = False
 
 
 _WORTH_WARMING = 1024  # tokens; providers that share prefixes between servers keep none that is shorter
@@ -43,9 +53,26 @@ class MatrixExecutor:
 
     async def replies(self, groups: Sequence[Group]) -> list[list[ChatReply]]:
         """Shape (groups, items): the reply to each request, in its place."""
-        cut = pieces([len(group.requests) for group in groups], len(self._loads))
+        sizes = [len(group.requests) for group in groups]
+        cut = pieces(sizes, len(self._loads))
+        for place, group in enumerate(groups):
+            if group.whole:
+                cut[place] = [range(sizes[place])]
         found = await asyncio.gather(*(self._group(group, places) for group, places in zip(groups, cut, strict=True)))
         return list(found)
+
+    async def growing_replies(self, shared: str, requests: Sequence[ChatRequest]) -> list[ChatReply]:
+        """The reply to each request, in its place; those that begin alike go to one replica, the longest first."""
+        groups = growing(requests)
+        replies = await self.replies(
+            [group_of(shared, [requests[place] for place in places], whole=True) for places in groups]
+        )
+        found = {
+            place: reply
+            for places, answers in zip(groups, replies, strict=True)
+            for place, reply in zip(places, answers, strict=True)
+        }
+        return [found[place] for place in range(len(requests))]
 
     async def _group(self, group: Group, places: Sequence[range]) -> list[ChatReply]:
         answers = [self._piece(group, piece, place) for piece, place in enumerate(places)]
@@ -73,9 +100,39 @@ class MatrixExecutor:
         return [*first, *rest]
 
 
-def group_of(shared: str, requests: Sequence[ChatRequest]) -> Group:
-    """The *requests* that share a text with the key *shared*: what all their prompts begin with."""
-    texts = ["".join(message.text for message in request.messages) for request in requests]
-    prefix = len(commonprefix(texts))  # noqa: RUF071  # characters are meant
+def group_of(shared: str, requests: Sequence[ChatRequest], *, whole: bool = False) -> Group:
+    """The *requests* that share a text with the key *shared*: what prompts begin with like the first of them."""
+    texts = [_prompt(request) for request in requests]
+    # not what all have in common: of growing prompts that is the shortest, and the first call warms far more
+    prefix = max((_common_start(texts[0], text) for text in texts[1:]), default=len(texts[0]) if texts else 0)
     counted = counted_input(requests[0]) * prefix / max(1, len(texts[0])) if requests else 0.0
-    return Group(shared, counted, tuple(requests))
+    return Group(shared, counted, tuple(requests), whole)
+
+
+def growing(requests: Sequence[ChatRequest]) -> list[list[int]]:
+    """
+    The places of *requests* that are worth asking one after the other on one server, the longest prompt first.
+
+    Of each prompt in a group at least half stands at the start of the group's longest. Every place is in one group.
+    """
+    texts = [_prompt(request) for request in requests]
+    groups: list[list[int]] = []
+    for place in sorted(range(len(texts)), key=lambda place: -len(texts[place])):
+        text = texts[place]
+        found = (group for group in groups if 2 * _common_start(texts[group[0]], text) >= len(text))
+        group = next(found, None)
+        if group is None:
+            groups.append([place])
+        else:
+            group.append(place)
+    return groups
+
+
+def _prompt(request: ChatRequest) -> str:
+    return "".join(message.text for message in request.messages)
+
+
+def _common_start(first: str, second: str) -> int:
+    """Characters that both texts begin with."""
+    ends = range(1, min(len(first), len(second)) + 1)
+    return bisect_left(ends, True, key=lambda end: first[:end] != second[:end])

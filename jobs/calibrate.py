@@ -5,8 +5,10 @@ A judge against human labels: its agreement, its bias, and the card that states 
     longform calibrate HUMAN --judge offline-people --out card.json
     longform calibrate HUMAN --judge mean:offline-people+released:gpt-4o
     longform calibrate HUMAN --judge NAME --config CONFIG
+    longform calibrate LABELS --support offline --modes document,full,chunk-1024 --orders
+    longform calibrate LABELS --support '{kind: checkpoint, model: FOLDER}' --out card.json
 
-Reads   summaries, targets and labels of a benchmark that has labels of annotator `human`
+Reads   summaries, targets and labels of a benchmark that has labels of annotator `human`; of support, by `people`
 Writes  the card, where `--out` names a file
 """
 
@@ -14,14 +16,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.judges import make_judge
+from jobs.calibrate_support import add_support_arguments, support_outcome
 from jobs.calling import Calling, add_calling_arguments, calling_of
+from jobs.cards import write_card
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment, validated
 from longform.citations import bullets, words_per_bullet
@@ -266,17 +268,22 @@ def named_judges(judge: str, judges: Mapping[str, Judge]) -> Mapping[str, Judge]
 def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("calibrate", __doc__)
     parser.add_argument("benchmark", metavar="BENCH")
-    parser.add_argument(
-        "--judge", required=True, help="released:NAME, offline-people, offline-gpt-4o, mean:A+B, or a judge of --config"
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "--judge", help="released:NAME, offline-people, offline-gpt-4o, mean:A+B, or a judge of --config"
     )
+    which.add_argument("--support", help="offline, a support judge of --config, or the settings of one as YAML")
     parser.add_argument("--config", help="a configuration whose judges may be named")
     parser.add_argument("--out", metavar="CARD", help="write the card to this file")
     parser.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
     parser.add_argument("--resamples", type=int, default=2000, help="of each interval")
     parser.add_argument("--seed", type=int, default=1, help="of the intervals")
     add_calling_arguments(parser)
+    add_support_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:
+        if arguments.support:
+            return support_outcome(arguments)
         configured = read_experiment(arguments.config).judges if arguments.config else {}
         card = calibrate(
             arguments.benchmark,
@@ -286,17 +293,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             seed=arguments.seed,
             resamples=arguments.resamples,
         )
-        card["note"] = arguments.note
-        if arguments.out:
-            Path(arguments.out).write_bytes(card_bytes(card))
+        write_card(card, note=arguments.note, out=arguments.out)
         return Outcome(card, f"{arguments.judge} {describe(card)}")
 
     return run_verb(parser, work, argv)
-
-
-def card_bytes(card: Mapping[str, Any]) -> bytes:
-    """A card as a file."""
-    return (json.dumps(card, indent=1, allow_nan=False) + "\n").encode()
 
 
 if __name__ == "__main__":

@@ -7,19 +7,35 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from longform.configuration import Experiment, Judge, OfflineJudge, judge_scale
+from actors.chat import REPAIR_PROMPT, load_prompt
+from actors.support_judges import code_version
+from jobs.calling import identity
+from longform.configuration import (
+    ChatSupportJudge,
+    Experiment,
+    Judge,
+    OfflineJudge,
+    OfflineSupportJudge,
+    SupportJudge,
+    judge_scale,
+)
 from longform.errors import UsageError
-from longform.judge_cards import describe, shipped_card_line
+from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card_line
+from longform.keys import content_key
+from longform.support_cards import KIND
 
 
 def judge_rows(experiment: Experiment) -> list[dict[str, Any]]:
     """
-    A row `judge, scale, card` for each judge; the card is the configuration's, else the one that ships, else None.
+    A row `judge, scale, card` for each judge and support judge.
+
+    The card is the configuration's, else the one that ships, else None.
 
     Raises:
-        UsageError: A card that the configuration names cannot be read, or is of another calibration than its judge.
+        UsageError: A card that the configuration names cannot be read, or is of another calibration, kind or version
+            than its judge.
     """
-    return [
+    rows = [
         {
             "judge": name,
             "scale": judge_scale(name, experiment.judges),
@@ -27,6 +43,15 @@ def judge_rows(experiment: Experiment) -> list[dict[str, Any]]:
         }
         for name, definition in experiment.judges.items()
     ]
+    support = [
+        {
+            "judge": name,
+            "scale": None,
+            "card": _named_support_card(experiment, name) if name in experiment.cards else _support_line(definition),
+        }
+        for name, definition in experiment.support_judges.items()
+    ]
+    return rows + support
 
 
 def released_judge_row(name: str) -> dict[str, Any]:
@@ -38,9 +63,36 @@ def _shipped_line(definition: Judge) -> str | None:
     return shipped_card_line(f"offline-{definition.calibration}") if isinstance(definition, OfflineJudge) else None
 
 
+def _support_line(definition: SupportJudge) -> str | None:
+    return shipped_card_line(SUPPORT_LEXICAL) if isinstance(definition, OfflineSupportJudge) else None
+
+
+def _named_support_card(experiment: Experiment, name: str) -> str:
+    path, definition = experiment.cards[name], experiment.support_judges[name]
+    card = _read_card(path)
+    if card.get("kind") != KIND:
+        raise UsageError(f"{path}: expected the card of a support judge, as {name!r} is, found one of coverage")
+    expected = {"settings": identity(definition), "version": judge_version(definition, experiment.prompts)}
+    if other := [key for key, value in expected.items() if card[key] != value]:
+        raise UsageError(
+            f"{path}: expected a card of {name!r} as it is, found one of other {' and '.join(other)}; "
+            "make one with `longform calibrate --support`"
+        )
+    return describe(card)
+
+
+def judge_version(settings: SupportJudge, prompts: str | None) -> str:
+    """Changes with all that can change the judge's verdicts beside its settings: prompts, or code and models."""
+    if isinstance(settings, ChatSupportJudge):
+        return content_key([load_prompt(name, prompts).version for name in (settings.prompt, REPAIR_PROMPT)])
+    return code_version(settings)
+
+
 def _named_card(experiment: Experiment, name: str) -> str:
     path = experiment.cards[name]
     card = _read_card(path)
+    if card.get("kind") == KIND:
+        raise UsageError(f"{path}: expected the card of a coverage judge, as {name!r} is, found one of support")
     scale = judge_scale(name, experiment.judges)
     if isinstance(experiment.judges[name], OfflineJudge) and card.get("scale") != scale:
         raise UsageError(
@@ -52,8 +104,20 @@ def _named_card(experiment: Experiment, name: str) -> str:
 
 def _read_card(path: str) -> Mapping[str, Any]:
     try:
-        card = json.loads(Path(path).read_text(encoding="utf-8"))
+        card = dict(json.loads(Path(path).read_text(encoding="utf-8")))
         describe(card)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path}: expected a judge card as `longform calibrate --out` writes it: {error!r}") from error
-    return dict(card)
+    return card
+
+
+def write_card(card: dict[str, Any], *, note: str | None, out: str | None) -> None:
+    """Add the *note*, and write the card to the file *out* where one is named."""
+    card["note"] = note
+    if out:
+        Path(out).write_bytes(card_bytes(card))
+
+
+def card_bytes(card: Mapping[str, Any]) -> bytes:
+    """A card as a file."""
+    return (json.dumps(card, indent=1, allow_nan=False) + "\n").encode()

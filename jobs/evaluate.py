@@ -28,7 +28,7 @@ from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.combine import combine_stage, combine_tasks
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
-from jobs.faithfulness_results import faithfulness_results
+from jobs.faithfulness_results import faithfulness_results, with_another_order
 from jobs.judge import judge_stage, judge_tasks
 from jobs.pack import pack_stage, pack_tasks
 from jobs.plan_run import check_experiment, plan_run
@@ -49,7 +49,7 @@ from jobs.summarize import summarize_stage, summarize_tasks
 from jobs.synthesize import read_config, synthesize
 from jobs.write_benchmark import TABLES
 from longform.configuration import Experiment, MeanJudge
-from longform.errors import UsageError
+from longform.errors import BudgetReachedError, UsageError
 
 
 class Step(NamedTuple):
@@ -113,6 +113,7 @@ class Evaluation:
         config = experiment.model_dump(mode="json")
         self.record = RunRecord(self.run, verb="evaluate", benchmark=self.benchmark, config=config, limit=limit)
         self.threads = max(1, int(cluster.cpus))
+        self.budget_ended = False
 
     def stages(self, until: str) -> list[Callable[[], Any]]:
         """The stages in the order of the data, up to and with *until*."""
@@ -235,7 +236,13 @@ class Evaluation:
             more={
                 "retrieval": retrieval,
                 **call_results(self.run, self.record, self.experiment),
-                **faithfulness_results(self.run, self.experiment, self.plan.checks, self.plan.written_work_ids),
+                **faithfulness_results(
+                    self.run,
+                    self.experiment,
+                    self.plan.checks,
+                    self.plan.written_work_ids,
+                    budget_ended=self.budget_ended,
+                ),
             },
             **settings,
         )
@@ -291,11 +298,26 @@ def evaluate(
     """
     evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
     evaluation.forget_failures()
+    found = _through(evaluation, until)
+    while until == "report" and (more := with_another_order(evaluation.experiment, found)) is not None:
+        before, evaluation = (
+            evaluation,
+            Evaluation(more, bench_url, out_url, cluster=cluster, calling=calling, limit=limit),
+        )
+        try:
+            found = _through(evaluation, until)
+        except BudgetReachedError:
+            before.budget_ended = True
+            before.report()
+            raise
+    return dict(found) if until == "report" else {"run": evaluation.record.content}
+
+
+def _through(evaluation: Evaluation, until: str) -> Any:
     *before, last = evaluation.stages(until)
     for stage in before:
         stage()
-    found = last()
-    return dict(found) if until == "report" else {"run": evaluation.record.content}
+    return last()
 
 
 def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:

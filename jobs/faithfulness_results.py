@@ -13,7 +13,7 @@ from jobs.score_support import support_cells, support_score_work_id
 from jobs.stage import Row
 from longform import faithfulness_tables as tables
 from longform.aggregate import SummaryInfo
-from longform.configuration import Experiment, System
+from longform.configuration import Experiment, Permutations, System
 from longform.faithfulness_tables import CheckedSummary, Settings
 from longform.metrics.faithfulness import Merging
 from longform.position_bias import SummaryPlaces, summary_places
@@ -23,7 +23,12 @@ _WORK_IDS_AT_ONCE = 200
 
 
 def faithfulness_results(
-    run: Folder, experiment: Experiment, checks: Mapping[Checked, Source], written: Sequence[str]
+    run: Folder,
+    experiment: Experiment,
+    checks: Mapping[Checked, Source],
+    written: Sequence[str],
+    *,
+    budget_ended: bool = False,
 ) -> dict[str, Any]:
     """`faithfulness` of the results; nothing where no support judge was asked."""
     if not checks:
@@ -42,12 +47,36 @@ def faithfulness_results(
             "orders": tables.order_rows(summaries, settings),
             "lengths": tables.length_rows(summaries, settings),
             "alignment": tables.alignment_rows(summaries),
+            "permutations": [
+                row | {"stopped": _why_enough(row, experiment.permutations, budget_ended=budget_ended)}
+                for row in tables.permutation_rows(summaries, experiment.permutations.half_width)
+            ],
             "not_applicable": [
                 {"summarizer": system.summarizer, "setting": system.setting, "method": system.method}
                 for system in experiment.not_applicable()
             ],
         }
     }
+
+
+def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Experiment | None:
+    """The experiment with one more drawn order, where the interval of a mean over orders is to be narrower."""
+    settings = experiment.permutations
+    rows = results.get("faithfulness", {}).get("permutations", [])
+    if settings.half_width is None or settings.n_orders >= settings.most or all(row["narrow"] for row in rows):
+        return None
+    more = settings.model_copy(update={"n_orders": settings.n_orders + 1})
+    return experiment.model_copy(update={"permutations": more})
+
+
+def _why_enough(row: Row, settings: Permutations, *, budget_ended: bool) -> str:
+    if settings.half_width is None:
+        return "as many as asked for"
+    if row["narrow"]:
+        return f"narrower than {settings.half_width:g} to either side"
+    if budget_ended:
+        return "the budget ended"
+    return "the most allowed" if row["n_orders"] >= settings.most else "not narrow yet"
 
 
 def _summaries(

@@ -27,18 +27,21 @@ class Packed(NamedTuple):
     budget_tokens: int | None
     n_documents: int | None
     order: str
+    permutation: int | None
 
 
 def context_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> dict[Packed, tuple[str, str]]:
     """Every context the experiment wants -> (its work id, the work id of its ranking)."""
     found = {}
-    kinds = dict.fromkeys((s.ranking, s.budget_tokens, s.n_documents, s.order) for s in experiment.all_systems())
+    kinds = dict.fromkeys(
+        (s.ranking, s.budget_tokens, s.n_documents, s.order, s.permutation) for s in experiment.all_systems()
+    )
     for (query_id, system), source in rankings.items():
-        for ranking, budget, n_documents, order in kinds:
+        for ranking, budget, n_documents, order, permutation in kinds:
             if ranking == system:
-                how = [*([n_documents] if n_documents else []), *_depends(experiment, order)]
+                how = [*(n for n in (n_documents, permutation) if n is not None), *_depends(experiment, order)]
                 work_id = content_key("contexts", source, budget, order, experiment.seed, VERSION, *how)
-                found[Packed(query_id, ranking, budget, n_documents, order)] = (work_id, source)
+                found[Packed(query_id, ranking, budget, n_documents, order, permutation)] = (work_id, source)
     return found
 
 
@@ -60,7 +63,7 @@ def pack_stage(run: Folder, bench_url: str, experiment: Experiment) -> Stage:
 def pack_tasks(run: Folder, wanted: Mapping[Packed, tuple[str, str]]) -> list[Task]:
     items = [
         {"work_id": work_id, "source": source}
-        | {key: getattr(packed, key) for key in ("budget_tokens", "n_documents", "order")}
+        | {key: getattr(packed, key) for key in ("budget_tokens", "n_documents", "order", "permutation")}
         for packed, (work_id, source) in wanted.items()
     ]
     return plan(run, "rankings", run, "contexts", items, per_task=_CONTEXTS_A_TASK)
@@ -93,6 +96,7 @@ def _worker(run: Folder, bench_url: str, seed: int, importance: Importance) -> A
             order=item["order"],
             importance=weigh(first["query_id"]) if needed else None,
             seed=stable_seed(seed, first["query_id"], item["order"]),
+            permutation=item["permutation"],
         )
         kept = [documents[place] for place in packing.documents]
         cut = None if packing.cut_document is None else documents[packing.cut_document].doc_id

@@ -65,7 +65,8 @@ def write_results(
     score_ids += [classify_work_id(work_id) for work_id in verdict_work_ids]
     places = {row["judge"]: place for place, row in enumerate(judges)}
     scores = run.read("scores", work_ids=score_ids).to_pylist()
-    judged = {score["judge"] for score in scores}
+    checked = (more or {}).get("faithfulness", {}).get("cells", [])
+    judged = {row["judge"] for row in [*scores, *checked]}
     scores.sort(key=lambda score: places[score["judge"]])  # a resumed run has its parts in another order
     settings: dict[str, Any] = {"aggregate": aggregate, "seed": seed, "resamples": resamples}
     results: dict[str, Any] = summary_tables(scores, infos, **settings)

@@ -1,24 +1,29 @@
-"""Summarize: `contexts` -> `summaries` (summary_id). 1:1; a summary that fails stays a row with its reason."""
+"""
+Summarize: `contexts` -> `summaries` (summary_id). 1:1; a summary that fails stays a row with its reason.
+
+What a chat model is to summarise at several lengths, the first 10, 20, ... documents of one query, is one task: their
+prompts begin alike, and the server need not read that twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from math import inf
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
 from actors.call_context import CallContext
 from actors.storage import Folder
 from jobs.calling import Calling, identity, open_rows
-from jobs.derive import PartReader, plan
+from jobs.derive import Item, PartReader, plan
 from jobs.pack import Packed
 from jobs.stage import Row, Stage, Task
-from longform.configuration import ChatSummarizer, Experiment, System
+from longform.configuration import ChatSummarizer, Experiment, PlainMethod, System
 from longform.errors import UsageError
 from longform.keys import content_key
 
 _OFFLINE_CONTEXTS_A_TASK = 32
-_CHAT_CONTEXTS_A_TASK = 1  # so that a slow call holds back its own row only
 
 
 class Summarized(NamedTuple):
@@ -36,6 +41,7 @@ class Source(NamedTuple):
     context: str
     n_requested: int
     method: str
+    packed: Packed  # what the context is
 
 
 def summary_work_ids(
@@ -56,7 +62,13 @@ def summary_work_ids(
     for system in experiment.all_systems():
         settings = experiment.summarizers[system.summarizer]
         for packed, (context, _) in contexts.items():
-            if packed[1:] == (system.ranking, system.budget_tokens, system.n_documents, system.order):
+            if packed[1:] == (
+                system.ranking,
+                system.budget_tokens,
+                system.n_documents,
+                system.order,
+                system.permutation,
+            ):
                 n = _bullets(benchmark, experiment, packed.query_id)
                 depends = [
                     identity(settings),
@@ -66,7 +78,7 @@ def summary_work_ids(
                 ]
                 work_id = content_key("summaries", context, system.summarizer, system.setting, depends)
                 summarized = Summarized(packed.query_id, system.setting, system.summarizer)
-                found[summarized] = Source(work_id, context, n, system.method)
+                found[summarized] = Source(work_id, context, n, system.method, packed)
     return found
 
 
@@ -104,7 +116,7 @@ def summarize_stage(
 
 
 def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapping[Summarized, Source]) -> list[Task]:
-    chat = isinstance(experiment.summarizers[name], ChatSummarizer)
+    """The tasks of one summarizer that are not done; of a chat model one a context, or one for all its lengths."""
     items = [
         {
             "work_id": source.work_id,
@@ -117,8 +129,32 @@ def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapp
         for summarized, source in wanted.items()
         if summarized.summarizer == name
     ]
-    per_task = _CHAT_CONTEXTS_A_TASK if chat else _OFFLINE_CONTEXTS_A_TASK
-    return plan(run, "contexts", run, "summaries", items, per_task=per_task)
+    if not isinstance(experiment.summarizers[name], ChatSummarizer):
+        return plan(run, "contexts", run, "summaries", items, per_task=_OFFLINE_CONTEXTS_A_TASK)
+    sources = {source.work_id: source for summarized, source in wanted.items() if summarized.summarizer == name}
+    plain = {method for method, settings in experiment.all_methods().items() if isinstance(settings, PlainMethod)}
+    tasks: dict[Any, list[Item]] = {}
+    for single in plan(run, "contexts", run, "summaries", items, per_task=1):
+        (item,) = single.payload["items"]
+        source = sources[item["work_id"]]
+        # others stay apart, so that a slow call holds back its own row only
+        task = _any_length(source) if source.method in plain else source.work_id
+        tasks.setdefault(task, []).append(item)
+    return [_longest_first(members, sources) for members in tasks.values()]
+
+
+def _any_length(source: Source) -> tuple[Packed, str]:
+    """What is the same for sources that differ in their number of documents alone."""
+    return source.packed._replace(n_documents=None), source.method
+
+
+def _longest_first(items: Sequence[Item], sources: Mapping[str, Source]) -> Task:
+    def n_documents(item: Item) -> float:
+        n = sources[item["work_id"]].packed.n_documents
+        return inf if n is None else n
+
+    ordered = sorted(items, key=n_documents, reverse=True)
+    return Task(work_ids=tuple(item["work_id"] for item in ordered), payload={"items": ordered})
 
 
 def _worker(

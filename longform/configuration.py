@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-Order = Literal["given", "top", "middle", "bottom", "random"]
+Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
 UnitKind = Literal["bullets", "sentences"]
 """What a summary is split into, and judged by: its lines, or its sentences."""
 
@@ -411,6 +411,7 @@ class System(NamedTuple):
     order: Order
     method: str
     summarizer: str
+    permutation: int | None = None  # of order permuted: which one, from 0
     several_budgets: bool = False  # of the grid: then the setting names its own
 
     @property
@@ -426,6 +427,7 @@ class System(NamedTuple):
             f"{self.budget_tokens or 'all'} tokens" if self.several_budgets else "",
             f"first {self.n_documents}" if self.n_documents else "",
             self.order if self.order != "given" else "",
+            f"{self.permutation + 1}" if self.permutation is not None else "",
             self.method if self.method != "plain" else "",
         ]
         return "/".join(part for part in parts if part)
@@ -464,6 +466,25 @@ class Faithfulness(Strict):
     attribution: str | None = None  # the support judge whose best document is a sentence's place; null: each its own
 
 
+class Permutations(Strict):
+    """
+    Order `permuted`: each query's documents in several drawn orders, whose mean score is free of any one order's luck.
+
+    With a `half_width`, orders are added one by one until the interval of that mean over orders is as narrow.
+    """
+
+    n_orders: int = Field(3, ge=2)  # drawn at first
+    most: int = Field(24, ge=2)
+    half_width: float | None = Field(None, gt=0)  # points of 100; null: `n_orders` and no more
+
+    @model_validator(mode="after")
+    def _has_room(self) -> Permutations:
+        if self.n_orders > self.most:
+            msg = f"expected n_orders of at most {self.most} (`most`), found {self.n_orders}"
+            raise ValueError(msg)
+        return self
+
+
 class Experiment(Strict):
     """A whole configuration file."""
 
@@ -477,7 +498,7 @@ class Experiment(Strict):
     judges: dict[str, Judge] = {}
     support_judges: dict[str, SupportJudge] = {}
     methods: dict[str, Method] = {}  # beside those that ship
-    cards: dict[str, str] = {}  # judge -> the file of its card, as `longform calibrate --out` writes it
+    cards: dict[str, str] = {}  # of judges and support judges: the files that `longform calibrate --out` writes
     systems: tuple[SystemGrid, ...] = Field(min_length=1)
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
@@ -486,6 +507,7 @@ class Experiment(Strict):
     units: UnitKind = "bullets"  # what a summary is judged by
     importance: Importance = RelevanceImportance(kind="relevance")
     faithfulness: Faithfulness = Faithfulness()
+    permutations: Permutations = Permutations()
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
     aggregate: Literal["pooled", "per_summary"] = "pooled"
     resamples: int = Field(2000, ge=100)
@@ -522,7 +544,7 @@ class Experiment(Strict):
             yield from (("systems.reranker", name, self.rerankers) for name in grid.reranker if name is not None)
             yield from (("systems.summarizer", name, self.summarizers) for name in grid.summarizer)
             yield from (("systems.method", name, self.all_methods()) for name in grid.method)
-        yield from (("cards", name, self.judges) for name in self.cards)
+        yield from (("cards", name, {*self.judges, *self.support_judges}) for name in self.cards)
         if self.faithfulness.attribution is not None:
             yield "faithfulness.attribution", self.faithfulness.attribution, self.support_judges
         asking = [name for name, judge in self.judges.items() if not isinstance(judge, MeanJudge)]
@@ -551,7 +573,7 @@ class Experiment(Strict):
 
     def _combinations(self) -> tuple[System, ...]:
         systems = [
-            System(*parts, several_budgets=len(grid.budget_tokens) > 1)
+            System(*parts, permutation=permutation, several_budgets=len(grid.budget_tokens) > 1)
             for grid in self.systems
             for parts in product(
                 grid.retriever,
@@ -562,5 +584,6 @@ class Experiment(Strict):
                 grid.method,
                 grid.summarizer,
             )
+            for permutation in (range(self.permutations.n_orders) if "permuted" in parts else (None,))
         ]
         return tuple(dict.fromkeys(systems))

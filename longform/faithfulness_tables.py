@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import spearmanr
+from scipy.stats import t as student_t
 
 from longform.configuration import System
 from longform.keys import stable_seed
@@ -25,7 +26,7 @@ from longform.position_bias import (
     degenerate,
     n_bins,
 )
-from longform.statistics import Estimate, holm, pooled_mean
+from longform.statistics import LEVEL, Estimate, holm, pooled_mean
 
 Row = dict[str, Any]
 ORDERS = ("given", "top", "middle", "bottom")
@@ -162,7 +163,8 @@ def order_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[
     """
     alike: dict[tuple[str, System], dict[str, list[CheckedSummary]]] = {}
     for judge, system, group in groups(summaries):
-        alike.setdefault((judge, system._replace(order="given")), {})[system.order] = list(group)
+        if system.permutation is None:
+            alike.setdefault((judge, system._replace(order="given")), {})[system.order] = list(group)
     rows = []
     for (judge, base), by_order in alike.items():
         scores = {order: score(own, settings, judge, base, order) for order, own in by_order.items()}
@@ -247,3 +249,37 @@ def _aligned(
     if len(both) < 2 or (both == both[0]).all(axis=0).any():
         return {"spearman": None, "n": len(both)}
     return {"spearman": float(spearmanr(both[:, 0], both[:, 1]).statistic), "n": len(both)}
+
+
+def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | None) -> list[Row]:
+    """
+    The score over drawn orders: their mean with its interval over orders (Student's t), a row a judge and system.
+
+    `narrow`: whether the interval is within *half_width* points to either side; None: no width was asked for.
+    """
+    alike: dict[tuple[str, System], list[Group]] = {}
+    for judge, system, group in groups(summaries):
+        if system.permutation is not None:
+            alike.setdefault((judge, system._replace(permutation=None)), []).append(group)
+    return [named(judge, base) | _over_orders(found, half_width) for (judge, base), found in alike.items()]
+
+
+def _over_orders(orders: Sequence[Group], half_width: float | None) -> Row:
+    scores = [_mean(group) for group in orders]
+    known = np.array([score for score in scores if score is not None])
+    found: Row = {"n_orders": len(orders), "lowest": None, "highest": None, "narrow": None}
+    if len(known) < len(orders) or len(known) < 2:
+        return found | {"calibrated": Estimate(None, None, None, len(known)).as_json()}
+    mean = float(known.mean())
+    half = float(student_t.ppf((1 + LEVEL) / 2, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known)))
+    return found | {
+        "calibrated": Estimate(mean, mean - half, mean + half, len(known)).as_json(),
+        "lowest": float(known.min()),
+        "highest": float(known.max()),
+        "narrow": None if half_width is None else half <= half_width,
+    }
+
+
+def _mean(group: Group) -> float | None:
+    n = sum(summary.n for summary in group)
+    return _POINTS * sum(summary.total for summary in group) / n if n else None

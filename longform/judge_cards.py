@@ -13,10 +13,14 @@ from importlib.resources import files
 from typing import Any
 
 from longform.models import read_model
+from longform.support_cards import KIND, describe_support
+
+SUPPORT_LEXICAL = "support-lexical"
+"""The shipped card of the offline support judge, under whatever name it judges."""
 
 
 def shipped_card(judge: str) -> dict[str, Any] | None:
-    """The card that ships for `offline-people`, `offline-gpt-4o` or `released:NAME`; None: there is none."""
+    """The card that ships for `offline-people`, `offline-gpt-4o`, `support-lexical` or `released:NAME`; None: none."""
     resource = files("longform").joinpath("cards", f"{judge.replace(':', '_')}.json")
     return json.loads(resource.read_text(encoding="utf-8")) if resource.is_file() else None
 
@@ -34,6 +38,8 @@ def held_out_rows(scale: str) -> list[dict[str, Any]]:
 
 def describe(card: Mapping[str, Any]) -> str:
     """The judge's scale where it has one, its agreement with people, with intervals and the label set's hash."""
+    if card.get("kind") == KIND:
+        return describe_support(card)
     labels = card["labels"]
     topics = "1 topic" if labels["n_topics"] == 1 else f"{labels['n_topics']} topics"
     line = (

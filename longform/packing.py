@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 
 from longform.configuration import Order
 from longform.keys import stable_seed
+
+_FEW = 8  # documents, of which all orders may come to be drawn
 
 BY_IMPORTANCE = ("top", "middle", "bottom")
 """Orders that need to know how important each document is."""
@@ -72,6 +75,7 @@ def pack(
     order: Order,
     importance: ImportanceOf | None,
     seed: int,
+    permutation: int | None = None,
 ) -> Packing:
     """
     The documents of one prompt.
@@ -82,10 +86,11 @@ def pack(
         budget_tokens: None: no limit.
         order: How the documents that found room stand in the prompt; see `arranged`.
         importance: Of each document; read by top, middle and bottom, None for the others.
-        seed: Read by middle and random; one per query, or all queries share their coin flips.
+        seed: Read by middle, random and permuted; one per query, or all queries share their coin flips.
+        permutation: Which of the drawn orders, for `permuted`.
     """
     kept = _within_budget(ranking, document_tokens, budget_tokens)
-    prompt = arranged(list(kept), order=order, importance=importance, seed=seed)
+    prompt = arranged(list(kept), order=order, importance=importance, seed=seed, permutation=permutation)
     cut = next((document for document, tokens in kept.items() if tokens < document_tokens[document]), None)
     return Packing(
         documents=tuple(prompt),
@@ -96,15 +101,25 @@ def pack(
     )
 
 
-def arranged(documents: Sequence[int], *, order: Order, importance: ImportanceOf | None, seed: int) -> list[int]:
+def arranged(
+    documents: Sequence[int],
+    *,
+    order: Order,
+    importance: ImportanceOf | None,
+    seed: int,
+    permutation: int | None = None,
+) -> list[int]:
     """
     *documents* in prompt order.
 
-    `given` leaves them; `random` shuffles; `top` and `bottom` sort by importance, descending and ascending, ties as
-    given. `middle` by relevance sends each document without relevance to the front or the back with equal odds, and
-    sorts the others between them by descending relevance (SummHay's released code). `middle` by another importance puts
-    the most important document in the centre and the next ones alternately behind and before it, outwards; of an even
-    number, the centre is the place before the half. (Wan et al. state no rule.)
+    `given` leaves them; `random` shuffles; `permuted` is the one numbered *permutation* of orders drawn without
+    repetition, from the first again where all n! are drawn; `top` and `bottom` sort by importance, descending and
+    ascending, ties as given.
+
+    `middle` by relevance sends each document without relevance to the front or the back with equal odds, and sorts the
+    others between them by descending relevance (SummHay's released code). `middle` by another importance puts the most
+    important document in the centre and the next ones alternately behind and before it, outwards; of an even number,
+    the centre is the place before the half. (Wan et al. state no rule.)
 
     Raises:
         ValueError: An order by importance without importance.
@@ -114,21 +129,36 @@ def arranged(documents: Sequence[int], *, order: Order, importance: ImportanceOf
         return list(documents)
     if order == "random":
         return [documents[index] for index in generator.permutation(len(documents))]
+    if order == "permuted":
+        return [documents[index] for index in _drawn(len(documents), permutation or 0, generator)]
     if importance is None:
         msg = f"order {order!r} needs the importance of documents, found none"
         raise ValueError(msg)
-    weights = importance.of
     if order == "bottom":
-        return sorted(documents, key=lambda document: weights[document])
-    falling = sorted(documents, key=lambda document: -weights[document])
-    if order == "top":
-        return falling
+        return sorted(documents, key=lambda document: importance.of[document])
+    falling = sorted(documents, key=lambda document: -importance.of[document])
+    return falling if order == "top" else _middle(documents, falling, importance, generator)
+
+
+def _middle(
+    documents: Sequence[int], falling: Sequence[int], importance: ImportanceOf, generator: np.random.Generator
+) -> list[int]:
     if not importance.by_relevance:
         return _outwards(falling)
+    weights = importance.of
     above_all = max((weights[document] for document in documents), default=0) + 1
     to_front = dict(zip(documents, generator.random(len(documents)) < 0.5, strict=True))
     place = {d: above_all if weights[d] == 0 and to_front[d] else weights[d] for d in documents}
     return sorted(documents, key=lambda document: -place[document])
+
+
+def _drawn(n: int, number: int, generator: np.random.Generator) -> tuple[int, ...]:
+    """The order with this *number* among those drawn one after the other, none of them twice."""
+    wanted = number % factorial(n) if n < _FEW else number
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) <= wanted:
+        drawn[tuple(generator.permutation(n).tolist())] = None
+    return list(drawn)[wanted]
 
 
 def _outwards(falling: Sequence[int]) -> list[int]:

@@ -18,7 +18,7 @@ _MODES = {
 _NO_SCORE = "no sentence could be scored"
 _NOTHING_THERE = "no sentence is attributed to this place"
 _FEW_PLACES = "fewer than three places"
-_MOST_LINES = 8
+_MOST_BESIDE = 3  # settings beside the plain one in a figure
 
 
 def faithfulness_sections(results: Results) -> Iterator[Section]:
@@ -30,7 +30,7 @@ def faithfulness_sections(results: Results) -> Iterator[Section]:
         FAITHFULNESS,
         "Faithfulness",
         [_about(found), *_not_applicable(found)],
-        [*_scores(results, found), *_orders(results, found)],
+        [*_scores(results, found), *_orders(results, found), *_permutations(results, found)],
     )
     if found["places"]:
         tables = [*_curves(results, found), *_indices(results, found), *_alignment(found)]
@@ -124,6 +124,31 @@ def _orders(results: Results, found: Row) -> Iterator[Table]:
             f"{judge_line(results, judge)}. Faithfulness by where the important documents stand. {INTERVAL} "
             "Sensitivity: largest less smallest of the row; by chance: what it is on average when the names of the "
             "orders are exchanged within each query. Lower is better."
+        )
+        yield Table(caption, columns, body)
+
+
+def _permutations(results: Results, found: Row) -> Iterator[Table]:
+    columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
+    columns += [Column(name) for name in ("mean", "orders", "lowest", "highest")] + [
+        Column("why so many", numeric=False)
+    ]
+    for judge, rows in by_judge(found["permutations"]):
+        body = [
+            [
+                words(row["summarizer"]),
+                words(row["setting"]),
+                _estimate(row["calibrated"]),
+                count(row["n_orders"]),
+                number(row["lowest"], reason=_NO_SCORE),
+                number(row["highest"], reason=_NO_SCORE),
+                words(row["stopped"]),
+            ]
+            for row in rows
+        ]
+        caption = (
+            f"{judge_line(results, judge)}. Faithfulness over drawn orders of the documents: the mean, with its 95 % "
+            "interval over orders."
         )
         yield Table(caption, columns, body)
 
@@ -242,12 +267,16 @@ def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
             yield _place_plot(plain, measure, by="summarizer", name=f"place-{measure}{number_}"), told
         for place, summarizer in enumerate(distinct(rows, "summarizer")):
             own = [row for row in rows if row["summarizer"] == summarizer]
-            if len(own) > 1:
-                for part in range(0, len(own), _MOST_LINES):
-                    shown = own[part : part + _MOST_LINES]
-                    told = f"{summarizer}: faithfulness by place. {judge_line(results, judge)}"
-                    name = f"place{number_}-{place}-{part}"
-                    yield _place_plot(shown, "faithfulness", by="setting", name=name), told
+            for part, shown in enumerate(_panels(own)):
+                told = f"{summarizer}: faithfulness by place. {judge_line(results, judge)}"
+                yield _place_plot(shown, "faithfulness", by="setting", name=f"place{number_}-{place}-{part}"), told
+
+
+def _panels(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """A summarizer's settings, a few a panel, each beside the plain one."""
+    plain, others = ([row for row in rows if ("/" in row["setting"]) == other] for other in (False, True))
+    for start in range(0, len(others), _MOST_BESIDE):
+        yield [*plain[:1], *others[start : start + _MOST_BESIDE]]
 
 
 def _place_plot(rows: Sequence[Row], measure: str, *, by: str, name: str) -> Plot | None:

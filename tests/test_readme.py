@@ -60,6 +60,7 @@ def test_commands_run_as_written(tmp_path: Path) -> None:
 def test_commands_on_released_files_run_as_written(tmp_path: Path, released: Path) -> None:
     for file in (released / "summhay").glob("*.json.gz"):
         shutil.copy(file, tmp_path)
+    shutil.copy(released / "longformfact" / "generation" / "multixscience.jsonl.gz", tmp_path)
 
     done = run("\n".join(blocks("released")), tmp_path)
 

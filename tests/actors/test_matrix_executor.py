@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from actors.matrix_executor import Group, MatrixExecutor, group_of
+from actors.matrix_executor import Group, MatrixExecutor, group_of, growing
 from longform.chat import Capabilities, ChatReply, ChatRequest, Message
 from longform.configuration import ChatSettings
 
@@ -108,3 +110,36 @@ def test_shared_tokens_are_those_of_the_common_beginning(n: int) -> None:
     shared = "w" * 4000
     found = group_of("a", [ask(f"{shared}{'x' * 400}{place}") for place in range(n)])
     assert found.shared_tokens == pytest.approx(1100 if n > 1 else 1100.25)
+
+
+def test_what_the_first_of_growing_prompts_leaves_is_what_the_next_takes() -> None:
+    """Not the shortest, which is all that they have in common."""
+    texts = ["w" * n for n in (12_000, 8_000, 400)]
+    assert group_of("a", [ask(text) for text in texts]).shared_tokens == pytest.approx(2000)
+    assert group_of("a", []).shared_tokens == 0
+
+
+@given(st.lists(st.text("ab", max_size=12), max_size=8))
+def test_growing_prompts_stand_together_behind_the_longest(texts: list[str]) -> None:
+    groups = growing([ask(text) for text in texts])
+    assert sorted(place for group in groups for place in group) == list(range(len(texts)))
+    for group in groups:
+        lengths = [len(texts[place]) for place in group]
+        assert lengths == sorted(lengths, reverse=True)
+        for place in group[1:]:
+            half = -(-len(texts[place]) // 2)
+            assert texts[group[0]].startswith(texts[place][:half])
+
+
+def test_lengths_of_two_texts_are_two_groups() -> None:
+    texts = ["aa", "bbbbbb", "aaaaaa", "bbbbx", "", "abbbbb"]
+    assert growing([ask(text) for text in texts]) == [[1, 3, 4], [2, 0], [5]]
+
+
+@pytest.mark.parametrize(("whole", "n_replicas"), [(True, 1), (False, 2)])
+async def test_a_whole_group_is_never_divided(*, whole: bool, n_replicas: int) -> None:
+    chat = Recording()
+    urls = ["http://127.0.0.1:1", "http://127.0.0.1:2"]
+    parts = group_of("a", [ask(str(item)) for item in range(20)], whole=whole)
+    await executor(chat, replicas=urls).replies([parts])
+    assert len({request.replica for request in chat.asked}) == n_replicas

@@ -10,7 +10,7 @@ import pytest
 from jobs.cards import judge_rows, released_judge_row
 from longform.configuration import Experiment
 from longform.errors import UsageError
-from longform.judge_cards import shipped_card, shipped_card_line
+from longform.judge_cards import SUPPORT_LEXICAL, shipped_card, shipped_card_line
 
 OFFLINE = {"kind": "offline", "calibration": "gpt-4o"}
 
@@ -77,3 +77,57 @@ def test_released_judge_has_its_card_and_no_scale() -> None:
 
     assert row["scale"] is None
     assert row["card"].startswith("against people: r 0.72")
+
+
+LEXICAL = {"kind": "offline"}
+CHAT = {"kind": "chat", "chat": {"provider": "scripted", "model": "scripted", "script": "obedient"}}
+
+
+def support_rows(tmp_path: Path, *, card: object = None, **judges: object) -> list[dict[str, object]]:
+    """Rows of support judges, the first of them with *card*."""
+    if card is None:
+        return judge_rows(experiment({}, support_judges=judges))
+    (tmp_path / "card.json").write_text(json.dumps(card))
+    return judge_rows(experiment({}, support_judges=judges, cards={next(iter(judges)): str(tmp_path / "card.json")}))
+
+
+def test_offline_support_judge_has_its_card_under_whatever_name_and_others_have_none(tmp_path: Path) -> None:
+    lexical, chat = support_rows(tmp_path, mine=LEXICAL, gpt=CHAT)
+
+    assert lexical == {"judge": "mine", "scale": None, "card": shipped_card_line(SUPPORT_LEXICAL)}
+    assert "longeval_pubmed by sentence, held out: balanced accuracy" in str(lexical["card"])
+    assert chat == {"judge": "gpt", "scale": None, "card": None}
+
+
+def test_named_card_of_a_support_judge_is_read(tmp_path: Path) -> None:
+    card = shipped_card(SUPPORT_LEXICAL)
+    assert card is not None
+    (row,) = support_rows(tmp_path, card=card | {"note": "a card of mine"}, mine=LEXICAL)
+
+    assert str(row["card"]).endswith("; a card of mine")
+
+
+@pytest.mark.parametrize(
+    ("card", "error"),
+    [
+        (shipped_card("offline-people"), "the card of a support judge, as 'mine' is, found one of coverage"),
+        ((shipped_card(SUPPORT_LEXICAL) or {}) | {"version": "0"}, "found one of other version"),
+        ((shipped_card(SUPPORT_LEXICAL) or {}) | {"settings": CHAT}, "found one of other settings"),
+        ({"kind": "support"}, "expected a judge card"),
+    ],
+)
+def test_card_that_is_not_of_this_support_judge_is_refused(tmp_path: Path, card: object, error: str) -> None:
+    with pytest.raises(UsageError, match=error):
+        support_rows(tmp_path, card=card, mine=LEXICAL)
+
+
+def test_card_of_support_is_refused_for_a_coverage_judge(tmp_path: Path) -> None:
+    (tmp_path / "card.json").write_text(json.dumps(shipped_card(SUPPORT_LEXICAL)))
+
+    with pytest.raises(UsageError, match="a coverage judge, as 'mine' is, found one of support"):
+        judge_rows(experiment({"mine": OFFLINE}, cards={"mine": str(tmp_path / "card.json")}))
+
+
+def test_card_of_an_unknown_judge_is_refused() -> None:
+    with pytest.raises(ValueError, match="cards names 'other'"):
+        experiment({"mine": OFFLINE}, support_judges={"lexical": LEXICAL}, cards={"other": "card.json"})

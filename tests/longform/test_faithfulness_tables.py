@@ -13,6 +13,7 @@ from longform.faithfulness_tables import (
     cells,
     length_rows,
     order_rows,
+    permutation_rows,
     place_rows,
 )
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
@@ -22,8 +23,10 @@ from longform.report import html, markdown
 SETTINGS = Settings(seed=1, resamples=200)
 
 
-def system(*, order: str = "given", n_documents: int | None = None, method: str = "plain") -> System:
-    return System("full", None, None, n_documents, order, method, "writer")  # type: ignore[arg-type]
+def system(
+    *, order: str = "given", n_documents: int | None = None, method: str = "plain", permutation: int | None = None
+) -> System:
+    return System("full", None, None, n_documents, order, method, "writer", permutation)  # type: ignore[arg-type]
 
 
 def checked(
@@ -97,6 +100,21 @@ def test_lengths_stand_in_order_each_with_its_curve() -> None:
     assert [len(point["curve"]) for point in row["lengths"]] == [3, 4, 5]
 
 
+@pytest.mark.parametrize(("half_width", "narrow"), [(None, None), (30.0, True), (20.0, False)])
+def test_orders_give_a_mean_with_an_interval_over_orders(half_width: float | None, narrow: bool | None) -> None:
+    """Scores 50, 60 and 70: Student's t with two degrees of freedom, 4.303 * 10 / sqrt(3)."""
+    summaries = [
+        checked(query, np.full((2, 4), value), of=system(order="permuted", permutation=number))
+        for number, value in enumerate((0.5, 0.6, 0.7))
+        for query in range(3)
+    ]
+    (row,) = permutation_rows(summaries, half_width)
+    assert row["calibrated"]["value"] == pytest.approx(60.0)
+    assert row["calibrated"]["high"] - row["calibrated"]["value"] == pytest.approx(24.84, abs=0.01)
+    assert (row["lowest"], row["highest"], row["n_orders"]) == (pytest.approx(50), pytest.approx(70), 3)
+    assert row["narrow"] is narrow
+
+
 def test_judges_that_attribute_alike_correlate() -> None:
     rng = np.random.default_rng(3)
     one = [rng.random((5, 6)) for _ in range(10)]
@@ -121,6 +139,7 @@ def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> No
         "lengths": length_rows(summaries, SETTINGS),
         "alignment": alignment_rows(summaries),
         "attribution": None,
+        "permutations": [],
         "not_applicable": [{"summarizer": "offline", "setting": "full/incremental", "method": "incremental"}],
     }
     results = {"title": "t", "fidelity": "ours", "aggregate": "pooled", "faithfulness": found, "run": {}}

@@ -126,3 +126,14 @@ def test_random_is_a_shuffle_of_its_seed() -> None:
     again = arranged(range(20), order="random", importance=None, seed=0)
     assert tuple(again) in shuffles
     assert sorted(again) == list(range(20))
+
+
+def test_permuted_orders_are_all_different_until_all_are_drawn() -> None:
+    def drawn(number: int) -> tuple[int, ...]:
+        return tuple(arranged(range(3), order="permuted", importance=None, seed=5, permutation=number))
+
+    first = [drawn(number) for number in range(6)]
+    assert len(set(first)) == 6
+    assert [drawn(number) for number in range(6, 12)] == first
+    many = {tuple(arranged(range(30), order="permuted", importance=None, seed=5, permutation=n)) for n in range(20)}
+    assert len(many) == 20

@@ -1,0 +1,250 @@
+"""
+A support judge against people's labels of summaries and sentences: its card, and the grid of mergings.
+
+Reads   documents, summaries, labels and rankings of a benchmark made by `longform ingest longformfact`
+Writes  `verdicts` into the folder that `--run` names, where they are found again; else they are kept for the command
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import yaml
+
+from actors.benchmark import Benchmark
+from actors.chat import check_chat
+from actors.storage import Folder
+from jobs.calling import Calling, calling_of, identity
+from jobs.cards import judge_version, write_card
+from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
+from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome
+from jobs.configs import read_experiment, validated
+from jobs.label_cells import Judging, cells_stage, cells_tasks, read_cells, work_ids
+from jobs.label_texts import labelled_texts
+from jobs.stage import run_stage
+from longform.configuration import ChatSupportJudge, Experiment, OfflineSupportJudge, Strict, SupportJudge
+from longform.errors import UsageError
+from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
+from longform.meta_evaluation import (
+    CHUNK,
+    DOCUMENT,
+    FULL,
+    ORDERS,
+    LabelledSummary,
+    Scoring,
+    grid,
+    label_counts,
+    order_mode,
+    order_study,
+)
+from longform.meta_evaluation_words import meta_evaluation_words
+from longform.support_cards import shown_row, support_card
+
+SHIPPED: Mapping[str, SupportJudge] = {"offline": OfflineSupportJudge(kind="offline")}
+
+
+UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
+"""The share of cells above which the exit code says so, where no configuration does."""
+
+
+class Asked(NamedTuple):
+    """What is to be calibrated, and how."""
+
+    name: str
+    settings: SupportJudge
+    prompts: str | None = None  # a folder whose files replace ours of the same name
+    modes: tuple[str, ...] = (DOCUMENT,)
+    orders: bool = False
+    scoring: Scoring = Scoring()
+
+    @property
+    def all_modes(self) -> list[str]:
+        """The modes whose cells are needed."""
+        by_order = [order_mode(order) for order in ORDERS] if self.orders else []
+        return list(dict.fromkeys([*self.modes, *by_order]))
+
+
+def calibrate_support(
+    bench_url: str, asked: Asked, *, run: Folder, cluster: Cluster, calling: Calling
+) -> dict[str, Any]:
+    """
+    What the judge is worth on the benchmark's labels, as JSON values: `grid`, `orders`, counts, and its `card`.
+
+    Args:
+        bench_url: With labels of annotator `people`.
+        asked: The judge, modes and measures.
+        run: Where verdicts are, and are found.
+        cluster: Where the judge runs.
+        calling: Where the calls of a judge that asks a model are recorded, and what they may cost.
+
+    Raises:
+        UsageError: There are no labels, the judge cannot be used, or no summary has the ranking that orders need.
+    """
+    texts = labelled_texts(Benchmark(bench_url))
+    if asked.orders and not any(text.ranking for text in texts):
+        raise UsageError(f"{bench_url}: orders need a ranking of documents by importance, and no summary has one")
+    judging = _judging(bench_url, asked)
+    wanted = work_ids(judging, texts, asked.all_modes)
+    tasks = cells_tasks(run, judging, wanted)
+    stage = cells_stage(run, judging, calling=calling, threads=max(1, int(cluster.cpus)))
+    if isinstance(asked.settings, ChatSupportJudge) and tasks:
+        check_chat(asked.settings.chat, with_key=True)
+        calling.check_prices([asked.settings.chat])
+        cluster.start()
+        calling.start()
+    run_stage(run, stage, len(wanted), tasks, cluster=cluster)
+    cells, failures = read_cells(run, wanted)
+    summaries = [text.summary for text in texts]
+    found = {
+        "judge": asked.name,
+        "scoring": asked.scoring._asdict(),
+        "data_sets": [
+            {**counts, "held_out": counts["data_set"] in _held_out(summaries, judging.fitted)}
+            for counts in label_counts(summaries)
+        ],
+        "n_cells": sum(matrix.size for matrix in cells.values()),
+        "n_cells_unjudged": sum(failures.values()),
+        "failures": failures,
+        "grid": grid(summaries, cells, asked.modes, asked.scoring),
+        "orders": order_study(summaries, cells, asked.scoring) if asked.orders else None,
+    }
+    return found | {"card": _card(asked, judging, found, summaries)}
+
+
+def _judging(bench_url: str, asked: Asked) -> Judging:
+    scoring, settings = asked.scoring, asked.settings
+    return Judging(
+        bench_url=bench_url,
+        name=asked.name,
+        settings=settings,
+        version=judge_version(settings, asked.prompts),
+        fidelity=scoring.fidelity,
+        seed=scoring.seed,
+        prompts=asked.prompts,
+        fitted=frozenset(_fitted_articles(settings)),
+    )
+
+
+def _fitted_articles(settings: SupportJudge) -> list[str]:
+    # the offline judge's figures on its own training labels would be in sample; only its shipped card names them
+    if not isinstance(settings, OfflineSupportJudge):
+        return []
+    return list((shipped_card(SUPPORT_LEXICAL) or {})["fitted_articles"])
+
+
+def _held_out(summaries: Sequence[LabelledSummary], fitted: frozenset[str]) -> list[str]:
+    return sorted({summary.data_set for summary in summaries if summary.article in fitted})
+
+
+def _card(
+    asked: Asked, judging: Judging, found: Mapping[str, Any], summaries: Sequence[LabelledSummary]
+) -> dict[str, Any] | None:
+    if shown_row(found) is None:
+        return None
+    return support_card(
+        judge=asked.name,
+        settings=identity(asked.settings),
+        version=judging.version,
+        found=found,
+        summaries=summaries,
+        held_out=_held_out(summaries, judging.fitted),
+        fitted_articles=sorted(judging.fitted),
+    )
+
+
+# ---------------------------------------------------------------- command line
+
+
+def add_support_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("of support judges")
+    group.add_argument("--modes", default=DOCUMENT, help="comma list of document, full, chunk-N (N tokens)")
+    group.add_argument("--orders", action="store_true", help="judge the joined documents in four orders by importance")
+    group.add_argument("--fidelity", choices=["ours", "release"], default="ours", help="how missing cells are merged")
+    group.add_argument("--threshold", type=float, default=Scoring().threshold, help="a number above it is supported")
+    group.add_argument("--run", metavar="RUN", help="keep verdicts in this folder, and find them there")
+    add_cluster_arguments(group)  # type: ignore[arg-type]  # a group adds arguments as a parser does
+
+
+def support_outcome(arguments: argparse.Namespace) -> Outcome:
+    """The verb, for a support judge; exit code 3 where more than the threshold of cells are unjudged."""
+    experiment = read_experiment(arguments.config) if arguments.config else None
+    asked = asked_of(
+        arguments, experiment.support_judges if experiment else {}, experiment.prompts if experiment else None
+    )
+    if arguments.out and DOCUMENT not in asked.modes:
+        raise UsageError(f"--out: a card is of mode {DOCUMENT}, found --modes {arguments.modes}")
+    calling = calling_of(arguments, "calibrate", arguments.benchmark)
+    with ExitStack() as until_done, cluster_of(arguments) as cluster:
+        run = run_of(arguments, until_done)
+        found = calibrate_support(arguments.benchmark, asked, run=run, cluster=cluster, calling=calling)
+    words = meta_evaluation_words(found)
+    if found["card"]:
+        write_card(found["card"], note=arguments.note, out=arguments.out)
+        words += f"\n\nThe card: {describe(found['card'])}"
+    share = found["n_cells_unjudged"] / found["n_cells"]
+    most = experiment.unjudged_threshold if experiment else UNJUDGED_THRESHOLD
+    return Outcome(found, words, FAILURES_ABOVE_THRESHOLD if share > most else DONE)
+
+
+def asked_of(arguments: argparse.Namespace, configured: Mapping[str, SupportJudge], prompts: str | None) -> Asked:
+    """
+    What the command line asks for.
+
+    Raises:
+        UsageError: No such judge or mode, or a threshold outside [0, 1).
+    """
+    if not 0 <= arguments.threshold < 1:
+        raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
+    name, settings = named_support_judge(arguments.support, {**SHIPPED, **configured})
+    scoring = Scoring(arguments.fidelity, arguments.threshold, arguments.seed, arguments.resamples)
+    return Asked(name, settings, prompts, modes_of(arguments.modes), arguments.orders, scoring)
+
+
+def modes_of(text: str) -> tuple[str, ...]:
+    """
+    The modes of a comma list, each once.
+
+    Raises:
+        UsageError: One is none.
+    """
+    modes = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    for mode in modes:
+        size = mode.removeprefix(CHUNK)
+        if mode not in {DOCUMENT, FULL} and not (mode.startswith(CHUNK) and size.isdecimal() and int(size) > 0):
+            raise UsageError(f"--modes: expected document, full or chunk-N with N tokens, found {mode!r}")
+    return modes
+
+
+class _Named(Strict):
+    judge: SupportJudge
+
+
+def named_support_judge(text: str, known: Mapping[str, SupportJudge]) -> tuple[str, SupportJudge]:
+    """
+    A judge of *known*, or the one that YAML settings such as `{kind: checkpoint, model: ...}` define, with its name.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if text in known:
+        return text, known[text]
+    try:
+        settings = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UsageError(f"--support {text!r}: expected YAML: {error}") from error
+    if not isinstance(settings, dict):
+        raise UsageError(f"no support judge {text!r}: expected settings as YAML, or one of {sorted(known)}")
+    judge = validated(_Named, {"judge": settings}, (), where="--support").judge
+    name = judge.chat.model if isinstance(judge, ChatSupportJudge) else getattr(judge, "model", judge.kind)
+    return name, judge
+
+
+def run_of(arguments: argparse.Namespace, until_done: ExitStack) -> Folder:
+    """The folder of verdicts; one of the command's own, deleted behind it, where none is named."""
+    if arguments.run:
+        return Folder(arguments.run)
+    return Folder(until_done.enter_context(tempfile.TemporaryDirectory(prefix="longform-calibrate-")))

@@ -1,0 +1,218 @@
+"""
+People's labels x texts -> `verdicts` of a support judge, for its calibration. N:M.
+
+The summaries of one article are one task, so that each of its texts is read once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from actors.benchmark import Benchmark
+from actors.call_context import CallContext
+from actors.storage import Folder
+from actors.support_judges import AskSupport, Verdicts
+from jobs.calling import Calling, identity, open_rows
+from jobs.label_texts import LabelledText, labelled_texts, texts_of_mode
+from jobs.stage import Row, Stage, Task
+from longform.configuration import ChatSupportJudge, SupportJudge
+from longform.keys import content_key
+from longform.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity
+from longform.metrics.faithfulness import Array
+from longform.support_judging import SupportGroup, SupportVerdict
+
+
+class Wanted(NamedTuple):
+    """The cells of one summary in one mode."""
+
+    text: LabelledText
+    mode: str
+
+
+class Judging(NamedTuple):
+    """A support judge on a benchmark's labels, as small values that reach a worker."""
+
+    bench_url: str
+    name: str
+    settings: SupportJudge
+    version: str  # changes with all that can change its verdicts beside its settings
+    fidelity: Fidelity
+    seed: int
+    prompts: str | None
+    fitted: frozenset[str]  # articles that the judge was fitted on: judged by models that have not seen them
+
+
+def work_ids(judging: Judging, texts: Sequence[LabelledText], modes: Sequence[str]) -> dict[str, Wanted]:
+    """Work id -> cells. Orders by importance are only of summaries whose documents have a ranking."""
+    how = [identity(judging.settings), judging.version, judging.fidelity, judging.seed]
+    dataset = Benchmark(judging.bench_url).manifest["dataset_hash"]
+    found = {}
+    for text in texts:
+        fitted = sorted(judging.fitted) if text.summary.article in judging.fitted else []
+        for mode in modes:
+            if text.ranking or not mode.startswith(f"{FULL}-"):
+                key = content_key("labels", judging.name, *how, dataset, text.summary.summary_id, mode, fitted)
+                found[key] = Wanted(text, mode)
+    return found
+
+
+def cells_stage(run: Folder, judging: Judging, *, calling: Calling, threads: int) -> Stage:
+    chat = judging.settings.chat if isinstance(judging.settings, ChatSupportJudge) else None
+    context = calling.context(f"calibrate {judging.name}")
+    settings = judging.settings.model_dump(mode="json")
+    depends = judging._asdict() | {"settings": settings, "fitted": sorted(judging.fitted)}
+    return Stage(
+        name=f"judge {judging.name}",
+        table="verdicts",
+        identity=content_key(run.url, depends, threads),
+        make_worker=partial(CellsWorker, judging, context, threads),
+        holds_model=True,
+        asynchronous=chat is not None,
+        slots=open_rows(chat) if chat else 1,
+    )
+
+
+def cells_tasks(run: Folder, judging: Judging, wanted: Mapping[str, Wanted]) -> list[Task]:
+    """A task an article; the articles the judge was fitted on are one task, as their models share examples."""
+    done = run.locate("verdicts")
+    by_article: dict[str, list[Row]] = {}
+    for work_id, (text, mode) in wanted.items():
+        if work_id not in done:
+            article = text.summary.article
+            item = {"work_id": work_id, "summary_id": text.summary.summary_id, "article": article, "mode": mode}
+            by_article.setdefault("" if article in judging.fitted else article, []).append(item)
+    return [
+        Task(work_ids=tuple(item["work_id"] for item in items), payload={"items": items})
+        for items in by_article.values()
+    ]
+
+
+class CellsWorker:
+    """Task payload -> verdict rows; what it loads, it loads once."""
+
+    def __init__(self, judging: Judging, context: CallContext, threads: int) -> None:
+        from actors.support_judges import make_support_judge
+        from actors.tokenizer import TokenCounter
+
+        self._judging, self._threads = judging, threads
+        self._benchmark = Benchmark(judging.bench_url)
+        self._texts = {text.summary.summary_id: text for text in labelled_texts(self._benchmark)}
+        self._prefix_chars = TokenCounter(threads=threads).prefix_chars
+        self._ask = make_support_judge(
+            judging.name, judging.settings, prompts=judging.prompts, context=context, threads=threads
+        )
+        self._left_out: Any = None
+
+    async def __call__(self, payload: Mapping[str, Any]) -> list[Row]:
+        by_article: dict[str, list[Row]] = {}
+        for item in payload["items"]:
+            by_article.setdefault(item["article"], []).append(item)
+        return [row for article, items in by_article.items() for row in await self._judged(article, items)]
+
+    async def _judged(self, article: str, items: Sequence[Row]) -> list[Row]:
+        found = [(item, place, group) for item in items for place, group in enumerate(self._groups(item))]
+        verdicts = await self._asker(article)([group for _, _, group in found])
+        return [
+            row
+            for (item, place, group), cells in zip(found, verdicts, strict=True)
+            for row in _rows(self._judging.name, item, place, group, cells)
+        ]
+
+    def _groups(self, item: Row) -> list[SupportGroup]:
+        text = self._texts[item["summary_id"]]
+        texts = texts_of_mode(
+            self._benchmark.documents(text.haystack_id),
+            item["mode"],
+            ranking=text.ranking,
+            fidelity=self._judging.fidelity,
+            seed=self._judging.seed,
+            prefix_chars=self._prefix_chars,
+        )
+        return [SupportGroup(content_key(said), said, text.sentences) for said in texts]
+
+    def _asker(self, article: str) -> AskSupport:
+        if article not in self._judging.fitted:
+            return self._ask
+        if self._left_out is None:
+            fitted = [text for text in self._texts.values() if text.summary.article in self._judging.fitted]
+            self._left_out = _left_out_judge(self._benchmark, fitted, self._threads)
+
+        async def ask(groups: Sequence[SupportGroup]) -> Verdicts:
+            judged: Verdicts = self._left_out.judge_without(article, groups)
+            return judged
+
+        return ask
+
+
+def _left_out_judge(benchmark: Benchmark, fitted: Sequence[LabelledText], threads: int) -> Any:
+    from actors.article_left_out import ArticleLeftOutJudge, Embed
+    from longform.training.support_judge import LabelledSentence, labelled_sentences
+
+    def examples(embed: Embed) -> list[LabelledSentence]:
+        return [
+            sentence
+            for text in fitted
+            for sentence in labelled_sentences(
+                text.summary.article,
+                [document.text for document in benchmark.documents(text.haystack_id)],
+                text.sentences,
+                [int(label) for label in text.summary.labels],
+                embed,
+            )
+        ]
+
+    return ArticleLeftOutJudge(examples, threads=threads)
+
+
+def _rows(name: str, item: Row, place: int, group: SupportGroup, verdicts: Sequence[SupportVerdict]) -> list[Row]:
+    # the text's place stands where it has a meaning: a document's in the haystack, a chunk's in the joined text
+    mode = item["mode"]
+    chunked = mode.startswith(CHUNK)
+    return [
+        {
+            "work_id": item["work_id"],
+            "judge": name,
+            "summary_id": item["summary_id"],
+            "unit_index": index,
+            "target_kind": "document",
+            "target_id": group.text_id,
+            "mode": mode,
+            "doc_position": place if mode == DOCUMENT else None,
+            "chunk_index": place if chunked else verdict.chunk_index,
+            "repeat": 0,
+            "answer": verdict.answer,
+            "probability": verdict.probability,
+            "failure": verdict.failure,
+            "reply": verdict.reply,
+            "call_id": verdict.call_id,
+        }
+        for index, verdict in enumerate(verdicts)
+    ]
+
+
+def read_cells(run: Folder, wanted: Mapping[str, Wanted]) -> tuple[Cells, dict[str, int]]:
+    """The cells, and how many were not judged, by reason."""
+    cells: dict[tuple[str, str], Array] = {}
+    failures: dict[str, int] = {}
+    by_work_id: dict[str, list[Row]] = {}
+    for row in run.read("verdicts", work_ids=wanted).to_pylist():
+        by_work_id.setdefault(row["work_id"], []).append(row)
+        if row["answer"] is None:
+            failures[row["failure"]] = failures.get(row["failure"], 0) + 1
+    for work_id, (text, mode) in wanted.items():
+        cells[mode, text.summary.summary_id] = _matrix(by_work_id[work_id], mode)
+    return cells, failures
+
+
+def _matrix(rows: Sequence[Row], mode: str) -> Array:
+    place = "doc_position" if mode == DOCUMENT else "chunk_index" if mode.startswith(CHUNK) else None
+    at = [(0 if place is None else row[place], row["unit_index"]) for row in rows]
+    matrix = np.full((max(p for p, _ in at) + 1, max(s for _, s in at) + 1), np.nan)
+    for cell, row in zip(at, rows, strict=True):
+        value = SupportVerdict(row["answer"], row["probability"]).value
+        matrix[cell] = np.nan if value is None else value
+    return matrix

@@ -1,0 +1,132 @@
+"""The summaries that people labelled for support, and the texts that their sentences are checked against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, cast
+
+from actors.benchmark import Benchmark
+from jobs.check import SEPARATOR
+from jobs.stage import Row
+from longform.configuration import Order
+from longform.errors import UsageError
+from longform.formats.longformfact import IMPORTANCE, PEOPLE
+from longform.keys import content_key
+from longform.meta_evaluation import CHUNK, DOCUMENT, FULL, Fidelity, LabelledSummary
+from longform.packing import ImportanceOf, arranged
+from longform.records import Document
+from longform.release_sentences import release_sentences
+
+PrefixChars = Callable[[str, int], int]
+"""(text, tokens) -> characters that so many tokens hold."""
+
+_ANSWERS = {"supported": True, "unsupported": False}
+
+
+class LabelledText(NamedTuple):
+    """A labelled summary, with the sentences that are judged."""
+
+    summary: LabelledSummary
+    haystack_id: str
+    sentences: tuple[str, ...]  # those with a label, or all where the label is of the summary
+    ranking: Mapping[str, int] | None  # document -> importance, larger is more; None: it has none
+
+
+def labelled_texts(benchmark: Benchmark) -> list[LabelledText]:
+    """
+    The summaries that people labelled, in the benchmark's order; those without any label left are none.
+
+    Raises:
+        UsageError: There is none, or a data set's labels are of sentences here and of summaries there.
+    """
+    labels: dict[str, list[Row]] = {}
+    for row in benchmark.folder.read("labels").to_pylist():
+        if row["annotator"] == PEOPLE and row["answer"] in _ANSWERS:
+            labels.setdefault(row["summary_id"], []).append(row)
+    rankings = _rankings(benchmark)
+    summaries = [row for row in benchmark.folder.read("summaries").to_pylist() if row["summary_id"] in labels]
+    found = [_labelled(benchmark, row, labels[row["summary_id"]], rankings.get(row["query_id"])) for row in summaries]
+    levels = {(text.summary.data_set, text.summary.level) for text in found}
+    if not found or len(levels) > len({name for name, _ in levels}):
+        expected = f"labels of support by annotator {PEOPLE!r}, in each data set all of sentences or all of summaries"
+        raise UsageError(f"{benchmark.folder.url}: expected {expected}; found {sorted(levels) or 'none'}")
+    return found
+
+
+def _rankings(benchmark: Benchmark) -> dict[str, dict[str, int]]:
+    """Query -> document -> importance, of queries that the benchmark ships a ranking for."""
+    found: dict[str, dict[str, int]] = {}
+    for row in benchmark.folder.read("rankings", columns=["query_id", "system", "doc_id", "rank"]).to_pylist():
+        if row["system"] == IMPORTANCE:
+            found.setdefault(row["query_id"], {})[row["doc_id"]] = -row["rank"]
+    return found
+
+
+def _labelled(benchmark: Benchmark, row: Row, labels: Sequence[Row], ranking: Mapping[str, int] | None) -> LabelledText:
+    haystack_id, sentences = row["haystack_id"], release_sentences(row["text"])
+    whole = any(label["unit_index"] is None for label in labels)
+    if whole and len(labels) > 1:
+        raise UsageError(f"{row['summary_id']}: expected one label, or labels of sentences; found {len(labels)} labels")
+    in_order = labels if whole else sorted(labels, key=lambda label: int(label["unit_index"]))
+    summary = LabelledSummary(
+        summary_id=row["summary_id"],
+        data_set=_data_set(haystack_id),
+        article=content_key([document.text for document in with_text(benchmark.documents(haystack_id))]),
+        level="summary" if whole else "sentence",
+        labels=tuple(_ANSWERS[label["answer"]] for label in in_order),
+    )
+    asked = sentences if whole else [sentences[label["unit_index"]] for label in in_order]
+    return LabelledText(summary, haystack_id, tuple(asked), ranking)
+
+
+def _data_set(haystack_id: str) -> str:
+    # longformfact:NAME:LINE; any other benchmark is one data set
+    parts = haystack_id.split(":")
+    return parts[1] if len(parts) == 3 else "labels"
+
+
+def with_text(documents: Sequence[Document]) -> list[Document]:
+    return [document for document in documents if document.text.strip()]
+
+
+def texts_of_mode(
+    documents: Sequence[Document],
+    mode: str,
+    *,
+    ranking: Mapping[str, int] | None,
+    fidelity: Fidelity,
+    seed: int,
+    prefix_chars: PrefixChars,
+) -> list[str]:
+    """
+    What the sentences of a summary of *documents* are checked against.
+
+    Args:
+        documents: All of the haystack.
+        mode: `document`, `full`, `full-` and an order by importance, or `chunk-` and cl100k tokens.
+        ranking: Document -> importance; read by those orders.
+        fidelity: `ours` leaves out documents without text.
+        seed: Of the orders.
+        prefix_chars: Of the tokenizer; read by chunks.
+    """
+    kept = list(documents) if fidelity == "release" else with_text(documents)
+    texts = [document.text for document in kept]
+    if mode == DOCUMENT:
+        return texts
+    if mode.startswith(CHUNK):
+        return chunks(SEPARATOR.join(texts), int(mode.removeprefix(CHUNK)), prefix_chars)
+    if mode != FULL:
+        order = cast("Order", mode.removeprefix(f"{FULL}-"))
+        importance = ImportanceOf([(ranking or {})[document.doc_id] for document in kept], by_relevance=False)
+        texts = [texts[place] for place in arranged(range(len(kept)), order=order, importance=importance, seed=seed)]
+    return [SEPARATOR.join(texts)]
+
+
+def chunks(text: str, n_tokens: int, prefix_chars: PrefixChars) -> list[str]:
+    """*text* cut behind every *n_tokens* tokens; the pieces joined are the text."""
+    found = []
+    while text:
+        size = prefix_chars(text, n_tokens) or 1  # of a character that holds more tokens than a chunk
+        found.append(text[:size])
+        text = text[size:]
+    return found

@@ -1,0 +1,204 @@
+"""
+Support judges against people's labels of whole summaries or of their sentences.
+
+Wan et al. (On Positional Bias of Faithfulness for Long-form Summarization), section 3 and appendix B: what a judge said
+of each (text, sentence) is merged over texts and, where a label is of a whole summary, over sentences; balanced
+accuracy of the merged numbers is taken in each data set, then its mean over data sets. The texts are the documents, all
+of them joined in one order or another, or chunks of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from longform.metrics.balanced import Labelled, Separation, separation
+from longform.metrics.faithfulness import (
+    MERGES,
+    RECOMMENDED,
+    SUPPORTED,
+    Array,
+    Merge,
+    Merging,
+    merge_documents,
+    merge_documents_as_released,
+    sensitivity,
+    summary_faithfulness,
+)
+
+Level = Literal["sentence", "summary"]
+Fidelity = Literal["ours", "release"]
+"""Release: missing cells are left out of a merge, and documents without text are judged like others."""
+
+DOCUMENT, FULL, CHUNK = "document", "full", "chunk-"
+ORDERS = ("original", "top", "middle", "bottom")
+"""Of the joined documents (Table 4): as they are, or by where the most important ones stand."""
+
+
+class LabelledSummary(NamedTuple):
+    """
+    A summary with what people say of it.
+
+    Attributes:
+        summary_id: Its key.
+        data_set: Measures are of one data set; a data set has one level.
+        article: What its documents say: summaries of equal documents are one cluster.
+        level: What a label is of.
+        labels: One a sentence that was labelled, or one in all; True: supported.
+    """
+
+    summary_id: str
+    data_set: str
+    article: str
+    level: Level
+    labels: tuple[bool, ...]
+
+
+Cells = Mapping[tuple[str, str], Array]
+"""(mode, summary id) -> numbers of shape (texts, sentences), NaN unjudged; the sentences are those labelled, or all."""
+
+
+class Scoring(NamedTuple):
+    """How numbers are made of cells, and measures of numbers."""
+
+    fidelity: Fidelity = "ours"
+    threshold: float = SUPPORTED
+    seed: int = 1
+    resamples: int = 2000
+
+
+def labelled_numbers(
+    summary: LabelledSummary, cells: Array, merging: Merging, *, fidelity: Fidelity = "ours"
+) -> list[Labelled]:
+    """
+    The judge's number beside each label of *summary*.
+
+    Args:
+        summary: With its labels.
+        cells: Shape (texts, sentences), NaN: unjudged.
+        merging: Over texts; and over sentences, where the label is of the summary.
+        fidelity: `ours` leaves undecided what a missing cell could decide; `release` leaves missing cells out.
+
+    Raises:
+        ValueError: There is not a sentence for each label of a sentence.
+    """
+    merge = merge_documents if fidelity == "ours" else merge_documents_as_released
+    sentences = merge(cells, merging.documents)
+    if summary.level == "sentence" and len(sentences) != len(summary.labels):
+        raise ValueError(
+            f"{summary.summary_id}: expected a sentence for each of {len(summary.labels)} labels, got {len(sentences)}"
+        )
+    numbers = [_of_summary(sentences, merging.sentences, fidelity)] if summary.level == "summary" else _known(sentences)
+    return [Labelled(summary.article, label, number) for label, number in zip(summary.labels, numbers, strict=True)]
+
+
+def _of_summary(sentences: Array, how: Merge, fidelity: Fidelity) -> float | None:
+    if fidelity == "release":
+        sentences = sentences[~np.isnan(sentences)]
+    return summary_faithfulness(sentences, how).value
+
+
+def _known(numbers: Array) -> list[float | None]:
+    return [None if np.isnan(number) else float(number) for number in numbers]
+
+
+def by_data_set(
+    summaries: Sequence[LabelledSummary], cells: Cells, mode: str, merging: Merging, scoring: Scoring
+) -> dict[str, Separation]:
+    """Data set -> how well its labels are told apart; a data set without cells of *mode* has none."""
+    items: dict[str, list[Labelled]] = {}
+    for summary in summaries:
+        found = cells.get((mode, summary.summary_id))
+        if found is not None:
+            numbers = labelled_numbers(summary, found, merging, fidelity=scoring.fidelity)
+            items.setdefault(summary.data_set, []).extend(numbers)
+    settings = {"seed": scoring.seed, "resamples": scoring.resamples}
+    return {name: separation(found, threshold=scoring.threshold, **settings) for name, found in items.items()}
+
+
+def grid(
+    summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring
+) -> list[dict[str, Any]]:
+    """
+    The measures of every merging (Table 7) and of every size of chunk (Table 6), as JSON values.
+
+    A row has `documents` (full, min, mean, max, or chunk-N: the maximum over chunks), `sentences` (min, mean, max; no
+    matter where the labels are of sentences), `data_sets` and `mean`: over them, of balanced accuracy and AUROC.
+    """
+    ways = [(name, mode, merge) for mode in modes for name, merge in _ways(mode)]
+    return [
+        {"documents": name, "sentences": how}
+        | _measured(by_data_set(summaries, cells, mode, Merging(merge, how), scoring))
+        for name, mode, merge in ways
+        for how in MERGES
+    ]
+
+
+def _ways(mode: str) -> list[tuple[str, Merge]]:
+    """How rows of the grid that read *mode* are named, and how they merge over texts."""
+    return [(merge, merge) for merge in MERGES] if mode == DOCUMENT else [(mode, "max")]
+
+
+def _measured(found: Mapping[str, Separation]) -> dict[str, Any]:
+    measures = {
+        "balanced_accuracy": [one.balanced_accuracy.value for one in found.values()],
+        "auroc": [one.auroc.value for one in found.values()],
+    }
+    undefined = [name for name, one in found.items() if one.reason]
+    return {
+        "data_sets": {name: one.as_json() for name, one in found.items()},
+        "mean": {name: _mean(values) for name, values in measures.items()},
+        "mean_reason": f"undefined in {', '.join(undefined)}" if undefined else None if found else "no data set",
+    }
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else None
+
+
+def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Scoring) -> dict[str, Any]:
+    """
+    How the order of the joined documents moves the judge (Table 4), as JSON values, mean over sentences.
+
+    Data sets whose summaries have no order by importance are left out. `sensitivity` has `data_sets` and `orders` of
+    balanced accuracy; null, with `reason`, where a figure of the table is.
+    """
+    tables = {order: by_data_set(summaries, cells, order_mode(order), RECOMMENDED, scoring) for order in ORDERS}
+    names = list(tables["top"])
+    scores = [[tables[order][name].balanced_accuracy.value for order in ORDERS] for name in names]
+    rows = [{"data_set": name, **{order: tables[order][name].as_json() for order in ORDERS}} for name in names]
+    if not names or any(value is None for row in scores for value in row):
+        return {"rows": rows, "sensitivity": None, "reason": "a data set has no balanced accuracy in some order"}
+    of_sets, of_orders = sensitivity([[value for value in row if value is not None] for row in scores])
+    found = {
+        "data_sets": dict(zip(names, of_sets, strict=True)),
+        "orders": dict(zip(ORDERS, of_orders, strict=True)),
+    }
+    return {"rows": rows, "sensitivity": found, "reason": None}
+
+
+def order_mode(order: str) -> str:
+    """The mode in which the documents are joined in *order*."""
+    return FULL if order == "original" else f"{FULL}-{order}"
+
+
+def label_counts(summaries: Sequence[LabelledSummary]) -> list[dict[str, Any]]:
+    """What each data set holds."""
+    found = []
+    for name in dict.fromkeys(summary.data_set for summary in summaries):
+        members = [summary for summary in summaries if summary.data_set == name]
+        labels = [label for summary in members for label in summary.labels]
+        found.append(
+            {
+                "data_set": name,
+                "level": members[0].level,
+                "n_labels": len(labels),
+                "n_supported": sum(labels),
+                "n_summaries": len(members),
+                "n_articles": len({summary.article for summary in members}),
+            }
+        )
+    return found

@@ -1,0 +1,84 @@
+"""What calibrating a support judge found, as tables in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from longform.meta_evaluation import ORDERS
+from longform.support_cards import with_interval
+
+Row = Mapping[str, Any]
+
+
+def meta_evaluation_words(found: Mapping[str, Any]) -> str:
+    """The labels, the grid and the orders of *found*: balanced accuracy in percent with its 95 % interval, AUROC."""
+    scoring = found["scoring"]
+    rule = f"A number above {scoring['threshold']:g} is supported; merging as in `{scoring['fidelity']}`."
+    parts = [f"{found['judge']}: {found['n_cells']:,} cells, {_unjudged(found)}. {rule}", _labels(found["data_sets"])]
+    if found["grid"]:
+        parts.append(_grid(found["grid"], [row["data_set"] for row in found["data_sets"]]))
+    if held_out := [row["data_set"] for row in found["data_sets"] if row["held_out"]]:
+        parts.append(f"The judge was fitted on {', '.join(held_out)}: each article there by a model without it.")
+    if found["orders"]:
+        parts.append(_orders(found["orders"]))
+    return "\n\n".join(parts)
+
+
+def _unjudged(found: Mapping[str, Any]) -> str:
+    reasons = ", ".join(f"{n} {reason}" for reason, n in found["failures"].items())
+    return f"{found['n_cells_unjudged']:,} unjudged" + (f" ({reasons})" if reasons else "")
+
+
+def _labels(rows: Sequence[Row]) -> str:
+    body = [
+        [row[key] for key in ("data_set", "level", "n_labels", "n_supported", "n_summaries", "n_articles")]
+        for row in rows
+    ]
+    return _table(["data set", "labels of", "labels", "supported", "summaries", "articles"], body)
+
+
+def _grid(rows: Sequence[Row], names: Sequence[str]) -> str:
+    body = [
+        [row["documents"], row["sentences"], *(_cell(row["data_sets"].get(name)) for name in names), _mean(row)]
+        for row in rows
+    ]
+    heads = [f"{name}: bal. acc. %, AUROC" for name in names]
+    return _table(["documents", "sentences", *heads, "mean"], body)
+
+
+def _cell(found: Row | None) -> str:
+    if found is None:
+        return "not judged"
+    if found["reason"]:
+        return f"unknown: {found['reason']}"
+    unjudged = f", {found['n_unjudged']} unjudged" if found["n_unjudged"] else ""
+    return f"{with_interval(found['balanced_accuracy'], 100, 1)}, {with_interval(found['auroc'], 1, 2)}{unjudged}"
+
+
+def _mean(row: Row) -> str:
+    mean = row["mean"]
+    if mean["balanced_accuracy"] is None:
+        return f"unknown: {row['mean_reason']}"
+    return f"{100 * mean['balanced_accuracy']:.1f}, {mean['auroc']:.2f}"
+
+
+def _orders(study: Row) -> str:
+    sensitivity = study["sensitivity"]
+    body = [
+        [
+            row["data_set"],
+            *(_cell(row[order]) for order in ORDERS),
+            "unknown" if sensitivity is None else f"{100 * sensitivity['data_sets'][row['data_set']]:.1f}",
+        ]
+        for row in study["rows"]
+    ]
+    if sensitivity is not None:
+        body.append(["sensitivity", *(f"{100 * sensitivity['orders'][order]:.1f}" for order in ORDERS), ""])
+    told = f"\n\nSensitivity is unknown: {study['reason']}." if study["reason"] else ""
+    return _table(["all documents joined", *ORDERS, "sensitivity"], body) + told
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

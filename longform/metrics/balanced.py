@@ -1,0 +1,146 @@
+"""
+How well a judge's numbers tell supported from unsupported, whatever the share of either.
+
+Balanced accuracy is the measure of Wan et al. (On Positional Bias of Faithfulness for Long-form Summarization, section
+3): the mean of the shares answered right among the supported and among the unsupported. The area under the ROC curve
+needs no threshold: the odds that a supported item's number is above an unsupported one's, ties half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longform.metrics.faithfulness import SUPPORTED
+from longform.statistics import Array, Estimate, bootstrap
+
+NO_LABELS = "no labelled item was judged"
+ONE_CLASS = "all judged items are {label}: no number can tell them apart"
+
+
+class Labelled(NamedTuple):
+    """An item with people's label and the judge's number, in [0, 1]; None: unjudged."""
+
+    cluster: Hashable
+    supported: bool
+    number: float | None
+
+
+class Separation(NamedTuple):
+    """
+    Both measures in [0, 1], with 95 % intervals over clusters.
+
+    Attributes:
+        threshold: A number above it counts as supported.
+        n_supported: Judged items that people call supported.
+        n_unsupported: The others among the judged.
+        n_unjudged: Labelled items without a number; they are in neither measure.
+        reason: Why both measures are null; None: they are not.
+    """
+
+    balanced_accuracy: Estimate
+    auroc: Estimate
+    threshold: float
+    n_supported: int
+    n_unsupported: int
+    n_unjudged: int
+    reason: str | None
+
+    def as_json(self) -> dict[str, Any]:
+        estimates = {"balanced_accuracy": self.balanced_accuracy.as_json(), "auroc": self.auroc.as_json()}
+        return self._asdict() | estimates
+
+
+def separation(
+    items: Sequence[Labelled], *, seed: int, resamples: int = 2000, threshold: float = SUPPORTED
+) -> Separation:
+    """
+    How well the judged *items* are told apart; both measures are null, with a reason, where a class is missing.
+
+    Args:
+        items: Labelled ones; those without a number are counted and left out.
+        seed: Of the resampling.
+        resamples: Of each interval.
+        threshold: A number above it counts as supported.
+    """
+    judged = [item for item in items if item.number is not None]
+    labels = np.array([item.supported for item in judged], dtype=bool)
+    numbers = np.array([item.number for item in judged], dtype=np.float64)
+    clusters = [item.cluster for item in judged]
+    n_supported = int(labels.sum())
+    settings = {"seed": seed, "resamples": resamples}
+    return Separation(
+        balanced_accuracy=balanced_accuracy(numbers, labels, clusters, threshold=threshold, **settings),
+        auroc=auroc(numbers, labels, clusters, **settings),
+        threshold=threshold,
+        n_supported=n_supported,
+        n_unsupported=len(judged) - n_supported,
+        n_unjudged=len(items) - len(judged),
+        reason=_reason(len(judged), n_supported),
+    )
+
+
+def _reason(n: int, n_supported: int) -> str | None:
+    if not n:
+        return NO_LABELS
+    if 0 < n_supported < n:
+        return None
+    return ONE_CLASS.format(label="supported" if n_supported else "unsupported")
+
+
+def balanced_accuracy(
+    numbers: Array,
+    supported: NDArray[np.bool_],
+    clusters: Sequence[Hashable],
+    *,
+    threshold: float = SUPPORTED,
+    seed: int,
+    resamples: int = 2000,
+) -> Estimate:
+    """Mean recall of the two classes, a number above *threshold* being supported; all of shape (items,)."""
+    right = (numbers > threshold) == supported
+    columns = np.column_stack([supported & right, supported, ~supported & right, ~supported]).astype(np.float64)
+    return bootstrap(columns, clusters, _mean_recall, n=len(numbers), seed=seed, resamples=resamples)
+
+
+def _mean_recall(sums: Array) -> Array:
+    recalls: Array = (sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]) / 2
+    return recalls
+
+
+def auroc(
+    numbers: Array, supported: NDArray[np.bool_], clusters: Sequence[Hashable], *, seed: int, resamples: int = 2000
+) -> Estimate:
+    """
+    The share of (supported, unsupported) pairs with the larger number on the supported side, ties half.
+
+    A resample in which a cluster stands w times holds its pairs with a cluster that stands v times w x v times, so that
+    each resample is a quadratic form of the clusters' counts.
+    """
+    place = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
+    of_item = np.array([place[cluster] for cluster in clusters], dtype=np.intp)
+    n = len(place)
+    won = _pairs_won(numbers, supported, of_item, n)
+    n_positive = np.bincount(of_item[supported], minlength=n)
+    n_negative = np.bincount(of_item[~supported], minlength=n)
+
+    def of_counts(counts: Array) -> Array:
+        shares: Array = ((counts @ won) * counts).sum(axis=1) / ((counts @ n_positive) * (counts @ n_negative))
+        return shares
+
+    return bootstrap(np.eye(n), range(n), of_counts, n=len(numbers), seed=seed, resamples=resamples)
+
+
+def _pairs_won(numbers: Array, supported: NDArray[np.bool_], of_item: NDArray[np.intp], n: int) -> Array:
+    """Pairs won and half of those tied, shape (clusters of the supported item, clusters of the unsupported one)."""
+    won = np.zeros((n, n))
+    rest, rest_of = numbers[~supported], of_item[~supported]
+    for cluster in range(n):
+        ours = np.sort(numbers[supported & (of_item == cluster)])
+        above = len(ours) - np.searchsorted(ours, rest, side="right")
+        not_below = len(ours) - np.searchsorted(ours, rest, side="left")
+        won[cluster] = np.bincount(rest_of, weights=(above + not_below) / 2, minlength=n)
+    return won

@@ -1,0 +1,109 @@
+"""
+Cards of support judges: how well their numbers tell supported from unsupported, in each data set that people labelled.
+
+A card is of one way of merging, the recommended one: the maximum over documents, the mean over sentences where labels
+are of whole summaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from longform.keys import content_key
+from longform.meta_evaluation import LabelledSummary
+
+KIND = "support"
+
+
+def support_card(
+    *,
+    judge: str,
+    settings: Mapping[str, Any],
+    version: str,
+    found: Mapping[str, Any],
+    summaries: Sequence[LabelledSummary],
+    held_out: Sequence[str],
+    fitted_articles: Sequence[str],
+) -> dict[str, Any]:
+    """
+    The card, as JSON values.
+
+    Args:
+        judge: Its name.
+        settings: What can change its answers.
+        version: Of its code, models or prompts.
+        found: What calibration found: `scoring`, `data_sets` (counts) and `grid`.
+        summaries: With people's labels.
+        held_out: Data sets the judge was fitted on: their figures are of models that have not seen the article.
+        fitted_articles: The articles that the judge was fitted on, by the hash of their documents.
+
+    Raises:
+        ValueError: The documents were not judged each apart.
+    """
+    row = shown_row(found)
+    if row is None:
+        raise ValueError("expected cells of mode document, which a card is of, found none")
+    data_sets = [
+        {**counts, "held_out": counts["data_set"] in held_out, **row["data_sets"][counts["data_set"]]}
+        for counts in found["data_sets"]
+    ]
+    return {
+        "kind": KIND,
+        "judge": judge,
+        "settings": dict(settings),
+        "version": version,
+        "documents": row["documents"],
+        "sentences": row["sentences"],
+        **found["scoring"],
+        "data_sets": data_sets,
+        "mean": row["mean"],
+        "n": sum(one["balanced_accuracy"]["n"] for one in data_sets),
+        "n_unjudged": sum(one["n_unjudged"] for one in data_sets),
+        "labels": {
+            "hash": content_key([[s.summary_id, s.article, s.level, s.labels] for s in summaries]),
+            "n_summaries": len(summaries),
+            "n_articles": len({summary.article for summary in summaries}),
+        },
+        "fitted_articles": list(fitted_articles),
+    }
+
+
+def shown_row(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The recommended merging's row of the grid; None: it was not asked for."""
+    rows = (row for row in found["grid"] if (row["documents"], row["sentences"]) == ("max", "mean"))
+    return next(rows, None)
+
+
+def describe_support(card: Mapping[str, Any]) -> str:
+    """The card in one line."""
+    labels = card["labels"]
+    parts = [
+        f"support against people: {'; '.join(_data_set(row) for row in card['data_sets'])}",
+        f"{card['documents']} over documents, {card['sentences']} over sentences",
+        f"supported above {card['threshold']:g}",
+        f"{card['n']} labels of {labels['n_summaries']} summaries, {labels['n_articles']} articles",
+        f"label set {labels['hash']}",
+        f"{card['n_unjudged']} unjudged" if card["n_unjudged"] else None,
+        card.get("note"),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _data_set(row: Mapping[str, Any]) -> str:
+    unit = "sentence" if row["level"] == "sentence" else "summary"
+    name = f"{row['data_set']} by {unit}{', held out' if row['held_out'] else ''}"
+    if row["reason"]:
+        return f"{name}: unknown ({row['reason']})"
+    balanced = with_interval(row["balanced_accuracy"], 100, 1)
+    return f"{name}: balanced accuracy {balanced} %, AUROC {with_interval(row['auroc'], 1, 2)}"
+
+
+def with_interval(estimate: Mapping[str, float | None], factor: float, digits: int) -> str:
+    """The value times *factor*, with its 95 % interval where there is one; `unknown` without a value."""
+    value, low, high = (estimate[key] for key in ("value", "low", "high"))
+    if value is None:
+        return "unknown"
+    if low is None or high is None:
+        return f"{factor * value:.{digits}f}"
+    return f"{factor * value:.{digits}f} [{factor * low:.{digits}f}, {factor * high:.{digits}f}]"

@@ -1,0 +1,228 @@
+"""Support judges against people's labels: the texts of each mode, and the verb on a small label file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.calibrate import main
+from jobs.calibrate_support import SHIPPED, modes_of, named_support_judge
+from jobs.check import SEPARATOR
+from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
+from jobs.ingest import ingest
+from jobs.label_texts import chunks, labelled_texts, texts_of_mode
+from longform.configuration import CheckpointSupportJudge, OfflineSupportJudge
+from longform.errors import UsageError
+from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
+from longform.records import Document
+
+BRIDGE = "The council voted to rebuild the Alder Street bridge. The works will cost 3.4 million euros."
+LIBRARY = "The library opens on Sundays from May. Volunteers are welcome at the front desk."
+HARBOUR = "The harbour will be dredged in autumn. Fishing boats must leave by the first of September."
+OTHER = "Penguins dive deeper than most seabirds. Their feathers trap warm air."
+
+SENTENCES = [
+    {
+        "documents": [BRIDGE, LIBRARY, "  ", HARBOUR],
+        "summary": "The council voted to rebuild the Alder Street bridge. Penguins dive deeper than most seabirds.",
+        "faithfulness": [1, 0],
+        "ranking": [1, 0, 3, 2],
+    },
+    {
+        "documents": [BRIDGE, LIBRARY, "", HARBOUR],
+        "summary": "The harbour will be dredged in autumn. Nobody asked. The mayor owns three submarines.",
+        "faithfulness": [1, None, 0],
+        "ranking": [3, 0, 1, 2],
+    },
+]
+SUMMARIES = [
+    {"documents": [LIBRARY], "summary": "The library opens on Sundays from May.", "faithfulness": 1},
+    {"documents": [OTHER], "summary": "Taxes rise by half. The king resigned at noon.", "faithfulness": 0},
+]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> str:
+    for name, examples in (("said", SENTENCES), ("whole", SUMMARIES)):
+        lines = [json.dumps({"document": " ".join(e["documents"]), **e}) for e in examples]  # type: ignore[arg-type]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    url = str(tmp_path / "bench")
+    ingest("longformfact", [str(tmp_path / "said.jsonl"), str(tmp_path / "whole.jsonl")], url)
+    return url
+
+
+def test_labels_are_of_sentences_or_summaries_and_equal_documents_are_one_article(bench: str) -> None:
+    first, second, third, fourth = labelled_texts(Benchmark(bench))
+
+    assert [text.summary.level for text in (first, second, third, fourth)] == ["sentence"] * 2 + ["summary"] * 2
+    assert first.summary.article == second.summary.article != third.summary.article
+    assert second.summary.labels == (True, False)
+    assert [said.split()[1] for said in second.sentences] == ["harbour", "mayor"]  # the unlabelled one is not asked
+    assert len(fourth.sentences) == 2
+    assert third.ranking is None
+    assert first.ranking is not None
+    best_first = sorted(first.ranking, key=lambda doc_id: -(first.ranking or {})[doc_id])
+    assert [doc_id.rsplit(":", 1)[1] for doc_id in best_first] == ["1", "0", "3"]
+    assert (first.summary.data_set, third.summary.data_set) == ("said", "whole")
+
+
+def documents(*texts: str) -> list[Document]:
+    return [Document(f"d{place}", "h", place, None, text) for place, text in enumerate(texts)]
+
+
+def by_words(text: str, n: int) -> int:
+    """A tokenizer whose tokens are words with the space behind them."""
+    kept = text.split(" ")[:n]
+    return min(len(text), sum(len(word) + 1 for word in kept))
+
+
+@pytest.mark.parametrize(
+    ("mode", "fidelity", "expected"),
+    [
+        ("document", "ours", ["a", "b", "c"]),
+        ("document", "release", ["a", "b", " ", "c"]),
+        ("full", "ours", [SEPARATOR.join("abc")]),
+        ("full-top", "ours", [SEPARATOR.join("cab")]),
+        ("full-bottom", "ours", [SEPARATOR.join("bac")]),
+        ("full-middle", "ours", [SEPARATOR.join("bca")]),
+    ],
+)
+def test_texts_of_a_mode(mode: str, fidelity: str, expected: list[str]) -> None:
+    """The third of the kept documents is the most important, the second the least."""
+    ranking = {"d0": -1, "d1": -2, "d2": -3, "d3": 0}
+    found = texts_of_mode(
+        documents("a", "b", " ", "c"),
+        mode,
+        ranking=ranking,
+        fidelity=fidelity,  # type: ignore[arg-type]
+        seed=1,
+        prefix_chars=by_words,
+    )
+
+    assert found == expected
+
+
+def test_chunks_join_to_the_text_and_are_full_but_the_last() -> None:
+    text = "one two three four five six seven"
+
+    assert chunks(text, 3, by_words) == ["one two three ", "four five six ", "seven"]
+    assert "".join(chunks(text, 2, by_words)) == text
+    assert chunks("wide", 1, lambda *_: 0) == list("wide")
+
+
+def test_names_and_settings_of_judges() -> None:
+    assert named_support_judge("offline", SHIPPED) == ("offline", OfflineSupportJudge(kind="offline"))
+    name, judge = named_support_judge("{kind: checkpoint, model: some/folder}", SHIPPED)
+    assert (name, type(judge)) == ("some/folder", CheckpointSupportJudge)
+    with pytest.raises(UsageError, match=r"no support judge 'gpt'.*\['offline'\]"):
+        named_support_judge("gpt", SHIPPED)
+    with pytest.raises(UsageError, match="modle"):
+        named_support_judge("{kind: checkpoint, modle: x}", SHIPPED)
+
+
+def test_modes_are_read_each_once() -> None:
+    assert modes_of("document, full,chunk-1024,full") == ("document", "full", "chunk-1024")
+    with pytest.raises(UsageError, match="chunk-0"):
+        modes_of("document,chunk-0")
+
+
+def test_wrong_use_is_exit_2(bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([bench, "--support", "gpt"]) == USAGE
+    assert main([bench, "--support", "offline", "--threshold", "1"]) == USAGE
+    assert main([bench, "--support", "offline", "--modes", "full", "--out", str(tmp_path / "card")]) == USAGE
+    assert "a card is of mode document" in capsys.readouterr().err
+    (tmp_path / "plain.jsonl").write_text(json.dumps({"documents": ["a"], "summary": "a."}))
+    ingest("longformfact", [str(tmp_path / "plain.jsonl")], str(tmp_path / "unlabelled"))
+    assert main([str(tmp_path / "unlabelled"), "--support", "offline"]) == USAGE
+    assert "expected labels of support" in capsys.readouterr().err
+
+
+def test_orders_need_a_ranking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "whole.jsonl").write_text(json.dumps(SUMMARIES[0]))
+    ingest("longformfact", [str(tmp_path / "whole.jsonl")], str(tmp_path / "b"))
+
+    assert main([str(tmp_path / "b"), "--support", "offline", "--orders"]) == USAGE
+    assert "no summary has one" in capsys.readouterr().err
+
+
+def answered(argv: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, object]]:
+    code = main([*argv, "--json", "--workers", "1"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+@pytest.mark.usefixtures("ray_session")
+def test_offline_judge_tells_copied_from_invented(
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Copied sentences are supported and invented ones are not, by every cell; a second call judges nothing."""
+    argv = [bench, "--support", "offline", "--run", str(tmp_path / "run"), "--resamples", "100"]
+    code, found = answered(
+        [*argv, "--modes", "document,full,chunk-1024", "--orders", "--out", str(tmp_path / "card.json")], capsys
+    )
+    rows = {(row["documents"], row["sentences"]): row for row in found["grid"]}  # type: ignore[attr-defined]
+
+    assert code == DONE
+    assert len(rows) == 15
+    for way in ("max", "full", "chunk-1024"):
+        for data_set in ("said", "whole"):
+            assert rows[way, "mean"]["data_sets"][data_set]["balanced_accuracy"]["value"] == 1.0
+    assert rows["min", "mean"]["data_sets"]["said"]["balanced_accuracy"]["value"] == 0.5
+    # two summaries of three documents: 2 sentences each in document mode, and in full mode 4 orders and one chunk
+    assert found["n_cells"] == (2 * 2 * (3 + 4 + 1)) + 3 * 3
+    assert found["orders"]["sensitivity"]["data_sets"] == {"said": 0.0}  # type: ignore[index]
+    card = json.loads((tmp_path / "card.json").read_text())
+    assert (card["kind"], card["n"]) == ("support", 6)
+    assert "held out" not in describe(card)
+    parts = Folder(str(tmp_path / "run")).parts("verdicts")
+    _, again = answered(argv, capsys)
+    assert Folder(str(tmp_path / "run")).parts("verdicts") == parts
+    assert again["card"]["data_sets"] == card["data_sets"]  # type: ignore[index]
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+@pytest.mark.usefixtures("ray_session")
+def test_chat_judge_that_answers_nonsense_is_unjudged_and_exit_3(
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = "{kind: chat, chat: {provider: scripted, model: scripted, script: SCRIPT}}"
+    good = [bench, "--support", settings.replace("SCRIPT", "obedient"), "--ledger", str(tmp_path / "ledger")]
+    bad = [bench, "--support", settings.replace("SCRIPT", "misbehaving"), "--ledger", str(tmp_path / "ledger")]
+
+    code, found = answered([*good, "--resamples", "100"], capsys)
+    assert (code, found["n_cells_unjudged"]) == (DONE, 0)
+    code, found = answered([*bad, "--resamples", "100"], capsys)
+    unjudged = found["n_cells_unjudged"]
+    assert code == FAILURES_ABOVE_THRESHOLD
+    assert unjudged
+    assert sum(found["failures"].values()) == unjudged  # type: ignore[attr-defined]
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+@pytest.mark.usefixtures("ray_session")
+def test_shipped_card_is_what_the_offline_judge_reaches(
+    released: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the article on the labels it was fitted on, which is below what it reaches with it; plainly elsewhere."""
+    files = [released / "longformfact" / "metric_benchmark" / f"{n}.jsonl.gz" for n in ("longeval_pubmed", "qmsum")]
+    bench = str(tmp_path / "bench")
+    ingest("longformfact", [str(file) for file in files], bench)
+    shipped = shipped_card(SUPPORT_LEXICAL)
+    _, found = answered([bench, "--support", "offline"], capsys)
+    card = found["card"]
+
+    assert shipped is not None
+    assert isinstance(card, dict)
+    for key in ("version", "labels", "fitted_articles", "settings", "threshold", "n_unjudged"):
+        assert card[key] == shipped[key]
+    for now, then in zip(card["data_sets"], shipped["data_sets"], strict=True):
+        assert now["held_out"] == then["held_out"]
+        for measure in ("balanced_accuracy", "auroc"):
+            assert now[measure] == pytest.approx(then[measure], abs=1e-6)

@@ -1,0 +1,127 @@
+"""The study of positional bias end to end, with writers whose bias is known and a judge that knows the truth."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.storage import Folder
+from jobs import evaluate, ingest
+from jobs.check import CheckedText, support_groups
+from longform.support_judging import SupportGroup
+
+WORDS = [f"{first}{second}{last}" for first in "blmnrst" for second in "aeiou" for last in ("del", "gor", "min", "vax")]
+SCRIPTED = "{provider: scripted, model: m, script: profile-%s}"
+METHODS = "[plain, focus-middle, hierarchical-pairwise, hierarchical-once, incremental, calibration-rotations]"
+
+
+def bench(folder: Path, *, n: int, seed: int = 1) -> str:
+    """*n* examples of five documents, four sentences each, in words that no two documents share by more than chance."""
+    draw = random.Random(seed)
+
+    def sentence() -> str:
+        return " ".join(draw.sample(WORDS, 9)).capitalize() + "."
+
+    lines = [
+        json.dumps(
+            {
+                "document": [" ".join(sentence() for _ in range(4)) for _ in range(5)],
+                "summary": sentence(),
+                "ranking": draw.sample(range(5), 5),
+            }
+        )
+        for _ in range(n)
+    ]
+    path = folder / "planted.jsonl"
+    path.write_text("\n".join(lines))
+    url = str(folder / "bench")
+    assert ingest.main(["longformfact", str(path), "--out", url]) == 0
+    return url
+
+
+def run(url: str, out: Path, *changes: str, aligned: bool = False) -> Mapping[str, Any]:
+    """With one judge that knows the truth by the letter; where *aligned*, another says where sentences stand."""
+    model = SCRIPTED % "u"
+    aligner = "lexical: {kind: offline}, " if aligned else ""
+    given = [
+        f"model={model}",
+        f"support_judges={{{aligner}letter: {{kind: chat, chat: {model}}}}}",
+        *(["faithfulness={attribution: lexical}"] if aligned else []),
+        "resamples=500",
+        *changes,
+    ]
+    sets = [word for change in given for word in ("--set", change)]
+    assert evaluate.main(["positional_bias", "--bench", url, "--out", str(out), *sets]) == 0
+    return dict(json.loads((out / "results.json").read_text()))
+
+
+def systems(order: str = "given", method: str = "plain", more: str = "") -> str:
+    return (
+        f"systems=[{{retriever: full, budget_tokens: null, order: {order}, method: {method}, summarizer: chat{more}}}]"
+    )
+
+
+def row_of(results: Mapping[str, Any], part: str, setting: str, judge: str = "letter") -> Mapping[str, Any]:
+    (row,) = [row for row in results["faithfulness"][part] if row["setting"] == setting and row["judge"] == judge]
+    return dict(row)
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+def test_a_planted_bias_is_found_and_calibration_shrinks_it(tmp_path: Path, ray_session: None) -> None:
+    url = bench(tmp_path, n=24)
+    results = run(url, tmp_path / "run", systems(method=METHODS), aligned=True)
+    plain = row_of(results, "places", "full")["faithfulness"]
+    merged = row_of(results, "places", "full/calibration-rotations")["faithfulness"]
+    assert "U-shaped" in plain["index"]["shape"]
+    assert plain["index"]["p"] < 0.01
+    assert merged["index"]["spread"] < plain["index"]["spread"] / 2
+    settings = {row["setting"] for row in results["faithfulness"]["cells"]}
+    assert len(settings) == 6
+    summaries = Folder(str(tmp_path / "run")).read("summaries", columns=["method", "step"]).to_pylist()
+    kept = {(row["method"], row["step"]) for row in summaries}
+    assert {("incremental", step) for step in ("document-1", "update-2", "update-3", "update-4", None)} <= kept
+    again = run(url, tmp_path / "run", systems(method=METHODS), aligned=True)
+    assert {stage["rows"] for stage in again["run"]["stages"]} == {0}
+    assert again["faithfulness"] == results["faithfulness"]
+
+
+@pytest.mark.ray
+def test_lengths_judge_each_pair_once_and_against_the_documents_given(tmp_path: Path, ray_session: None) -> None:
+    url = bench(tmp_path, n=2)
+    results = run(url, tmp_path / "run", systems(more=", n_documents: [1, 2, 3, 4, 5]"))
+    verdicts = Folder(str(tmp_path / "run")).read("verdicts").to_pylist()
+    by_summary: dict[str, set[str]] = {}
+    for row in verdicts:
+        by_summary.setdefault(row["summary_id"], set()).add(row["target_id"])
+    assert sorted(len(documents) for documents in by_summary.values()) == sorted([1, 2, 3, 4, 5] * 2)
+    calls = {row["call_id"] for row in verdicts}
+    assert len(calls) < len(verdicts)  # one call serves every length that says the sentence
+    (row,) = results["faithfulness"]["lengths"]
+    assert [point["n_documents"] for point in row["lengths"]] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+def test_orders_are_drawn_until_the_mean_is_known_well_enough(tmp_path: Path, ray_session: None) -> None:
+    url = bench(tmp_path, n=3)
+    wide = run(url, tmp_path / "wide", systems(order="permuted"), "permutations={half_width: 60}")
+    assert row_of(wide, "permutations", "full/permuted")["stopped"].startswith("narrower than 60")
+    assert row_of(wide, "permutations", "full/permuted")["n_orders"] == 3
+    never = run(url, tmp_path / "never", systems(order="permuted"), "permutations={half_width: 0.001, most: 4}")
+    assert row_of(never, "permutations", "full/permuted")["stopped"] == "the most allowed"
+    assert row_of(never, "permutations", "full/permuted")["n_orders"] == 4
+
+
+def test_a_query_asks_about_each_pair_once() -> None:
+    one = CheckedText({}, ["a", "b"], {"d1": ("text one", 0), "d2": ("text two", 1)})
+    other = CheckedText({}, ["b", "c"], {"d2": ("text two", 0)})
+    assert support_groups([one, other]) == [
+        SupportGroup("d1", "text one", ("a", "b")),
+        SupportGroup("d2", "text two", ("a", "b", "c")),
+    ]

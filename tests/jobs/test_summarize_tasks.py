@@ -1,0 +1,105 @@
+"""Which summaries are made by one task."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.pack import context_work_ids
+from jobs.retrieve import Ranked
+from jobs.stage import Task
+from jobs.summarize import summarize_tasks, summary_work_ids
+from longform.configuration import Experiment
+
+SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}
+LENGTHS = [2, None, 10, 1]
+
+
+def experiment(**system: Any) -> Experiment:
+    return Experiment.model_validate(
+        {
+            "name": "lengths",
+            "seed": 1,
+            "bullets": 3,
+            "retrievers": {"full": {"kind": "full"}, "random": {"kind": "random", "seed": 1}},
+            "summarizers": {"chat": {"kind": "chat", "chat": SCRIPTED}, "offline": {"kind": "offline"}},
+            "methods": {"ours": {"kind": "plain"}},
+            "systems": [
+                {"retriever": "full", "budget_tokens": None, "n_documents": LENGTHS, "summarizer": "chat"} | system
+            ],
+        }
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """A run, and a benchmark without anything in it."""
+    made = Folder(str(tmp_path / "run"))
+    made.write_json("benchmark.json", {})
+    return made
+
+
+def tasks(folder: Folder, asked: Experiment, *, queries: tuple[str, ...] = ("q",), done: int = 0) -> list[Task]:
+    """The tasks where all contexts are packed, a part each, and the first *done* summaries are made."""
+    rankings = {Ranked(query, name): f"{query}/{name}" for query in queries for name in asked.retrievers}
+    contexts = context_work_ids(asked, rankings)
+    packed = sorted(work_id for work_id, _ in contexts.values())
+    folder.commit("contexts", [folder.write_part("contexts", [], work_ids=[work_id]) for work_id in packed])
+    versions = {(name, method): "1" for name in asked.summarizers for method in asked.all_methods()}
+    wanted = summary_work_ids(Benchmark(folder.url), asked, contexts, versions)
+    made = [source.work_id for source in wanted.values()][:done]
+    folder.commit("summaries", [folder.write_part("summaries", [], work_ids=made)])
+    (name,) = asked.systems[0].summarizer
+    return summarize_tasks(folder, asked, name, wanted)
+
+
+def settings_of(found: list[Task]) -> list[list[str]]:
+    return [[item["setting"] for item in task.payload["items"]] for task in found]
+
+
+ALL_LENGTHS = ["full", "full/first 10", "full/first 2", "full/first 1"]
+
+
+def test_the_lengths_of_one_query_are_one_task_the_longest_first(folder: Folder) -> None:
+    found = tasks(folder, experiment(), queries=("q", "r"))
+    assert settings_of(found) == [ALL_LENGTHS, ALL_LENGTHS]
+    for task in found:
+        assert task.work_ids == tuple(item["work_id"] for item in task.payload["items"])
+        assert all(item["part"] for item in task.payload["items"])
+    assert len({work_id for task in found for work_id in task.work_ids}) == 2 * len(LENGTHS)
+
+
+@pytest.mark.parametrize(
+    ("system", "n_tasks"),
+    [
+        pytest.param({"retriever": ["full", "random"]}, 2, id="retrievers"),
+        pytest.param({"budget_tokens": [1000, 2000, None]}, 3, id="budgets"),
+        pytest.param({"order": ["given", "random"]}, 2, id="orders"),
+        pytest.param({"method": ["plain", "ours"]}, 2, id="plain-methods"),
+        pytest.param({"method": ["plain", "focus-top"]}, 1 + len(LENGTHS), id="another-method"),
+        pytest.param({"method": "incremental"}, len(LENGTHS), id="several-steps"),
+        pytest.param({"n_documents": None, "order": ["given", "random"]}, 2, id="one-length"),
+    ],
+)
+def test_what_differs_in_more_than_length_stays_apart(folder: Folder, system: dict[str, Any], n_tasks: int) -> None:
+    found = tasks(folder, experiment(**system))
+    assert len(found) == n_tasks
+    for settings in settings_of(found):
+        assert len({re.sub(r"/first \d+", "", setting) for setting in settings}) == 1
+
+
+def test_lengths_that_are_made_already_are_left_out(folder: Folder) -> None:
+    """The first two of the grid: 2, and all documents."""
+    assert settings_of(tasks(folder, experiment(), done=2)) == [["full/first 10", "full/first 1"]]
+    assert tasks(folder, experiment(), done=len(LENGTHS)) == []
+
+
+def test_the_offline_summarizer_takes_many_contexts_a_task(folder: Folder) -> None:
+    queries = tuple(f"q{number}" for number in range(9))
+    found = tasks(folder, experiment(summarizer="offline"), queries=queries)
+    assert [len(task.work_ids) for task in found] == [32, 4]

@@ -1,0 +1,75 @@
+"""Cards of support judges, and the one that ships."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
+from longform.meta_evaluation import LabelledSummary, Scoring, grid, label_counts
+from longform.models import models_version, read_model
+from longform.support_cards import support_card
+
+SUMMARIES = [
+    LabelledSummary("a", "x", "1", "summary", (True,)),
+    LabelledSummary("b", "x", "2", "summary", (False,)),
+    LabelledSummary("c", "y", "3", "sentence", (True, True)),
+]
+CELLS = {
+    ("document", "a"): np.array([[0.9]]),
+    ("document", "b"): np.array([[0.1]]),
+    ("document", "c"): np.array([[0.9, np.nan]]),
+}
+
+
+def card(summaries: list[LabelledSummary] = SUMMARIES, modes: tuple[str, ...] = ("document",)) -> dict[str, object]:
+    scoring = Scoring(resamples=100)
+    found = {
+        "scoring": scoring._asdict(),
+        "data_sets": label_counts(summaries),
+        "grid": grid(summaries, CELLS, modes, scoring),
+    }
+    return support_card(
+        judge="j", settings={"kind": "offline"}, version="1", found=found, summaries=summaries, held_out=["x"],
+        fitted_articles=["1"],
+    )  # fmt: skip
+
+
+def test_line_says_figures_unknowns_and_what_was_held_out() -> None:
+    line = describe(card())
+
+    assert "x by summary, held out: balanced accuracy 100.0" in line
+    assert "y by sentence: unknown (all judged items are supported" in line
+    assert "supported above 0.5" in line
+    assert "3 labels of 3 summaries" in line
+    assert "1 unjudged" in line
+
+
+def test_hash_is_of_the_labels() -> None:
+    other = [SUMMARIES[0], SUMMARIES[1]._replace(labels=(True,)), SUMMARIES[2]]
+
+    assert card()["labels"] == card()["labels"]
+    assert card(other)["labels"] != card()["labels"]
+
+
+def test_card_without_documents_apart_is_none() -> None:
+    with pytest.raises(ValueError, match="mode document"):
+        card(modes=())
+
+
+def test_shipped_card_is_of_the_model_that_ships_and_held_out_where_it_was_fitted() -> None:
+    """A refitted model needs a new card: `longform calibrate BENCH --support offline --out`."""
+    shipped = shipped_card(SUPPORT_LEXICAL)
+
+    assert shipped is not None
+    assert models_version("support_judge") in shipped["version"]
+    fitted, other = shipped["data_sets"]
+    assert (fitted["data_set"], fitted["held_out"]) == ("longeval_pubmed", True)
+    assert (other["data_set"], other["held_out"]) == ("qmsum", False)
+    assert (
+        f"{fitted['n_labels']} labelled sentences ({fitted['n_supported']} supported)"
+        in read_model("support_judge")["fitted_on"]
+    )
+    assert len(shipped["fitted_articles"]) == fitted["n_articles"]
+    # in sample it would be near what the recipe reaches on its own labels; held out it is below
+    assert 0.7 < fitted["balanced_accuracy"]["value"] < 0.82
