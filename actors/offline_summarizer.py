@@ -47,6 +47,7 @@ class OfflineSummarizer:
             "summary_id": content_key(row["work_id"]),
             "method": "plain",
             "parents": [],
+            "step": None,
             "elapsed_minutes": None,
             "n_requested": row["n_requested"],
             "text": text,

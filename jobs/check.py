@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
 from actors.call_context import CallContext
+from actors.chat import load_prompt
 from actors.storage import Folder
+from actors.support_judges import code_version
 from jobs.calling import Calling, identity, open_rows
 from jobs.derive import Item, PartReader
 from jobs.split import unit_work_id
@@ -145,7 +147,7 @@ def _worker(
 ) -> Any:
     from actors.support_judges import make_support_judge
 
-    reader = CheckReader(run, bench_url, mode)
+    reader, version = CheckReader(run, bench_url, mode), _version(settings, prompts)
     ask = make_support_judge(name, settings, prompts=prompts, context=context, threads=threads)
 
     async def check(payload: Mapping[str, Any]) -> list[Row]:
@@ -156,9 +158,16 @@ def _worker(
             for group, found in zip(groups, await ask(groups), strict=True)
             for sentence, verdict in zip(group.sentences, found, strict=True)
         }
-        return [row for summary in summaries for row in _rows(name, mode, summary, verdicts)]
+        found = (row for summary in summaries for row in _rows(name, mode, summary, verdicts))
+        return [row | {"prompt_version": version} for row in found]
 
     return check
+
+
+def _version(settings: SupportJudge, prompts: str | None) -> str:
+    if isinstance(settings, ChatSupportJudge):
+        return load_prompt(settings.prompt, prompts).version
+    return code_version(settings)
 
 
 def claim(unit: str) -> str:

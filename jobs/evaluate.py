@@ -337,8 +337,13 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
 
 
 def worst_unjudged_share(results: Mapping[str, Any]) -> float:
-    """The largest share of unjudged insights in any cell."""
-    return max((cell["unjudged_share"] or 0.0 for cell in results["cells"]), default=0.0)
+    """The largest share of unjudged insights, or of unjudged pairs of document and sentence, in any cell."""
+    return max((cell["unjudged_share"] or 0.0 for cell in all_cells(results)), default=0.0)
+
+
+def all_cells(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Of judges and of support judges."""
+    return [*results["cells"], *results.get("faithfulness", {}).get("cells", [])]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -396,10 +401,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             return Outcome(results, f"done until {arguments.until}: {arguments.out}")
         unjudged = worst_unjudged_share(results)
         above = unjudged > experiment.unjudged_threshold
-        words = [f"{len(results['cells'])} cells; report: {arguments.out}/report/report.html"]
+        words = [f"{len(all_cells(results))} cells; report: {arguments.out}/report/report.html"]
         if above:
             words.append(
-                f"{unjudged:.1%} of a cell's insights are unjudged (more than {experiment.unjudged_threshold:.0%})"
+                f"{unjudged:.1%} of what a cell asks its judge is unjudged "
+                f"(more than {experiment.unjudged_threshold:.0%})"
             )
         return Outcome(results, "\n".join(words), FAILURES_ABOVE_THRESHOLD if above else DONE)
 

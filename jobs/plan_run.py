@@ -113,7 +113,8 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         *experiment.support_judges.values(),
     ]:
         if isinstance(settings, ChatSummarizer | ChatJudge | ChatSupportJudge):
-            check_chat(settings.chat, with_key=with_keys)
+            logprobs = isinstance(settings, ChatSupportJudge) and settings.probability
+            check_chat(settings.chat, logprobs=logprobs, with_key=with_keys)
     _check_prompts(experiment.prompts)
     if experiment.citations == "matrix":
         check_documents(benchmark)

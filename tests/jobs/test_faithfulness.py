@@ -118,6 +118,12 @@ def test_orders_are_drawn_until_the_mean_is_known_well_enough(tmp_path: Path, ra
     assert row_of(never, "permutations", "full/permuted")["n_orders"] == 4
 
 
+def test_unjudged_pairs_count_like_unjudged_insights() -> None:
+    results = {"cells": [{"unjudged_share": 0.01}], "faithfulness": {"cells": [{"unjudged_share": 0.03}]}}
+    assert evaluate.worst_unjudged_share(results) == 0.03
+    assert evaluate.worst_unjudged_share({"cells": []}) == 0.0
+
+
 def test_a_query_asks_about_each_pair_once() -> None:
     one = CheckedText({}, ["a", "b"], {"d1": ("text one", 0), "d2": ("text two", 1)})
     other = CheckedText({}, ["b", "c"], {"d2": ("text two", 0)})
