@@ -25,10 +25,10 @@ from actors.scripted_chat import SCRIPTS, ScriptedChat
 from actors.storage import Folder
 from longform import prompts
 from longform.chat import Capabilities, ChatRequest, Message, capabilities, refusal_reason
-from longform.configuration import ChatSettings
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.leases import Limits
+from longform.model_settings import ChatSettings
 
 
 def open_chat(settings: ChatSettings) -> ChatModel:

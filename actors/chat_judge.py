@@ -16,8 +16,8 @@ from actors.chat import REPAIR_PROMPT, asked_again, load_prompt, prompt_request,
 from actors.chat_model import ChatModel
 from actors.matrix_executor import MatrixExecutor, group_of
 from longform.chat import ChatReply, ChatRequest, call_id
-from longform.configuration import ChatJudge as Settings
 from longform.errors import UsageError
+from longform.judge_settings import ChatJudge as Settings
 from longform.judging import CoverageVerdict, coverage_schema, numbered_bullets, parse_coverage
 from longform.records import Target
 

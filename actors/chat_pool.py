@@ -21,8 +21,8 @@ from actors.ledger_keeper import Keeper
 from actors.turns import Turns
 from longform.calls import Intent, Verdict
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
-from longform.configuration import ChatSettings
 from longform.errors import BudgetReachedError, StoppedError
+from longform.model_settings import ChatSettings
 from longform.prices import Price, cost_usd, most_usd
 from longform.retries import CANCELLED, REFUSED, backoff_s, may_pass
 from longform.token_estimates import TokenEstimates, counted_input, most_input_tokens

@@ -22,11 +22,11 @@ from actors.matrix_executor import MatrixExecutor
 from actors.method_runner import run_plan
 from actors.summary_prompts import SummaryPrompts
 from longform.chat import ChatReply, ChatRequest, failed
-from longform.configuration import SHIPPED_METHODS, Method
-from longform.configuration import ChatSummarizer as Settings
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
+from longform.method_settings import SHIPPED_METHODS, Method
 from longform.methods import FINAL, Plan, Step, make_plan
+from longform.model_settings import ChatSummarizer as Settings
 from longform.summary_replies import EMPTY_SUMMARY, summary_text
 
 PLAIN = "plain"

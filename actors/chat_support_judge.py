@@ -10,8 +10,8 @@ from actors.chat import REPAIR_PROMPT, asked_again, load_prompt, prompt_request,
 from actors.chat_model import ChatModel
 from actors.matrix_executor import Group, MatrixExecutor, group_of
 from longform.chat import ChatReply, ChatRequest, call_id
-from longform.configuration import ChatSupportJudge as Settings
 from longform.errors import UsageError
+from longform.judge_settings import ChatSupportJudge as Settings
 from longform.keys import content_key
 from longform.support_judging import SupportGroup, SupportVerdict, in_place, open_cells, unjudged
 from longform.support_replies import parse_support, yes_probability

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from actors.checkpoints import checkpoint_path
 from actors.encoder import cannot_load
 from actors.pair_tokens import ModelInput
-from longform.configuration import CheckpointSupportJudge as Settings
 from longform.errors import UsageError
+from longform.judge_settings import CheckpointSupportJudge as Settings
 from longform.windows import length_batches
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|support(?:s|ed)?|consistent|faithful", re.IGNORECASE)

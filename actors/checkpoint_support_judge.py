@@ -13,8 +13,8 @@ from math import isfinite
 
 from actors.checkpoint_scorer import CheckpointScorer, Work
 from actors.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
-from longform.configuration import CheckpointSupportJudge as Settings
 from longform.errors import UsageError
+from longform.judge_settings import CheckpointSupportJudge as Settings
 from longform.support_judging import (
     NO_SENTENCE,
     Cell,

@@ -25,8 +25,8 @@ from actors.ledger_totals import By, Totals, stage_totals, totals
 from actors.storage import Folder, open_location
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
-from longform.configuration import ChatSettings
 from longform.errors import UsageError
+from longform.model_settings import ChatSettings
 from longform.spending import History
 
 RECORDS = "calls.sqlite"

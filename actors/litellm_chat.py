@@ -13,8 +13,8 @@ from typing import Any
 
 from longform.chat import ChatReply, ChatRequest, Signals, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
-from longform.configuration import ChatSettings
 from longform.errors import UsageError
+from longform.model_settings import ChatSettings
 from longform.rate_headers import read_signals
 
 _PROVIDER_HEADER = "llm_provider-"

@@ -14,8 +14,8 @@ from typing import Any
 
 from longform.chat import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
-from longform.configuration import ChatSettings
 from longform.errors import UsageError
+from longform.model_settings import ChatSettings
 
 PACKAGE = "xllamacpp"
 

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from longform.chat import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
-from longform.configuration import ChatSettings
 from longform.errors import UsageError
+from longform.model_settings import ChatSettings
 from longform.rate_headers import read_signals
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from longform.batch_files import (
 from longform.calls import Intent, Receipt
 from longform.chat import ChatRequest, call_id, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters
-from longform.configuration import ChatSettings
 from longform.errors import LongformError
+from longform.model_settings import ChatSettings
 from longform.prices import Price, most_usd
 from longform.token_estimates import counted_input, most_input_tokens
 

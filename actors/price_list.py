@@ -26,9 +26,10 @@ import yaml
 from pydantic import Field, ValidationError
 
 from actors.storage import Folder
-from longform.configuration import ChatSettings, Strict
 from longform.errors import UsageError
+from longform.model_settings import ChatSettings
 from longform.prices import FREE, Price
+from longform.strict import Strict
 
 _OWN_MACHINE = ("llama_cpp", "scripted")  # providers that nobody is paid for
 _TABLE = "model_prices_and_context_window_backup.json"

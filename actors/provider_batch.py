@@ -20,9 +20,9 @@ from actors.storage import Folder, open_location
 from longform.batch_files import ENDPOINT, read_replies
 from longform.chat import ChatReply
 from longform.completions import http_failure
-from longform.configuration import ChatSettings
 from longform.errors import LongformError
 from longform.keys import content_key
+from longform.model_settings import ChatSettings
 from longform.retries import backoff_s, may_pass
 
 if TYPE_CHECKING:

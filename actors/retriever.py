@@ -19,11 +19,17 @@ from numpy.typing import NDArray
 from actors.benchmark import Benchmark
 from actors.encoder import MINILM, Encoder, check
 from actors.haystack import Haystack
-from longform.configuration import (
+from longform.configuration import Experiment
+from longform.errors import LongformError, UsageError
+from longform.feedback import feedback_scores
+from longform.keys import stable_seed
+from longform.query_relevance import QueryText
+from longform.ranking import keyword_overlap, keyword_tokens, ranked, reciprocal_rank_fusion, rounded, z_sum
+from longform.records import Query, relevance_by_query, retrieval_text
+from longform.retriever_settings import (
     Bm25Retriever,
     ClusterFeedbackRetriever,
     EncoderRetriever,
-    Experiment,
     FeedbackRetriever,
     FullContext,
     FusionRetriever,
@@ -37,12 +43,6 @@ from longform.configuration import (
     StatementsRetriever,
     base_retrievers,
 )
-from longform.errors import LongformError, UsageError
-from longform.feedback import feedback_scores
-from longform.keys import stable_seed
-from longform.query_relevance import QueryText
-from longform.ranking import keyword_overlap, keyword_tokens, ranked, reciprocal_rank_fusion, rounded, z_sum
-from longform.records import Query, relevance_by_query, retrieval_text
 from longform.text import stems, words
 
 Scores = NDArray[np.floating[Any]]

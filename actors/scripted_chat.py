@@ -23,8 +23,8 @@ from typing import NamedTuple
 from actors.scripted_summaries import PROFILES, Profile, faithful
 from actors.scripted_tasks import SentenceTask, Supporting, read_sentence_task
 from longform.chat import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
-from longform.configuration import ChatSettings
 from longform.keys import stable_seed
+from longform.model_settings import ChatSettings
 from longform.text import stems
 
 UNKNOWN_TASK = "script_knows_no_such_task"

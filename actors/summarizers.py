@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from actors.call_context import CallContext
-from longform.configuration import ChatSummarizer as ChatDefinition
-from longform.configuration import Method, Summarizer
+from longform.method_settings import Method
+from longform.model_settings import ChatSummarizer as ChatDefinition
+from longform.model_settings import Summarizer
 
 Rows = list[dict[str, Any]]
 AskSummarizer = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]

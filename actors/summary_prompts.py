@@ -8,16 +8,10 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.chat import load_prompt, prompt_request
 from longform.chat import ChatRequest
-from longform.configuration import (
-    CalibrationMethod,
-    ChatSummarizer,
-    FocusMethod,
-    HierarchicalMethod,
-    IncrementalMethod,
-    Method,
-)
 from longform.errors import UsageError
+from longform.method_settings import CalibrationMethod, FocusMethod, HierarchicalMethod, IncrementalMethod, Method
 from longform.methods import Step
+from longform.model_settings import ChatSummarizer
 from longform.prompts import Prompt
 from longform.records import Query
 

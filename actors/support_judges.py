@@ -8,7 +8,7 @@ from actors.call_context import CallContext
 from actors.checkpoints import checkpoint_content
 from actors.encoder import MINILM
 from longform import lexical_support
-from longform.configuration import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge, SupportJudge
+from longform.judge_settings import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge, SupportJudge
 from longform.models import models_version
 from longform.support_judging import SupportGroup, SupportVerdict
 

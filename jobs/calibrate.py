@@ -27,9 +27,9 @@ from jobs.cards import write_card
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment, validated
 from longform.citations import bullets, words_per_bullet
-from longform.configuration import SHIPPED_JUDGES, AskedJudge, Judge, MeanJudge, OfflineJudge, judge_scale
 from longform.errors import UsageError
 from longform.judge_cards import describe, held_out_rows
+from longform.judge_settings import SHIPPED_JUDGES, AskedJudge, Judge, MeanJudge, OfflineJudge, judge_scale
 from longform.keys import content_key
 from longform.mean_judge import mean_verdicts
 from longform.metrics import agreement

@@ -26,9 +26,10 @@ from jobs.configs import read_experiment, validated
 from jobs.label_cells import Judging, cells_stage, cells_tasks, read_cells, work_ids
 from jobs.label_texts import labelled_texts
 from jobs.stage import run_stage
-from longform.configuration import ChatSupportJudge, Experiment, OfflineSupportJudge, Strict, SupportJudge
+from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
+from longform.judge_settings import ChatSupportJudge, OfflineSupportJudge, SupportJudge
 from longform.meta_evaluation import (
     CHUNK,
     DOCUMENT,
@@ -42,6 +43,7 @@ from longform.meta_evaluation import (
     order_study,
 )
 from longform.meta_evaluation_words import meta_evaluation_words
+from longform.strict import Strict
 from longform.support_cards import shown_row, support_card
 
 SHIPPED: Mapping[str, SupportJudge] = {"offline": OfflineSupportJudge(kind="offline")}

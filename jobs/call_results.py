@@ -14,8 +14,9 @@ from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.run_record import RunRecord
 from jobs.spending_plan import PLAN, open_ledger
-from longform.configuration import ChatSettings, Experiment
+from longform.configuration import Experiment
 from longform.errors import UsageError
+from longform.model_settings import ChatSettings
 from longform.prices import Price
 from longform.spending import saved_by_caching_usd
 

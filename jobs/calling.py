@@ -11,8 +11,10 @@ from typing import Any
 from actors.call_context import CallContext
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.price_list import PriceList
-from longform.configuration import AskedJudge, ChatSettings, Experiment, Summarizer, SupportJudge
+from longform.configuration import Experiment
 from longform.errors import UsageError
+from longform.judge_settings import AskedJudge, SupportJudge
+from longform.model_settings import ChatSettings, Summarizer
 
 LEDGER_VARIABLE = "LONGFORM_LEDGER"
 

@@ -10,17 +10,17 @@ from typing import Any
 from actors.chat import REPAIR_PROMPT, load_prompt
 from actors.support_judges import code_version
 from jobs.calling import identity
-from longform.configuration import (
+from longform.configuration import Experiment
+from longform.errors import UsageError
+from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card_line
+from longform.judge_settings import (
     ChatSupportJudge,
-    Experiment,
     Judge,
     OfflineJudge,
     OfflineSupportJudge,
     SupportJudge,
     judge_scale,
 )
-from longform.errors import UsageError
-from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card_line
 from longform.keys import content_key
 from longform.support_cards import KIND
 

@@ -22,7 +22,8 @@ from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
 from longform.aggregate import SummaryInfo
 from longform.citations import without_citations
-from longform.configuration import ChatSupportJudge, Experiment, SupportJudge
+from longform.configuration import Experiment
+from longform.judge_settings import ChatSupportJudge, SupportJudge
 from longform.keys import content_key
 from longform.support_judging import SupportGroup, SupportVerdict
 

@@ -10,7 +10,8 @@ from actors.storage import Folder
 from jobs.derive import PartReader, plan
 from jobs.judge import Judged
 from jobs.stage import Row, Stage, Task
-from longform.configuration import Experiment, MeanJudge
+from longform.configuration import Experiment
+from longform.judge_settings import MeanJudge
 from longform.keys import content_key
 from longform.mean_judge import VERSION, mean_verdicts
 

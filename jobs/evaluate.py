@@ -48,8 +48,9 @@ from jobs.stage import Stage, Task, run_stage
 from jobs.summarize import summarize_stage, summarize_tasks
 from jobs.synthesize import read_config, synthesize
 from jobs.write_benchmark import TABLES
-from longform.configuration import Experiment, MeanJudge
+from longform.configuration import Experiment
 from longform.errors import BudgetReachedError, UsageError
+from longform.judge_settings import MeanJudge
 
 
 class Step(NamedTuple):

@@ -14,7 +14,8 @@ from jobs.derive import Item, PartReader, plan
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
 from longform.aggregate import SummaryInfo
-from longform.configuration import AskedJudge, ChatJudge, Experiment, MeanJudge, UnitKind
+from longform.configuration import Experiment, UnitKind
+from longform.judge_settings import AskedJudge, ChatJudge, MeanJudge
 from longform.keys import content_key
 from longform.tables import VERDICTS
 

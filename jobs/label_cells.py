@@ -19,7 +19,7 @@ from actors.support_judges import AskSupport, Verdicts
 from jobs.calling import Calling, identity, open_rows
 from jobs.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.stage import Row, Stage, Task
-from longform.configuration import ChatSupportJudge, SupportJudge
+from longform.judge_settings import ChatSupportJudge, SupportJudge
 from longform.keys import content_key
 from longform.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity
 from longform.metrics.faithfulness import Array

@@ -22,9 +22,11 @@ from jobs.retrieve import Ranked, ranking_work_ids
 from jobs.split import unit_work_id
 from jobs.summarize import Source, Summarized, summary_work_ids
 from longform import extractive, lexical_judge
-from longform.configuration import ChatJudge, ChatSummarizer, ChatSupportJudge, Experiment, UnitKind
+from longform.configuration import Experiment, UnitKind
 from longform.errors import UsageError
+from longform.judge_settings import ChatJudge, ChatSupportJudge
 from longform.keys import content_key
+from longform.model_settings import ChatSummarizer
 from longform.prompts import prompt_names
 
 

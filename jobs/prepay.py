@@ -27,9 +27,12 @@ from jobs.derive import PartReader
 from jobs.spending import Unasked
 from jobs.stage import Task
 from longform.chat import ChatRequest
-from longform.configuration import ChatJudge, ChatSettings, ChatSupportJudge, Experiment, Method
-from longform.configuration import ChatSummarizer as ChatSummarizerSettings
+from longform.configuration import Experiment
 from longform.errors import UsageError
+from longform.judge_settings import ChatJudge, ChatSupportJudge
+from longform.method_settings import Method
+from longform.model_settings import ChatSettings
+from longform.model_settings import ChatSummarizer as ChatSummarizerSettings
 from longform.support_judging import open_cells
 
 

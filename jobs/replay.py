@@ -40,9 +40,9 @@ from jobs.run_record import RunRecord
 from jobs.score import score_stage, score_tasks
 from jobs.split import split_stage, split_tasks, unit_work_id
 from jobs.stage import Row, Stage, Task, run_stage
-from longform.configuration import Strict
 from longform.errors import UsageError
 from longform.keys import content_key
+from longform.strict import Strict
 
 
 class ReplaySettings(Strict):

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.stage import Row, Stage, Task
-from longform.configuration import EncoderRetriever, Experiment, StatementRetriever, base_retrievers
+from longform.configuration import Experiment
 from longform.keys import content_key
+from longform.retriever_settings import EncoderRetriever, StatementRetriever, base_retrievers
 from longform.statement_retrieval import statements_version
 
 VERSION = "retrieve@1"

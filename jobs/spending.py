@@ -27,10 +27,12 @@ from jobs.split import split_text
 from jobs.stage import Row
 from jobs.summarize import Source, Summarized
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
-from longform.configuration import ChatJudge, ChatSettings, Experiment
-from longform.configuration import ChatSummarizer as ChatSummarizerSettings
-from longform.configuration import ChatSupportJudge as ChatSupportJudgeSettings
+from longform.configuration import Experiment
+from longform.judge_settings import ChatJudge
+from longform.judge_settings import ChatSupportJudge as ChatSupportJudgeSettings
 from longform.keys import content_key
+from longform.model_settings import ChatSettings
+from longform.model_settings import ChatSummarizer as ChatSummarizerSettings
 from longform.spending import History, Span
 from longform.token_estimates import counted_input
 

@@ -18,10 +18,11 @@ from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.plan_run import RunPlan
 from jobs.spending import StageCalls, calls_to_make
-from longform.configuration import ChatSettings, Experiment
+from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.leases import Limits
+from longform.model_settings import ChatSettings
 from longform.spending import NOTHING, Span, Spending, spending, total
 
 PLAN = "plan.json"

@@ -19,9 +19,11 @@ from jobs.calling import Calling, identity, open_rows
 from jobs.derive import Item, PartReader, plan
 from jobs.pack import Packed
 from jobs.stage import Row, Stage, Task
-from longform.configuration import ChatSummarizer, Experiment, PlainMethod, System
+from longform.configuration import Experiment, System
 from longform.errors import UsageError
 from longform.keys import content_key
+from longform.method_settings import PlainMethod
+from longform.model_settings import ChatSummarizer
 
 _OFFLINE_CONTEXTS_A_TASK = 32
 

@@ -20,8 +20,8 @@ from pydantic import Field, field_validator
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
 from jobs.write_benchmark import HaystackRows, write_benchmark
-from longform.configuration import Strict
 from longform.haystack_writer import topic_names, topic_version, write_haystack
+from longform.strict import Strict
 
 
 class SynthesisConfig(Strict):

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from longform.configuration import ChatSettings
 from longform.keys import content_key
+from longform.model_settings import ChatSettings
 
 
 class Message(NamedTuple):

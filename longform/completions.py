@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from longform.chat import Capabilities, ChatReply, ChatRequest, TokenLogprobs, Usage, failed
-from longform.configuration import ChatSettings
+from longform.model_settings import ChatSettings
 
 _NO_TEXT = ("length", "content_filter")  # finish reasons of replies that are not whole
 

@@ -15,7 +15,9 @@ from typing import Literal, NamedTuple, assert_never
 
 import numpy as np
 
-from longform.configuration import (
+from longform.errors import UsageError
+from longform.keys import stable_seed
+from longform.method_settings import (
     CalibrationMethod,
     FocusMethod,
     HierarchicalMethod,
@@ -23,8 +25,6 @@ from longform.configuration import (
     Method,
     PlainMethod,
 )
-from longform.errors import UsageError
-from longform.keys import stable_seed
 
 Task = Literal["summarize", "merge", "update"]
 Place = Literal["top", "middle", "bottom"]

@@ -16,9 +16,9 @@ import numpy as np
 import yaml
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
-from longform.configuration import Strict
 from longform.errors import UsageError
 from longform.haystack_writer.grammar import Value, slots
+from longform.strict import Strict
 
 
 def _lines(value: object) -> object:

@@ -8,9 +8,10 @@ from actors.chat_judge import ChatCoverageJudge
 from actors.scripted_chat import ScriptedChat
 from actors.storage import Folder
 from longform.chat import Capabilities, ChatReply, ChatRequest, capabilities
-from longform.configuration import ChatJudge, ChatSettings
 from longform.errors import UsageError
+from longform.judge_settings import ChatJudge
 from longform.judging import coverage_schema
+from longform.model_settings import ChatSettings
 from longform.tables import VERDICTS, conform
 
 INSIGHTS = ["The tram opens in June.", "Shops complain about the noise of it.", "Swans nest by the harbour."]

@@ -14,9 +14,9 @@ from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import Capabilities, ChatReply, ChatRequest, Message, Signals, Usage, failed
-from longform.configuration import ChatSettings
 from longform.errors import BudgetReachedError, StoppedError
 from longform.leases import Ask, Lease, Limits
+from longform.model_settings import ChatSettings
 from longform.prices import Price
 
 SETTINGS = ChatSettings(model="m", base_url="http://127.0.0.1:1", attempts=3, concurrency=8)

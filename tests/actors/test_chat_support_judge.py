@@ -8,9 +8,9 @@ import pytest
 
 from actors.chat_support_judge import ALTERNATIVES, ChatSupportJudge
 from longform.chat import Capabilities, ChatReply, ChatRequest, TokenLogprobs, call_id, failed
-from longform.configuration import ChatSettings
-from longform.configuration import ChatSupportJudge as Settings
 from longform.errors import UsageError
+from longform.judge_settings import ChatSupportJudge as Settings
+from longform.model_settings import ChatSettings
 from longform.support_judging import NO_SENTENCE, SupportGroup
 from longform.support_replies import UNREADABLE
 

@@ -11,8 +11,8 @@ import pytest
 
 from actors.checkpoint_support_judge import TOO_LONG, CheckpointSupportJudge
 from actors.encoder import MINILM
-from longform.configuration import CheckpointSupportJudge as Settings
 from longform.errors import UsageError
+from longform.judge_settings import CheckpointSupportJudge as Settings
 from longform.sentences import sentences
 from longform.support_judging import NO_SENTENCE, SupportGroup, SupportVerdict
 from longform.windows import sentence_windows

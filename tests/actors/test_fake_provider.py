@@ -14,9 +14,9 @@ from actors.fake_replies import OTHER_PROMPT, fake_call
 from actors.openai_chat import OpenAIChat
 from longform import prompts
 from longform.chat import ChatReply, ChatRequest, Message
-from longform.configuration import ChatSettings
 from longform.fake_settings import FAULTS, FakeSettings, draw_fate
 from longform.judging import coverage_schema, numbered_bullets, parse_coverage
+from longform.model_settings import ChatSettings
 
 QUICK: dict[str, Any] = {"delay_s": 0.0}
 

@@ -7,9 +7,9 @@ import pytest
 from actors.fake_provider import FakeProvider
 from actors.litellm_chat import LitellmChat
 from longform.chat import ChatReply, ChatRequest, Message, Signals, Usage
-from longform.configuration import ChatSettings
 from longform.errors import UsageError
 from longform.fake_settings import FAULTS, FakeSettings
+from longform.model_settings import ChatSettings
 
 pytestmark = pytest.mark.slow  # litellm takes seconds to import
 

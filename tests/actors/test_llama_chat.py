@@ -7,8 +7,8 @@ import pytest
 
 from actors.llama_chat import LlamaChat, read_answer
 from longform.chat import ChatRequest, Message, Usage
-from longform.configuration import ChatSettings
 from longform.errors import UsageError
+from longform.model_settings import ChatSettings
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "enum": ["yes", "no"]}}, "required": ["a"]}
 

@@ -6,7 +6,7 @@ import pytest
 
 from actors.method_runner import run_plan
 from longform.chat import ChatReply, failed
-from longform.configuration import SHIPPED_METHODS
+from longform.method_settings import SHIPPED_METHODS
 from longform.methods import Step, make_plan
 
 

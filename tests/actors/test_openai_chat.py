@@ -12,9 +12,9 @@ from actors.openai_chat import OpenAIChat
 from longform import prompts
 from longform.chat import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
 from longform.completions import http_failure, read_completion, read_usage
-from longform.configuration import ChatSettings
 from longform.errors import UsageError
 from longform.judging import coverage_schema, numbered_bullets, parse_coverage
+from longform.model_settings import ChatSettings
 
 KEY = "sk-secret-8d1f"
 REQUEST = ChatRequest(messages=(Message("system", "be brief"), Message("user", "hello")), max_tokens=50)

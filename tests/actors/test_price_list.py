@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from actors.price_list import PriceList, _price_of
-from longform.configuration import ChatSettings
 from longform.errors import UsageError
+from longform.model_settings import ChatSettings
 from longform.prices import FREE, Price
 
 OWN = """

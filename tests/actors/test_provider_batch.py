@@ -20,9 +20,9 @@ from actors.prepayment import BatchLimits, Prepayment
 from actors.provider_batch import BatchNotes, ProviderBatches, batch_note
 from longform.batch_files import read_replies, request_line
 from longform.chat import ChatReply, ChatRequest, Message, call_id
-from longform.configuration import ChatSettings
 from longform.errors import LongformError
 from longform.fake_settings import FakeSettings
+from longform.model_settings import ChatSettings
 from longform.prices import Price
 
 pytest_plugins = ["tests.s3_server"]

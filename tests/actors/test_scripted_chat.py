@@ -9,8 +9,8 @@ from actors.scripted_chat import MISDEEDS, UNKNOWN_TASK, ScriptedChat
 from longform import prompts
 from longform.chat import ChatReply, ChatRequest, Message
 from longform.citations import bullets
-from longform.configuration import ChatSettings
 from longform.judging import numbered_bullets, parse_coverage
+from longform.model_settings import ChatSettings
 
 DOCUMENTS = {
     3: "The mayor opened a new bridge on Monday. It cost 4 million euros to build.",

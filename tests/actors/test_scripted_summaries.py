@@ -11,8 +11,9 @@ from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_summaries import PROFILES
 from actors.storage import Folder
 from longform.citations import bullets
-from longform.configuration import SHIPPED_METHODS, ChatSettings
-from longform.configuration import ChatSummarizer as Settings
+from longform.method_settings import SHIPPED_METHODS
+from longform.model_settings import ChatSettings
+from longform.model_settings import ChatSummarizer as Settings
 from longform.sentences import sentences
 from tests.actors.planted import EXAMPLES, N_DOCUMENTS, N_EXAMPLES, about
 

@@ -9,10 +9,11 @@ from actors.chat import open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.summary_prompts import SEPARATOR, prompts_of
 from longform.chat import ChatRequest, Usage
-from longform.configuration import SHIPPED_METHODS, CalibrationMethod, ChatSettings
-from longform.configuration import ChatSummarizer as Settings
 from longform.keys import content_key
+from longform.method_settings import SHIPPED_METHODS, CalibrationMethod
 from longform.methods import n_calls
+from longform.model_settings import ChatSettings
+from longform.model_settings import ChatSummarizer as Settings
 from longform.prompts import load_prompt
 from longform.tables import SUMMARIES, conform
 from tests.actors.summarizing import (

@@ -34,9 +34,9 @@ from actors.fake_replies import fake_call
 from actors.governor import NAMESPACE
 from actors.ledger_keeper import NO_LIMIT, start_keeper
 from longform.chat import ChatReply, ChatRequest, Message
-from longform.configuration import ChatSettings
 from longform.fake_settings import FakeSettings
 from longform.leases import Limits
+from longform.model_settings import ChatSettings
 from longform.perfect_client import perfect_makespan
 
 WORKERS = 4

@@ -13,9 +13,9 @@ from actors.storage import Folder
 from jobs.calibrate import calibrate, main
 from jobs.calling import Calling
 from jobs.ingest import ingest
-from longform.configuration import SHIPPED_JUDGES, MeanJudge
 from longform.errors import UsageError
 from longform.judge_cards import describe, shipped_card
+from longform.judge_settings import SHIPPED_JUDGES, MeanJudge
 from longform.metrics.agreement import WEIGHTS
 
 CALLING = Calling("test", ledger="no judge of these tests calls a model")

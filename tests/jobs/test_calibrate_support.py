@@ -15,9 +15,9 @@ from jobs.check import SEPARATOR
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
 from jobs.label_texts import chunks, labelled_texts, texts_of_mode
-from longform.configuration import CheckpointSupportJudge, OfflineSupportJudge
 from longform.errors import UsageError
 from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
+from longform.judge_settings import CheckpointSupportJudge, OfflineSupportJudge
 from longform.records import Document
 
 BRIDGE = "The council voted to rebuild the Alder Street bridge. The works will cost 3.4 million euros."

@@ -6,8 +6,8 @@ import pytest
 from actors.fake_provider import FakeProvider
 from actors.openai_chat import OpenAIChat
 from jobs.probe import Finding, main, outcome, probe
-from longform.configuration import ChatSettings
 from longform.fake_settings import FakeSettings
+from longform.model_settings import ChatSettings
 
 YES, NO = Finding(accepted=True), Finding(accepted=False)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from jobs.configs import read_experiment
-from longform.configuration import ChatJudge, ChatSummarizer
 from longform.errors import UsageError
+from longform.judge_settings import ChatJudge
+from longform.model_settings import ChatSummarizer
 
 
 def test_budget_and_retrievers_narrow_the_preset() -> None:

@@ -7,7 +7,8 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from longform.configuration import SHIPPED_JUDGES, Experiment, OfflineJudge, judge_scale
+from longform.configuration import Experiment
+from longform.judge_settings import SHIPPED_JUDGES, OfflineJudge, judge_scale
 from longform.keys import content_key
 
 OFFLINE = {"kind": "offline", "calibration": "people"}

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.configuration import (
+from longform.errors import UsageError
+from longform.method_settings import (
     SHIPPED_METHODS,
     CalibrationMethod,
     FocusMethod,
@@ -14,7 +15,6 @@ from longform.configuration import (
     Method,
     PlainMethod,
 )
-from longform.errors import UsageError
 from longform.methods import FINAL, Plan, make_plan, n_calls
 
 ALL = CalibrationMethod(kind="calibration", orders="all", most=5040)

@@ -1,0 +1,112 @@
+"""Judges of coverage and of support, as a configuration names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from longform.model_settings import ChatSettings
+from longform.strict import Strict
+
+Calibration = Literal["people", "gpt-4o"]
+"""Whose marks a judge's numbers are like: only scores of one calibration may be held against each other."""
+
+_SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
+
+
+class OfflineJudge(Strict):
+    kind: Literal["offline"]
+    calibration: Calibration  # people: like nothing that is printed; gpt-4o: like SummHay's printed tables
+
+    @property
+    def scale(self) -> str:
+        """The calibration in words."""
+        return _SCALES[self.calibration]
+
+
+class ChatJudge(Strict):
+    kind: Literal["chat"]
+    chat: ChatSettings
+    prompt: str = "judge_coverage_3"
+
+
+class MeanJudge(Strict):
+    """The mean of other judges' numbers for the same summary and target; it asks nothing itself."""
+
+    kind: Literal["mean"]
+    of: tuple[str, ...] = Field(min_length=2)
+    cuts: tuple[float, float] = (0.25, 0.75)  # means from which the answer is partial, and full
+
+    @model_validator(mode="after")
+    def _means_something(self) -> MeanJudge:
+        if len(set(self.of)) < len(self.of):
+            msg = f"expected different judges, found {list(self.of)}"
+            raise ValueError(msg)
+        partial, full = self.cuts
+        if not 0 < partial < full <= 1:
+            msg = f"expected cuts 0 < partial < full <= 1, found {list(self.cuts)}"
+            raise ValueError(msg)
+        return self
+
+
+AskedJudge = OfflineJudge | ChatJudge
+Judge = Annotated[AskedJudge | MeanJudge, Field(discriminator="kind")]
+
+
+def judge_scale(name: str, judges: Mapping[str, Judge]) -> str | None:
+    """What a reader must know to compare the scores of judge *name*, in words; None: its name and card say it all."""
+    judge = judges.get(name)
+    if isinstance(judge, OfflineJudge):
+        return judge.scale
+    if isinstance(judge, MeanJudge):
+        return f"mean of {' and '.join(_with_scale(member, judges) for member in judge.of)}"
+    return None
+
+
+def _with_scale(name: str, judges: Mapping[str, Judge]) -> str:
+    scale = judge_scale(name, judges)
+    return name if scale is None else f"{name} ({scale})"
+
+
+SHIPPED_JUDGES: Mapping[str, Judge] = {
+    f"offline-{calibration}": OfflineJudge(kind="offline", calibration=calibration) for calibration in _SCALES
+}
+"""Judges that need no definition: their models and their cards ship with the project."""
+
+
+# ---------------------------------------------------------------- support judges
+
+
+class OfflineSupportJudge(Strict):
+    """Shared words, word pairs and meaning of a few sentences: lexical support, blind to what is denied or swapped."""
+
+    kind: Literal["offline"]
+
+
+class ChatSupportJudge(Strict):
+    """A prompted chat model: yes or no with a reason, and P(yes) where it gives the log probabilities of tokens."""
+
+    kind: Literal["chat"]
+    chat: ChatSettings
+    prompt: str = "judge_support"
+    probability: bool = False  # read from log probabilities; a model without them is refused
+    fidelity: Literal["ours", "release"] = "ours"  # how replies are read; release: as the authors' code does
+
+
+class CheckpointSupportJudge(Strict):
+    """A checkpoint that was trained to check facts: MiniCheck's families, or any entailment cross-encoder."""
+
+    kind: Literal["checkpoint"]
+    model: str  # a hub name, a folder, package:NAME, or s3://
+    family: Literal["classifier", "flan_t5"] = "classifier"
+    supported_label: int | None = Field(None, ge=0)  # classifier: the output that means supported; null: by its label
+    prefix: str = ""  # before each document, as the checkpoint was trained
+    joined: Literal["pair", "eos"] = "pair"  # of a classifier, as it was trained; MiniCheck's put one eos token between
+    chunk_tokens: int | None = Field(None, gt=0)  # of the document; null: what the model's window leaves
+    batch_tokens: int = Field(16384, gt=0)  # padded tokens of one forward pass
+    threshold: float = Field(0.5, gt=0, lt=1)
+
+
+SupportJudge = Annotated[OfflineSupportJudge | ChatSupportJudge | CheckpointSupportJudge, Field(discriminator="kind")]

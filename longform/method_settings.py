@@ -1,0 +1,76 @@
+"""Methods of summarising, as a configuration names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from longform.strict import Strict
+
+
+class PlainMethod(Strict):
+    """One prompt over all documents."""
+
+    kind: Literal["plain"]
+
+
+class FocusMethod(Strict):
+    """The plain prompt, and the wish to attend to the documents at one place (Wan et al., section 5.1)."""
+
+    kind: Literal["focus"]
+    at: Literal["top", "middle", "bottom"]
+
+
+class HierarchicalMethod(Strict):
+    """A summary of each document, then merges: two at a time until one is left, or all in one pass."""
+
+    kind: Literal["hierarchical"]
+    merge: Literal["pairwise", "once"]
+
+
+class IncrementalMethod(Strict):
+    """A summary of the first document, updated with each next one."""
+
+    kind: Literal["incremental"]
+
+
+class CalibrationMethod(Strict):
+    """
+    Permutation calibration: summaries of several orders of the documents, merged.
+
+    `rotations` are the n cyclic ones (as released); `all` are n! (as the paper says), refused above `most` orders;
+    `sampled` draws `n_orders` different ones.
+    """
+
+    kind: Literal["calibration"]
+    orders: Literal["rotations", "all", "sampled"]
+    n_orders: int | None = Field(None, gt=1)  # sampled only
+    most: int = Field(24, gt=0)  # all only
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _says_how_many(self) -> CalibrationMethod:
+        if (self.n_orders is not None) != (self.orders == "sampled"):
+            msg = f"n_orders is for sampled orders, and needed there; found {self.n_orders} with {self.orders}"
+            raise ValueError(msg)
+        return self
+
+
+Method = Annotated[
+    PlainMethod | FocusMethod | HierarchicalMethod | IncrementalMethod | CalibrationMethod, Field(discriminator="kind")
+]
+
+SHIPPED_METHODS: Mapping[str, Method] = {
+    "plain": PlainMethod(kind="plain"),
+    "focus-top": FocusMethod(kind="focus", at="top"),
+    "focus-middle": FocusMethod(kind="focus", at="middle"),
+    "focus-bottom": FocusMethod(kind="focus", at="bottom"),
+    "hierarchical-pairwise": HierarchicalMethod(kind="hierarchical", merge="pairwise"),
+    "hierarchical-once": HierarchicalMethod(kind="hierarchical", merge="once"),
+    "incremental": IncrementalMethod(kind="incremental"),
+    "calibration-rotations": CalibrationMethod(kind="calibration", orders="rotations"),
+    "calibration-all": CalibrationMethod(kind="calibration", orders="all"),
+}
+"""Methods that need no definition."""

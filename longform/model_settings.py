@@ -1,0 +1,71 @@
+"""Chat models and summarizers, as a configuration names them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from longform.strict import Strict
+
+
+class ChatSettings(Strict):
+    """
+    A chat model: behind an OpenAI-compatible server, any that `litellm` knows, a local GGUF file, or the scripted one.
+
+    `identity` leaves out what says only how it is asked: changing that makes no work anew.
+    """
+
+    provider: Literal["openai", "litellm", "llama_cpp", "scripted"] = "openai"
+    model: str  # llama_cpp: the path of a GGUF file
+    base_url: str | None = None  # null: the provider's own
+    replicas: tuple[str, ...] = ()  # base URLs of equal servers of the model; calls that share a text go to one
+    api_key_env: str = "OPENAI_API_KEY"  # the name of the variable; the key itself is never in a file
+    context_window: int | None = Field(None, gt=0)  # tokens; overrides the capability table
+    max_tokens: int = Field(1000, gt=0)
+    temperature: float | None = Field(None, ge=0)  # null: not sent
+    json_schema: bool | None = None  # null: as the capability table says
+    script: str | None = None  # scripted only: the name of its behaviour
+    timeout_s: float = Field(400.0, gt=0)  # the deadline of one attempt
+    attempts: int = Field(6, gt=0)  # at what may pass: 5xx, resets, timeouts, bodies that are no reply
+    concurrency: int = Field(16, gt=0)  # calls in flight a worker
+    requests_per_minute: float | None = Field(None, gt=0)  # null: found out
+    tokens_per_minute: float | None = Field(None, gt=0)  # null: found out
+    in_flight: int | None = Field(None, gt=0)  # of all workers together; null: no limit but `concurrency`
+    quota: str | None = None  # models that name one quota share one limit upstream
+    prefix_cache: Literal["shared", "slot"] = "shared"  # slot: a server that keeps one prefix a slot (llama.cpp)
+    batch: bool = False  # through the provider's batch API: cheaper, within a day
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What can change a reply, as JSON values."""
+        return self.model_dump(mode="json", exclude=set(_HOW_IT_IS_ASKED))
+
+
+_HOW_IT_IS_ASKED = (
+    "replicas",
+    "api_key_env",
+    "timeout_s",
+    "attempts",
+    "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "in_flight",
+    "quota",
+    "prefix_cache",
+    "batch",
+)
+
+
+class OfflineSummarizer(Strict):
+    kind: Literal["offline"]
+    max_words: int = Field(300, gt=0)
+
+
+class ChatSummarizer(Strict):
+    kind: Literal["chat"]
+    chat: ChatSettings
+    prompt: str | None = None  # null: by the query's domain
+
+
+Summarizer = Annotated[OfflineSummarizer | ChatSummarizer, Field(discriminator="kind")]

@@ -1,0 +1,131 @@
+"""Retrievers and rerankers, as a configuration names them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from longform.strict import Strict
+
+
+class RandomRetriever(Strict):
+    kind: Literal["random"]
+    seed: int
+
+
+class KeywordRetriever(Strict):
+    kind: Literal["keywords"]
+
+
+class Bm25Retriever(Strict):
+    kind: Literal["bm25"]
+    k1: float = Field(1.5, ge=0)
+    b: float = Field(0.75, ge=0, le=1)
+    stem: bool = True
+
+
+class EncoderRetriever(Strict):
+    """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
+
+    kind: Literal["encoder"]
+    model: str  # a hub name, a folder, or package:NAME for weights inside an installed package
+    pooling: Literal["whole", "mean", "max"]
+    chunk_tokens: int | None = Field(None, gt=0)  # null: the encoder's window
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+
+class FusionRetriever(Strict):
+    kind: Literal["fusion"]
+    of: tuple[str, ...] = Field(min_length=2)
+    by: Literal["z_sum", "reciprocal_rank"]
+    rank_constant: int = Field(60, gt=0)
+    weights: tuple[float, ...] | None = None  # of the z-scores; null: all 1
+
+    @model_validator(mode="after")
+    def _each_has_a_weight(self) -> FusionRetriever:
+        if self.weights is not None and (self.by != "z_sum" or len(self.weights) != len(self.of)):
+            msg = f"weights are for z_sum, one for each of {list(self.of)}; found {list(self.weights)} with {self.by}"
+            raise ValueError(msg)
+        return self
+
+
+class ShortFirstRetriever(Strict):
+    """Shorter documents first; in a fusion, because more of them fit a budget."""
+
+    kind: Literal["short_first"]
+
+
+class FeedbackRetriever(Strict):
+    """RM3: expands the query by terms of the base retriever's best documents, adds the expansion's BM25 z-score."""
+
+    kind: Literal["feedback"]
+    of: str
+    documents: int = Field(10, gt=0)
+    terms: int = Field(50, gt=0)
+    weight: float = Field(1.0, ge=0)
+
+
+class ClusterFeedbackRetriever(Strict):
+    """Documents that support the query's most relevant repeated sentences; learnt from no query."""
+
+    kind: Literal["cluster_feedback"]
+
+
+class StatementsRetriever(Strict):
+    """Documents that support what the offline summarizer would quote, short ones first."""
+
+    kind: Literal["statements"]
+    n_statements: int = Field(12, gt=0)
+
+
+StatementRetriever = ClusterFeedbackRetriever | StatementsRetriever
+"""Their models were fitted with the vectors of one encoder, so that no other is offered."""
+
+
+class OracleRetriever(Strict):
+    kind: Literal["oracle"]
+
+
+class FullContext(Strict):
+    kind: Literal["full"]
+
+
+class ReleasedRetriever(Strict):
+    """Scores that the benchmark ships, by the name they have there."""
+
+    kind: Literal["released"]
+    name: str
+
+
+Retriever = Annotated[
+    RandomRetriever
+    | KeywordRetriever
+    | Bm25Retriever
+    | EncoderRetriever
+    | FusionRetriever
+    | ShortFirstRetriever
+    | FeedbackRetriever
+    | StatementRetriever
+    | OracleRetriever
+    | FullContext
+    | ReleasedRetriever,
+    Field(discriminator="kind"),
+]
+
+
+def base_retrievers(retriever: Retriever) -> tuple[str, ...]:
+    """The names of the retrievers that *retriever* combines or expands."""
+    if isinstance(retriever, FusionRetriever):
+        return retriever.of
+    return (retriever.of,) if isinstance(retriever, FeedbackRetriever) else ()
+
+
+class CrossEncoderReranker(Strict):
+    kind: Literal["cross_encoder"]
+    model: str  # a hub name or a folder
+    depth: int = Field(20, gt=0)  # documents re-scored; the rest keep their order below
+
+
+Reranker = CrossEncoderReranker
