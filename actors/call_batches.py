@@ -12,7 +12,7 @@ from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
 
 _LOOKUP_S = 0.06  # lookups wait this long for company; a worker has more rows open than calls under way
-_SETTLE_S = 0.1  # receipts wait this long for company; a reply is used when its receipt is durable
+_SETTLE_S = 0.02  # receipts wait this long for company; a reply is used when its receipt is durable
 _HEARD_S = 1.0
 _MOST_LOOKUPS = 1000  # of one message
 

@@ -151,15 +151,16 @@ class ChatPool:
         return passing and n_failed < self._settings.attempts and n_refused < _MOST_REFUSALS
 
     async def _make(self, attempt: _Attempt, tokens: float) -> ChatReply:
+        # The place is free when the receipt is durable: what a dying worker takes with it is what it had places for.
         try:
             async with self._slots:
                 sent = time.monotonic()
                 reply = await self._model.complete(attempt.request)
+                self._hear(attempt.request, reply, sent, tokens)
+                reply = replace(reply, cost_usd=cost_usd(reply.usage, self._price))
+                await self._batches.settle(attempt.attempt_id, attempt.call_id, reply)
         finally:
             self._turns.end()
-        self._hear(attempt.request, reply, sent, tokens)
-        reply = replace(reply, cost_usd=cost_usd(reply.usage, self._price))
-        await self._batches.settle(attempt.attempt_id, attempt.call_id, reply)
         return reply
 
     def _hear(self, request: ChatRequest, reply: ChatReply, sent: float, tokens: float) -> None:
