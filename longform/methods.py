@@ -93,28 +93,6 @@ def make_plan(settings: Method, n_documents: int, *, seed: int = 0) -> Plan:
             assert_never(settings)
 
 
-def n_calls(settings: Method, n_documents: int) -> int:
-    """
-    The number of steps of the plan, without making it.
-
-    Raises:
-        UsageError: As `make_plan` says.
-    """
-    if n_documents <= 1 or isinstance(settings, PlainMethod | FocusMethod):
-        return 1
-    match settings:
-        case HierarchicalMethod(merge="pairwise"):
-            return 2 * n_documents - 1
-        case HierarchicalMethod():
-            return n_documents + 1
-        case IncrementalMethod():
-            return n_documents
-        case CalibrationMethod():
-            return _n_orders(settings, n_documents) + 1
-        case _:
-            assert_never(settings)
-
-
 # ---------------------------------------------------------------- plans
 
 

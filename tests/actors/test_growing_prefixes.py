@@ -197,7 +197,7 @@ async def test_all_lengths_cost_the_server_little_more_than_the_longest(llama_se
         assert all(row["failure"] in (None, "length", "empty_summary") for row in found)
         return await counted(llama_server, "prompt_tokens_total") - before
 
-    asked = summarizer(bench, Recording(), **settings).request(first(N_DOCUMENTS))
+    asked = summarizer(bench, Recording(), **settings).requests(first(N_DOCUMENTS))["final"]
     assert isinstance(asked, ChatRequest)
     longest = len(await tokens(llama_server, asked))
     together = await computed([rows], max_tokens=2)

@@ -11,7 +11,6 @@ from actors.summary_prompts import SEPARATOR, prompts_of
 from longform.chat import ChatRequest, Usage
 from longform.keys import content_key
 from longform.method_settings import SHIPPED_METHODS, CalibrationMethod
-from longform.methods import n_calls
 from longform.model_settings import ChatSettings
 from longform.model_settings import ChatSummarizer as Settings
 from longform.prompts import load_prompt
@@ -260,11 +259,11 @@ async def test_a_plan_asks_what_the_run_asks(bench: str, method: str, prompt: st
     assert [step or "final" for step in (row["step"] for row in found)] == list(planned)
     asked = {request.messages[0].text for request in chat.requests}
     assert {request.messages[0].text for request in known.values()} <= asked
-    assert n_calls(SHIPPED_METHODS[method], 3) == len(planned) == len(chat.requests)
+    assert len(planned) == len(chat.requests)
     if prompt:
         assert {request.messages[0].text for request in planned.values()} == asked
     if len(planned) == 1:
-        assert made.request(row) == planned["final"]
+        assert made.requests(row) == planned
 
 
 @pytest.mark.parametrize("method", sorted(SHIPPED_METHODS))

@@ -15,7 +15,7 @@ from longform.method_settings import (
     Method,
     PlainMethod,
 )
-from longform.methods import FINAL, Plan, make_plan, n_calls
+from longform.methods import FINAL, Plan, make_plan
 
 ALL = CalibrationMethod(kind="calibration", orders="all", most=5040)
 METHODS: dict[str, Method] = {
@@ -60,11 +60,6 @@ def test_every_step_but_the_last_is_read_and_every_task_has_what_it_needs(settin
         }[step.task]
 
 
-@given(methods, st.integers(0, 7))
-def test_the_number_of_steps_is_known_without_the_plan(settings: Method, n_documents: int) -> None:
-    assert n_calls(settings, n_documents) == len(make_plan(settings, n_documents))
-
-
 @pytest.mark.parametrize(
     ("method", "n"),
     [
@@ -79,7 +74,7 @@ def test_the_number_of_steps_is_known_without_the_plan(settings: Method, n_docum
     ],
 )
 def test_the_number_of_calls_for_five_documents(method: str, n: int) -> None:
-    assert n_calls(METHODS[method], 5) == n
+    assert len(make_plan(METHODS[method], 5)) == n
 
 
 @pytest.mark.parametrize("n_documents", [0, 1])
@@ -169,9 +164,8 @@ def test_sampled_orders_are_drawn_evenly() -> None:
 @pytest.mark.parametrize(("n_documents", "found"), [(5, r"5! = 120 for 5"), (100, r"found 100! for 100")])
 def test_too_many_orders_are_refused_with_both_numbers(n_documents: int, found: str) -> None:
     settings = CalibrationMethod(kind="calibration", orders="all", most=119)
-    for ask in (make_plan, n_calls):
-        with pytest.raises(UsageError, match=rf"at most 119 orders .*{found}"):
-            ask(settings, n_documents)
+    with pytest.raises(UsageError, match=rf"at most 119 orders .*{found}"):
+        make_plan(settings, n_documents)
 
 
 def test_as_many_orders_as_allowed_are_made() -> None:
