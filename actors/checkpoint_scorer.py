@@ -78,6 +78,7 @@ class CheckpointScorer:
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
         self._model = model.to(self._device).eval()
         self._batch_tokens = settings.batch_tokens
+        self._reduced = settings.precision == "bfloat16"
         self._probability = self._written(settings.model) if is_t5 else self._classified(settings)
         limit = _position_limit(model)
         self.bounded = limit is not None
@@ -89,8 +90,11 @@ class CheckpointScorer:
         lengths = [len(each.ids) for each in inputs]
         for places in length_batches(lengths, self._batch_tokens):
             batch = self._padded([inputs[place] for place in places])
-            with self._torch.inference_mode():
-                found[places] = self._probability(batch).cpu().numpy()
+            with (
+                self._torch.inference_mode(),
+                self._torch.autocast(self._device, dtype=self._torch.bfloat16, enabled=self._reduced),
+            ):
+                found[places] = self._probability(batch).float().cpu().numpy()
             work.pairs += len(places)
             work.batches += 1
             work.tokens += sum(lengths[place] for place in places)

@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from actors.checkpoint_scorer import CheckpointScorer, Work
+from actors.nearest_windows import NearestWindows
 from actors.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
 from longform.errors import UsageError
 from longform.judge_settings import CheckpointSupportJudge as Settings
@@ -25,10 +30,21 @@ from longform.support_judging import (
     open_cells,
     unjudged,
 )
-from longform.windows import sentence_windows
+from longform.windows import Window, sentence_windows
 
 _STEPS = 8
 """Room for the sentence is kept in eighths of the model's window, so that nearly all sentences see the same windows."""
+
+Inputs = dict[int, ModelInput]
+"""Place of a window among the document's -> the model's input for it."""
+
+
+class Sight(NamedTuple):
+    """A window and its tokens."""
+
+    window: Window
+    ids: Ids
+
 
 TOO_LONG = "sentence_exceeds_window"
 """The failure of a sentence beside which the model's window has no room for a document."""
@@ -37,6 +53,9 @@ TOO_LONG = "sentence_exceeds_window"
 class CheckpointSupportJudge:
     """
     Judges every (document, sentence) by the best of the document's windows; equal cells once a call.
+
+    With `best_windows`, a sentence is scored in so many windows only: those that hold the document's sentences nearest
+    to it in meaning, by the packaged encoder. `chunk_index` still counts all windows.
 
     A window has at most `chunk_tokens` tokens, or what the model's window leaves beside the sentence. So a verdict
     depends on its document and sentence alone. `chunk_index` counts the windows of that reading. Nothing is cut off: a
@@ -58,6 +77,7 @@ class CheckpointSupportJudge:
         self._scorer = CheckpointScorer(settings, threads=threads)
         joined = "eos" if settings.family == "flan_t5" else settings.joined
         self._tokens = PairTokens(self._scorer.tokenizer, joined=joined, prefix=settings.prefix)
+        self._nearest = NearestWindows(settings.best_windows, threads=threads) if settings.best_windows else None
         self._step = max(1, self._scorer.window // _STEPS)
         most = self._scorer.window - self._tokens.overhead - self._step
         if settings.chunk_tokens is not None and self._scorer.bounded and settings.chunk_tokens > most:
@@ -70,34 +90,43 @@ class CheckpointSupportJudge:
     def judge(self, groups: Sequence[SupportGroup]) -> list[list[SupportVerdict]]:
         """Shape (groups, sentences)."""
         planned = self._planned(open_cells(groups))
-        asked = {cell: inputs for cell, inputs in planned.items() if isinstance(inputs, list)}
-        everything = [each for inputs in asked.values() for each in inputs]
+        if self._nearest:
+            self._nearest.forget()
+        asked = {cell: inputs for cell, inputs in planned.items() if isinstance(inputs, dict)}
+        everything = [each for inputs in asked.values() for each in inputs.values()]
         found = iter(self._scorer.probabilities(everything, self.work).tolist())
-        judged = {cell: self._verdict([next(found) for _ in inputs]) for cell, inputs in asked.items()}
+        judged = {cell: self._verdict({place: next(found) for place in inputs}) for cell, inputs in asked.items()}
         refused = {cell: verdict for cell, verdict in planned.items() if isinstance(verdict, SupportVerdict)}
         return in_place(groups, {**judged, **refused})
 
-    def _planned(self, cells: Mapping[str, Sequence[str]]) -> dict[Cell, list[ModelInput] | SupportVerdict]:
+    def _planned(self, cells: Mapping[str, Sequence[str]]) -> dict[Cell, Inputs | SupportVerdict]:
         """The inputs that decide each cell, one a window, or its verdict where there can be none."""
         asked = list(dict.fromkeys(sentence for sentences in cells.values() for sentence in sentences))
         read = dict(zip(asked, self._tokens.sentences(asked), strict=True))
         self.work.sentences += len(asked)
-        planned: dict[Cell, list[ModelInput] | SupportVerdict] = {}
+        planned: dict[Cell, Inputs | SupportVerdict] = {}
         for text, sentences in cells.items():
             tokens = self._tokens.text(text)
             self.work.texts += 1
             windows = lru_cache(maxsize=None)(lambda limit, tokens=tokens: _windows(tokens, limit))
+            near = self._nearest.cosines(text, sentences) if self._nearest else {}
             for sentence in sentences:
-                planned[text, sentence] = self._inputs(read[sentence], windows)
+                planned[text, sentence] = self._inputs(read[sentence], windows, near.get(sentence))
         return planned
 
-    def _inputs(self, sentence: Ids, windows: Callable[[int], list[Ids]]) -> list[ModelInput] | SupportVerdict:
+    def _inputs(
+        self, sentence: Ids, windows: Callable[[int], list[Sight]], near: NDArray[np.float32] | None
+    ) -> Inputs | SupportVerdict:
         if not sentence:
             return unjudged(NO_SENTENCE)
         limit = self._limit(len(sentence))
         if limit < 1:
             return unjudged(f"{TOO_LONG}: {len(sentence)} tokens of {self._scorer.window}")
-        return [self._tokens.joined(window, sentence) for window in windows(limit)]
+        sights = windows(limit)
+        chosen: Sequence[int] = range(len(sights))
+        if self._nearest and near is not None:
+            chosen = self._nearest.chosen([sight.window for sight in sights], near)
+        return {place: self._tokens.joined(sights[place].ids, sentence) for place in chosen}
 
     def _limit(self, sentence_tokens: int) -> int:
         """Tokens of a document's window beside a sentence; below 1: there is no room."""
@@ -107,16 +136,16 @@ class CheckpointSupportJudge:
             return room if room >= self._step else 0
         return min(self._settings.chunk_tokens, room) if self._scorer.bounded else self._settings.chunk_tokens
 
-    def _verdict(self, probabilities: Sequence[float]) -> SupportVerdict:
-        """Of a document's windows; one that has no token supports nothing."""
-        if not all(isfinite(probability) for probability in probabilities):
+    def _verdict(self, probabilities: Mapping[int, float]) -> SupportVerdict:
+        """Of a document's windows, by their place; one that has no token supports nothing."""
+        if not all(isfinite(probability) for probability in probabilities.values()):
             return unjudged("probability_not_finite")
         if not probabilities:
             return SupportVerdict("unsupported", 0.0)
-        best = max(range(len(probabilities)), key=probabilities.__getitem__)
+        best = max(sorted(probabilities), key=probabilities.__getitem__)
         return by_threshold(probabilities[best], self._settings.threshold, chunk_index=best)
 
 
-def _windows(tokens: TextTokens, limit: int) -> list[Ids]:
+def _windows(tokens: TextTokens, limit: int) -> list[Sight]:
     opening, following = ([len(ids) for ids in side] for side in tokens)
-    return [ids for window in sentence_windows(opening, following, limit) if (ids := tokens.of(window))]
+    return [Sight(window, ids) for window in sentence_windows(opening, following, limit) if (ids := tokens.of(window))]

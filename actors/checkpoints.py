@@ -1,9 +1,9 @@
 """
-A checkpoint by hub name, folder, `package:NAME` or `s3://`.
+A checkpoint by hub name, folder, `package:NAME`, `s3://` or `shipped:NAME`.
 
 One on S3 is copied once into a folder of this machine that is named by its content, so that a new upload is a new
-folder and nobody reads half a copy. `LONGFORM_CACHE` says where such folders stand; without it they stand in the user's
-cache.
+folder and nobody reads half a copy. One that ships is a change of the packaged MiniLM, put together in the same way.
+`LONGFORM_CACHE` says where such folders stand; without it they stand in the user's cache.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from actors.encoder import model_path
+from actors.encoder import MINILM, model_path
 from actors.storage import Folder
 from longform.errors import UsageError
 from longform.keys import content_key
@@ -24,6 +25,7 @@ from longform.keys import content_key
 CACHE_ENV = "LONGFORM_CACHE"
 
 _S3 = "s3://"
+_SHIPPED = "shipped:"
 _MARKER = "config.json"
 
 
@@ -38,6 +40,8 @@ def checkpoint_path(model: str, *, cache: Path | None = None) -> str:
     Raises:
         UsageError: There is no checkpoint of that name.
     """
+    if model.startswith(_SHIPPED):
+        return str(_assembled(model, cache or cache_folder()))
     return str(_copied(model, cache or cache_folder())) if model.startswith(_S3) else model_path(model)
 
 
@@ -50,6 +54,8 @@ def checkpoint_content(model: str) -> str:
     """
     if model.startswith(_S3):
         return content_key(_checked(model))
+    if model.startswith(_SHIPPED):
+        return change_content(_shipped_change(model))
     folder = Path(model_path(model))
     if not folder.is_dir():
         return model
@@ -63,6 +69,32 @@ def cache_folder() -> Path:
     if stated:
         return Path(stated).expanduser() / "checkpoints"
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "longform" / "checkpoints"
+
+
+def change_content(file: Path) -> str:
+    """A hash of a change of the packaged MiniLM, and of what it is a change of."""
+    return content_key([_digest(file), MINILM])
+
+
+def _shipped_change(model: str) -> Path:
+    file = Path(str(files("longform.models").joinpath(f"{model.removeprefix(_SHIPPED)}.safetensors")))
+    if not file.is_file():
+        shipped = sorted(f"{_SHIPPED}{path.stem}" for path in file.parent.glob("*.safetensors"))
+        raise UsageError(f"no model {model!r}: expected one of {shipped}")
+    return file
+
+
+def _assembled(model: str, cache: Path) -> Path:
+    change = _shipped_change(model)
+    folder = cache / change_content(change)
+    if not folder.is_dir():
+        from safetensors.torch import load_file
+
+        from actors.low_rank import write_checkpoint
+
+        tensors = load_file(change)
+        _appear(folder, model, lambda unfinished: write_checkpoint(Path(model_path(MINILM)), tensors, unfinished))
+    return folder
 
 
 def _copied(url: str, cache: Path) -> Path:
@@ -82,18 +114,27 @@ def _checked(url: str) -> dict[str, str]:
 
 
 def _copy(url: str, content: Mapping[str, str], folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
     source = Folder(url)
-    try:
+
+    def fill(unfinished: Path) -> None:
         for name in content:
             target = unfinished / name
             target.parent.mkdir(parents=True, exist_ok=True)
             source.download(name, target)
+
+    _appear(folder, url, fill)
+
+
+def _appear(folder: Path, model: str, fill: Callable[[Path], None]) -> None:
+    """*folder*, filled under another name, then renamed."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
+    try:
+        fill(unfinished)
         unfinished.rename(folder)
     except OSError as error:
         if not folder.is_dir():  # else another worker was faster
-            raise UsageError(f"model {url!r}: cannot be copied to {folder}: {error}") from error
+            raise UsageError(f"model {model!r}: cannot be copied to {folder}: {error}") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 

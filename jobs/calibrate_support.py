@@ -29,7 +29,7 @@ from jobs.stage import run_stage
 from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judge_settings import ChatSupportJudge, OfflineSupportJudge, SupportJudge
+from longform.judge_settings import SHIPPED_SUPPORT_JUDGES, ChatSupportJudge, OfflineSupportJudge, SupportJudge
 from longform.meta_evaluation import (
     CHUNK,
     DOCUMENT,
@@ -45,9 +45,6 @@ from longform.meta_evaluation import (
 from longform.meta_evaluation_words import meta_evaluation_words
 from longform.strict import Strict
 from longform.support_cards import shown_row, support_card
-
-SHIPPED: Mapping[str, SupportJudge] = {"offline": OfflineSupportJudge(kind="offline")}
-
 
 UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
 """The share of cells above which the exit code says so, where no configuration does."""
@@ -201,7 +198,7 @@ def asked_of(arguments: argparse.Namespace, configured: Mapping[str, SupportJudg
     """
     if not 0 <= arguments.threshold < 1:
         raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
-    name, settings = named_support_judge(arguments.support, {**SHIPPED, **configured})
+    name, settings = named_support_judge(arguments.support, {**SHIPPED_SUPPORT_JUDGES, **configured})
     scoring = Scoring(arguments.fidelity, arguments.threshold, arguments.seed, arguments.resamples)
     return Asked(name, settings, prompts, modes_of(arguments.modes), arguments.orders, scoring)
 

@@ -12,8 +12,9 @@ from actors.support_judges import code_version
 from jobs.calling import identity
 from longform.configuration import Experiment
 from longform.errors import UsageError
-from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card_line
+from longform.judge_cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, describe, shipped_card_line
 from longform.judge_settings import (
+    SHIPPED_CHECKER,
     ChatSupportJudge,
     Judge,
     OfflineJudge,
@@ -64,6 +65,8 @@ def _shipped_line(definition: Judge) -> str | None:
 
 
 def _support_line(definition: SupportJudge) -> str | None:
+    if definition == SHIPPED_CHECKER:
+        return shipped_card_line(SUPPORT_CHECKER)
     return shipped_card_line(SUPPORT_LEXICAL) if isinstance(definition, OfflineSupportJudge) else None
 
 

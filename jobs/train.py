@@ -3,6 +3,7 @@ Re-make the offline models that ship, and measure what they reach on data they w
 
     longform train support BENCH --out DIR
     longform train all BENCH --human HUMAN --out longform/models
+    longform train checker BENCH... --out DIR              (see `longform train checker --help`)
 
 NAME is support (which documents support a claim), ranker (which sentence to quote; statements), judge (coverage, as
 people and as GPT-4o mark it) or all. Every figure is measured with the haystack, or for people's labels the query,
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -30,6 +32,7 @@ from actors.retriever import HaystackRetriever
 from actors.tokenizer import TokenCounter
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
+from jobs.train_checker import main as train_checker_main
 from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.extractive import VERSION as RANKER_VERSION
@@ -259,6 +262,9 @@ def _indent(file: str) -> int | None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    told = sys.argv[1:] if argv is None else list(argv)
+    if told[:1] == ["checker"]:
+        return train_checker_main(told[1:])
     parser = verb_parser("train", __doc__)
     parser.add_argument("name", choices=[*MODELS, "all"], metavar="NAME", help=", ".join([*MODELS, "all"]))
     parser.add_argument("benchmark", metavar="BENCH", help="haystacks with gold maps, released summaries and labels")
@@ -270,7 +276,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows = train(names, arguments.benchmark, arguments.human, arguments.out)
         return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
 
-    return run_verb(parser, work, argv)
+    return run_verb(parser, work, told)
 
 
 if __name__ == "__main__":

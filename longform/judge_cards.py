@@ -18,6 +18,9 @@ from longform.support_cards import KIND, describe_support
 SUPPORT_LEXICAL = "support-lexical"
 """The shipped card of the offline support judge, under whatever name it judges."""
 
+SUPPORT_CHECKER = "support-checker"
+"""The card of the checker that ships."""
+
 
 def shipped_card(judge: str) -> dict[str, Any] | None:
     """The card that ships for `offline-people`, `offline-gpt-4o`, `support-lexical` or `released:NAME`; None: none."""

@@ -99,14 +99,25 @@ class CheckpointSupportJudge(Strict):
     """A checkpoint that was trained to check facts: MiniCheck's families, or any entailment cross-encoder."""
 
     kind: Literal["checkpoint"]
-    model: str  # a hub name, a folder, package:NAME, or s3://
+    model: str  # a hub name, a folder, package:NAME, s3://, or shipped:checker
     family: Literal["classifier", "flan_t5"] = "classifier"
     supported_label: int | None = Field(None, ge=0)  # classifier: the output that means supported; null: by its label
     prefix: str = ""  # before each document, as the checkpoint was trained
     joined: Literal["pair", "eos"] = "pair"  # of a classifier, as it was trained; MiniCheck's put one eos token between
     chunk_tokens: int | None = Field(None, gt=0)  # of the document; null: what the model's window leaves
+    best_windows: int | None = Field(None, gt=0)  # score those nearest in meaning to the sentence; null: all of them
+    precision: Literal["float32", "bfloat16"] = "float32"  # of the arithmetic; bfloat16 is faster where it is built in
     batch_tokens: int = Field(16384, gt=0)  # padded tokens of one forward pass
     threshold: float = Field(0.5, gt=0, lt=1)
 
 
 SupportJudge = Annotated[OfflineSupportJudge | ChatSupportJudge | CheckpointSupportJudge, Field(discriminator="kind")]
+
+SHIPPED_CHECKER = CheckpointSupportJudge(kind="checkpoint", model="shipped:checker", chunk_tokens=96, best_windows=4)
+"""The checker that ships, read as its card was measured; `longform train checker` re-makes it."""
+
+SHIPPED_SUPPORT_JUDGES: Mapping[str, SupportJudge] = {
+    "offline": OfflineSupportJudge(kind="offline"),
+    "checker": SHIPPED_CHECKER,
+}
+"""Support judges that need no definition and no download."""

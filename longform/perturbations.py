@@ -48,8 +48,13 @@ _MAIN_CLAUSE_CHARS = 120
 """A first verb later than this is one of a side clause; its negation would leave the statement standing."""
 
 
+def main_verb(body: str) -> re.Match[str] | None:
+    """Where the finite verb of the main clause stands, as far as endings and auxiliaries tell; None: not found."""
+    return _VERB.search(body, 0, _MAIN_CLAUSE_CHARS)
+
+
 def _at_verb(body: str, auxiliary: Callable[[str], str], past: str, present: str) -> str | None:
-    verb = _VERB.search(body, 0, _MAIN_CLAUSE_CHARS)
+    verb = main_verb(body)
     if verb is None:
         return None
     if verb["auxiliary"]:
@@ -73,7 +78,7 @@ def _base(verb: str) -> str:
     return root + "e" if root.endswith(("c", "s", "v", "z", "u", "at", "iz", "ag", "eng", "ur", "ir", "uc")) else root
 
 
-def _lowered(body: str) -> str:
+def lowered(body: str) -> str:
     """Ready to follow other words; names and abbreviations keep their capital."""
     first = body.split(" ", 1)[0]
     return body[0].lower() + body[1:] if first in ("The", "A", "An", "In", "Its", "This", "These", "It") else body
@@ -84,9 +89,9 @@ NEGATIONS: Mapping[str, Callable[[str], str | None]] = {
     "contracted": lambda body: _at_verb(body, lambda verb: _CONTRACTED.get(verb, f"{verb} not"), "didn't", "doesn't"),
     "never": lambda body: _at_verb(body, lambda verb: f"{verb} never", "did never", "does never"),
     "no_longer": lambda body: _at_verb(body, lambda verb: f"{verb} no longer", "did no longer", "does no longer"),
-    "denied": lambda body: f"Those concerned denied that {_lowered(body)}",
-    "untrue": lambda body: f"It is untrue that {_lowered(body)}",
-    "myth": lambda body: f"It is a myth that {_lowered(body)}",
+    "denied": lambda body: f"Those concerned denied that {lowered(body)}",
+    "untrue": lambda body: f"It is untrue that {lowered(body)}",
+    "myth": lambda body: f"It is a myth that {lowered(body)}",
 }
 """Form -> a statement's denial, in that form; None where it has no finite verb that the form could take."""
 
@@ -106,26 +111,27 @@ _NUMBER_WORDS = (
     "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty seventy "
     "eighty ninety"
 ).split()
-_NUMBER = re.compile(
+NUMBER = re.compile(
     rf"(?<![A-Za-z]-)(?<![\w.,])\$?(?P<digits>\d+(?:[.,]\d+)*)|\b(?P<word>{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
+YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def change_numbers(body: str, rng: np.random.Generator) -> str:
     """Every number of *body*, digits or word, replaced by another of its kind; `Q4` and `COVID-19` are names."""
+    return NUMBER.sub(lambda match: other_number(match, rng), body)
 
-    def other(match: re.Match[str]) -> str:
-        if match["word"]:
-            choices = [word for word in _NUMBER_WORDS if word != match["word"].lower()]
-            return str(choices[int(rng.integers(len(choices)))])
-        return match[0].replace(match["digits"], _other_digits(match["digits"], rng))
 
-    return _NUMBER.sub(other, body)
+def other_number(match: re.Match[str], rng: np.random.Generator) -> str:
+    """Another number than the one that `NUMBER` matched, of its kind."""
+    if match["word"]:
+        choices = [word for word in _NUMBER_WORDS if word != match["word"].lower()]
+        return str(choices[int(rng.integers(len(choices)))])
+    return match[0].replace(match["digits"], _other_digits(match["digits"], rng))
 
 
 def _other_digits(digits: str, rng: np.random.Generator) -> str:
-    place = 3 if _YEAR.fullmatch(digits) else 0
+    place = 3 if YEAR.fullmatch(digits) else 0
     lowest = 0 if place else 1
     choices = [str(digit) for digit in range(lowest, 10) if str(digit) != digits[place]]
     return digits[:place] + choices[int(rng.integers(len(choices)))] + digits[place + 1 :]

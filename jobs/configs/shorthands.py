@@ -7,6 +7,7 @@ Short names on the command line for what a configuration says at length.
     --set 'model={model: m, base_url: "http://127.0.0.1:8000/v1"}'
     --set judge=gpt-4o                    a chat model judges, in place of the judges named
     --set support_judge=gpt-4o            a chat model checks sentences, in place of the support judges named
+    --set support_judge=checker           the checker that ships does
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from longform.errors import UsageError
+from longform.judge_settings import SHIPPED_SUPPORT_JUDGES
 
 _NAME = "chat"
 
@@ -49,6 +51,9 @@ def _judge(content: dict[str, Any], model: Any) -> None:
 
 
 def _support_judge(content: dict[str, Any], model: Any) -> None:
+    if isinstance(model, str) and model in SHIPPED_SUPPORT_JUDGES:
+        content["support_judges"] = {model: SHIPPED_SUPPORT_JUDGES[model].model_dump(mode="json")}
+        return
     content["support_judges"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
 
 

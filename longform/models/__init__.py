@@ -1,4 +1,8 @@
-"""The fitted models that ship, as text; `longform train NAME` re-makes them, `reach_NAME.json` says what they reach."""
+"""
+The fitted models that ship; `longform train NAME` re-makes them, `reach_NAME.json` says what they reach.
+
+They are text, but for the change of an encoder that makes the checker.
+"""
 
 from __future__ import annotations
 

@@ -238,3 +238,40 @@ def test_one_output_is_a_logit_and_the_second_of_two_means_supported(folder: Pat
     ]
     assert one.judge(group)[0][0].probability == pytest.approx(1 / (1 + exp(-logits[0][0])), abs=1e-5)
     assert two.judge(group)[0][0].probability == pytest.approx(1 / (1 + exp(logits[1][0] - logits[1][1])), abs=1e-5)
+
+
+# ---------------------------------------------------------------- fewer windows, fewer bits
+
+
+def test_the_nearest_windows_decide_and_all_of_them_are_as_many_as_there_are(folder: Path) -> None:
+    """A sentence of the document is nearest to the window that holds it."""
+    model = save_bert(folder / "nearest", n_labels=1)
+    text = "The bank cut the rate.\nA cab fed a bee.\nDid the cafe fade?\nOne bad deed in a dead cafe."
+    groups = [SupportGroup("a", text, ("One bad deed in a dead cafe.", "The bank cut the rate."))]
+    every = judge(model, chunk_tokens=12)
+    [all_windows] = every.judge(groups)
+    [as_many] = judge(model, chunk_tokens=12, best_windows=50).judge(groups)
+    assert as_many == all_windows
+    one = judge(model, chunk_tokens=12, best_windows=1)
+    [nearest] = one.judge(groups)
+    spans = [window_spans(one, text, sentence) for sentence in groups[0].sentences]
+    holding = [
+        next(place for place, (start, end) in enumerate(found) if sentence[:12] in text[start:end])
+        for found, sentence in zip(spans, groups[0].sentences, strict=True)
+    ]
+    assert [verdict.chunk_index for verdict in nearest] == holding
+    assert one.work.pairs == 2
+    assert every.work.pairs == sum(len(found) for found in spans) > 4
+    assert all(a.value <= b.value for a, b in zip(nearest, all_windows, strict=True))  # type: ignore[operator]
+
+
+def test_fewer_bits_are_near_the_full_number(folder: Path) -> None:
+    model = save_bert(folder / "bits", n_labels=1)
+    full, reduced = (
+        [verdict.value for row in judge(model, precision=bits).judge(GROUPS) for verdict in row]
+        for bits in ("float32", "bfloat16")
+    )
+    assert full != reduced
+    assert [value for value in reduced if value is not None] == pytest.approx(
+        [value for value in full if value is not None], abs=0.05
+    )

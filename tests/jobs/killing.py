@@ -29,7 +29,7 @@ from actors.ledger_totals import Totals
 from actors.storage import Folder
 
 ROOT = Path(__file__).parents[2]
-N_MOMENTS = int(os.environ.get("LONGFORM_SOAK", "3"))
+N_MOMENTS = int(os.environ.get("LONGFORM_SOAK", "1"))
 WORKERS, CONCURRENCY = 2, 12
 MOST_LEASED = CONCURRENCY + CONCURRENCY // 8 + 1  # a worker's calls that are leased or under way, as the pool has it
 USD_A_TOKEN = 1e-6

@@ -10,14 +10,14 @@ import pytest
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.calibrate import main
-from jobs.calibrate_support import SHIPPED, modes_of, named_support_judge
+from jobs.calibrate_support import modes_of, named_support_judge
 from jobs.check import SEPARATOR
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
 from jobs.label_texts import chunks, labelled_texts, texts_of_mode
 from longform.errors import UsageError
 from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judge_settings import CheckpointSupportJudge, OfflineSupportJudge
+from longform.judge_settings import SHIPPED_SUPPORT_JUDGES, CheckpointSupportJudge, OfflineSupportJudge
 from longform.records import Document
 
 BRIDGE = "The council voted to rebuild the Alder Street bridge. The works will cost 3.4 million euros."
@@ -115,13 +115,13 @@ def test_chunks_join_to_the_text_and_are_full_but_the_last() -> None:
 
 
 def test_names_and_settings_of_judges() -> None:
-    assert named_support_judge("offline", SHIPPED) == ("offline", OfflineSupportJudge(kind="offline"))
-    name, judge = named_support_judge("{kind: checkpoint, model: some/folder}", SHIPPED)
+    assert named_support_judge("offline", SHIPPED_SUPPORT_JUDGES) == ("offline", OfflineSupportJudge(kind="offline"))
+    name, judge = named_support_judge("{kind: checkpoint, model: some/folder}", SHIPPED_SUPPORT_JUDGES)
     assert (name, type(judge)) == ("some/folder", CheckpointSupportJudge)
-    with pytest.raises(UsageError, match=r"no support judge 'gpt'.*\['offline'\]"):
-        named_support_judge("gpt", SHIPPED)
+    with pytest.raises(UsageError, match=r"no support judge 'gpt'.*\['checker', 'offline'\]"):
+        named_support_judge("gpt", SHIPPED_SUPPORT_JUDGES)
     with pytest.raises(UsageError, match="modle"):
-        named_support_judge("{kind: checkpoint, modle: x}", SHIPPED)
+        named_support_judge("{kind: checkpoint, modle: x}", SHIPPED_SUPPORT_JUDGES)
 
 
 def test_modes_are_read_each_once() -> None:

@@ -1,0 +1,110 @@
+"""
+Low-rank changes of a transformer's weights, and a checkpoint put together from a base and such a change.
+
+Every linear layer W of the base becomes W + B A, with A (rank, inputs) and B (outputs, rank): Hu et al., LoRA (2021),
+section 4.1, without a scale. A change of a small encoder is a few MB, the base is a package.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+_A, _B = ".low_rank_a", ".low_rank_b"
+_TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
+
+
+class LowRankLinear(nn.Module):  # type: ignore[misc]  # torch is untyped here
+    """A frozen linear layer and its change, which is 0 at first."""
+
+    def __init__(self, base: nn.Linear, rank: int) -> None:
+        super().__init__()
+        self.base = base.requires_grad_(requires_grad=False)
+        self.a = nn.Parameter(torch.empty(rank, base.in_features))
+        self.b = nn.Parameter(torch.zeros(base.out_features, rank))
+        nn.init.kaiming_uniform_(self.a, a=5**0.5)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        changed: Tensor = self.base(inputs) + (inputs @ self.a.T) @ self.b.T
+        return changed
+
+
+def add_low_rank(model: nn.Module, rank: int) -> None:
+    """Every linear layer inside *model* gets a change of *rank*; its other weights are frozen."""
+    model.requires_grad_(requires_grad=False)
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, nn.Linear):
+                setattr(parent, name, LowRankLinear(child, rank))
+
+
+def low_rank_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """The changes inside *model*, by the layer's name, in half precision."""
+    found: dict[str, Tensor] = {}
+    for name, module in model.named_modules():
+        if isinstance(module, LowRankLinear):
+            found[name + _A], found[name + _B] = module.a.detach().half(), module.b.detach().half()
+    return found
+
+
+def with_low_rank(weights: Mapping[str, Tensor], change: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """
+    *weights* with *change* added; tensors of the change that are no pair of a layer take their own name.
+
+    Raises:
+        ValueError: The change is of a layer that the weights do not have, or of another shape.
+    """
+    merged = dict(weights)
+    for name in sorted(change):
+        if name.endswith(_A):
+            layer = name.removesuffix(_A) + ".weight"
+            product = change[name.removesuffix(_A) + _B].float() @ change[name].float()
+            if layer not in merged or merged[layer].shape != product.shape:
+                raise ValueError(f"expected a layer {layer!r} of shape {tuple(product.shape)} in the base")
+            merged[layer] = merged[layer] + product
+        elif not name.endswith(_B):
+            merged[name] = change[name].float()
+    return merged
+
+
+def write_checkpoint(base: Path, change: Mapping[str, Tensor], folder: Path) -> None:
+    """
+    A classifier of one output as Transformers loads it, from the folder of a BERT encoder and a change of it.
+
+    Args:
+        base: With config.json, model.safetensors and the tokenizer's files.
+        change: Layers of the encoder by their names in it (`encoder.layer.0...`), and `classifier`'s own tensors.
+        folder: Where the files are written; it stands.
+    """
+    from safetensors.torch import load_file, save_file
+
+    weights = {
+        name.removeprefix("bert."): tensor.float() for name, tensor in load_file(base / "model.safetensors").items()
+    }
+    merged = with_low_rank(weights, change)
+    named = {name if name.startswith("classifier.") else f"bert.{name}": tensor for name, tensor in merged.items()}
+    kept = {name: tensor.contiguous() for name, tensor in named.items() if not name.endswith("position_ids")}
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    config = _read(base / "config.json") | {
+        "architectures": ["BertForSequenceClassification"],
+        "id2label": {"0": "supported"},
+        "label2id": {"supported": 0},
+    }
+    _write(folder / "config.json", config)
+    for name in _TOKENIZER_FILES:
+        if (base / name).is_file():
+            shutil.copyfile(base / name, folder / name)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -1,0 +1,114 @@
+"""What a trained checker and cosine reach on sentences and summaries that people labelled, and the checker's card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.benchmark import Benchmark
+from actors.checkpoint_support_judge import CheckpointSupportJudge
+from actors.encoder import MINILM, Encoder
+from actors.support_judges import CHECKPOINT_VERSION
+from jobs.calling import identity
+from jobs.label_texts import LabelledText, labelled_texts, with_text
+from longform.judge_cards import SUPPORT_CHECKER
+from longform.judge_settings import SHIPPED_CHECKER
+from longform.lexical_support import evidence
+from longform.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
+from longform.statistics import Estimate
+from longform.support import SupportIndex
+from longform.support_cards import shown_row, support_card
+from longform.support_judging import SupportGroup
+from longform.training.reach import Reach, reach_of
+
+Matrix = NDArray[np.float64]
+ReadMatrix = Callable[[Sequence[str], Sequence[str]], Matrix]
+"""Documents, sentences -> numbers, shape (documents, sentences); NaN: unjudged."""
+
+_SCORING = Scoring(seed=1)
+
+
+def people_reach(
+    label_urls: Sequence[str], checkpoint: str, content: str, *, threads: int
+) -> tuple[list[Reach], dict[str, Any]]:
+    """
+    Figures by data set of checker and cosine, each document apart (maximum over documents), and the checker's card.
+
+    Args:
+        label_urls: Benchmarks with people's labels.
+        checkpoint: The folder of the trained one.
+        content: The hash that stands for it in the card.
+        threads: Of each model.
+
+    Raises:
+        UsageError: A benchmark has no labels of people.
+    """
+    texts = [(Benchmark(url), text) for url in label_urls for text in labelled_texts(Benchmark(url))]
+    settings = SHIPPED_CHECKER.model_copy(update={"model": checkpoint})
+    ways = {
+        "checker": _by_checker(CheckpointSupportJudge(SUPPORT_CHECKER, settings, threads=threads)),
+        "cosine": _by_cosine(Encoder(MINILM, threads=threads)),
+    }
+    found = {name: _found(texts, read) for name, read in ways.items()}
+    rows = [row for name, one in found.items() for row in _rows(name, one)]
+    card = support_card(
+        judge=SUPPORT_CHECKER,
+        settings=identity(SHIPPED_CHECKER),
+        version=f"checkpoint_support@{CHECKPOINT_VERSION}+{content}",
+        found=found["checker"],
+        summaries=[text.summary for _, text in texts],
+        held_out=[],
+        fitted_articles=[],
+    )
+    return rows, card
+
+
+def _found(texts: Sequence[tuple[Benchmark, LabelledText]], read: ReadMatrix) -> dict[str, Any]:
+    cells = {}
+    for benchmark, text in texts:
+        documents = [document.text for document in with_text(benchmark.documents(text.haystack_id))]
+        cells[DOCUMENT, text.summary.summary_id] = read(documents, text.sentences)
+    summaries = [text.summary for _, text in texts]
+    return {
+        "scoring": _SCORING._asdict(),
+        "data_sets": label_counts(summaries),
+        "grid": grid(summaries, cells, [DOCUMENT], _SCORING),
+    }
+
+
+def _rows(name: str, found: dict[str, Any]) -> list[Reach]:
+    shown = shown_row(found)
+    assert shown is not None  # mode document was asked for
+    measures = ("auroc", "balanced_accuracy") if name == "checker" else ("auroc",)  # a cosine has no threshold
+    return [
+        reach_of(
+            f"{name}, people: {'AUROC' if measure == 'auroc' else 'balanced accuracy'}, {data_set}",
+            Estimate(**one[measure]),
+            fitted_on="pairs of other documents" if name == "checker" else "nothing",
+            scored_on=f"labels of people, {data_set}",
+        )
+        for data_set, one in shown["data_sets"].items()
+        for measure in measures
+    ]
+
+
+def _by_checker(judge: CheckpointSupportJudge) -> ReadMatrix:
+    def read(documents: Sequence[str], sentences: Sequence[str]) -> Matrix:
+        groups = [SupportGroup(str(place), text, tuple(sentences)) for place, text in enumerate(documents)]
+        values = [[verdict.value for verdict in row] for row in judge.judge(groups)]
+        return np.array(values, dtype=np.float64)
+
+    return read
+
+
+def _by_cosine(encoder: Encoder) -> ReadMatrix:
+    def read(documents: Sequence[str], sentences: Sequence[str]) -> Matrix:
+        vectors = encoder.embed(sentences)
+        indices = [SupportIndex([text]) for text in documents]
+        found = [evidence(index.with_vectors(encoder.embed(index.sentences)), sentences, vectors) for index in indices]
+        return np.array([[max(one.cosine, 0.0) for one in row] for row in found])
+
+    return read
