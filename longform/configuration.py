@@ -24,6 +24,10 @@ UnitKind = Literal["bullets", "sentences"]
 """What a summary is split into, and judged by: its lines, or its sentences."""
 
 
+OWN_CITATIONS = ("written", "matrix")
+"""Of `citations`, what names no support judge."""
+
+
 class SystemGrid(Strict):
     """One or many systems: every list multiplies."""
 
@@ -152,7 +156,7 @@ class Experiment(Strict):
     aggregate: Literal["pooled", "per_summary"] = "pooled"
     resamples: int = Field(2000, ge=100)
     unjudged_threshold: float = Field(0.02, ge=0, le=1)
-    citations: Literal["written", "matrix"] = "written"  # matrix: beside each summary, one whose citations are repaired
+    citations: str = "written"  # matrix, or a support judge: repairs citations, in a twin of each summary
     prompts: str | None = None  # a folder whose files replace the project's own of the same name
 
     @model_validator(mode="after")
@@ -173,6 +177,19 @@ class Experiment(Strict):
                 msg = (
                     f"systems: {system.setting!r} with {system.summarizer!r} has the budgets {first} and "
                     f"{system.budget_tokens}; define its retriever once a budget, each under a name of its own"
+    @model_validator(mode="after")
+    def _judged_citations_can_be_had(self) -> Experiment:
+        if taken := sorted(set(OWN_CITATIONS) & self.support_judges.keys()):
+            msg = f"support_judges: {taken} have another meaning in `citations`; give the judges other names"
+            raise ValueError(msg)
+        if self.citing_judge is not None and (self.units, self.faithfulness.mode) != ("bullets", "document"):
+            msg = (
+                f"citations by {self.citations!r} need a verdict on each bullet and document: expected units bullets "
+                f"and faithfulness.mode document, found {self.units} and {self.faithfulness.mode}"
+            )
+            raise ValueError(msg)
+        return self
+
                 )
                 raise ValueError(msg)
         return self
@@ -194,6 +211,7 @@ class Experiment(Strict):
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
 
+        yield "citations", self.citations, {*OWN_CITATIONS, *self.support_judges}
     def all_methods(self) -> dict[str, Method]:
         """Those that ship, and those defined here."""
         return {**SHIPPED_METHODS, **self.methods}
@@ -204,6 +222,11 @@ class Experiment(Strict):
         return isinstance(method, PlainMethod) or isinstance(summarizer, ChatSummarizer)
 
     def all_systems(self) -> tuple[System, ...]:
+    @property
+    def citing_judge(self) -> str | None:
+        """The support judge whose verdicts drive the citations of twins; None: there are no twins, or by matrix."""
+        return None if self.citations in OWN_CITATIONS else self.citations
+
         """Every combination that the grids name and that can be had, each once, in the order they are written."""
         return tuple(system for system in self._combinations() if self._applies(system))
 
