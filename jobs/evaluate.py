@@ -236,7 +236,7 @@ class Evaluation:
             self.run,
             self.benchmark,
             ranking_ids=ranking_ids,
-            context_ids=[work_id for packed, (work_id, _) in self.plan.contexts.items() if packed.n_documents is None],
+            context_ids=[work_id for packed, (work_id, _) in self.plan.contexts.items() if packed.all_documents],
             cutoffs=self.experiment.cutoffs,
             **settings,
         )
@@ -368,7 +368,9 @@ def all_cells(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("evaluate", __doc__)
     parser.add_argument(
-        "config", metavar="CONFIG", help="a YAML file, or a preset: demo, summhay, positional_bias, length"
+        "config",
+        metavar="CONFIG",
+        help="a YAML file, or a preset: demo, summhay, positional_bias, length, length_tokens",
     )
     parser.add_argument("--bench", metavar="BENCH", help="a benchmark folder; default: the configuration's")
     parser.add_argument("--out", required=True, metavar="RUN")

@@ -35,6 +35,7 @@ class SystemGrid(Strict):
     reranker: tuple[str | None, ...] = (None,)
     budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...]  # null: no limit
     n_documents: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first of them; null: all
+    length_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first that fit whole; null: all
     order: tuple[Order, ...] = ("given",)
     method: tuple[str, ...] = ("plain",)
     summarizer: tuple[str, ...]
@@ -43,6 +44,13 @@ class SystemGrid(Strict):
     @classmethod
     def _one_is_a_list_of_one(cls, value: Any) -> Any:
         return value if isinstance(value, list | tuple) else (value,)
+
+    @model_validator(mode="after")
+    def _lengths_have_one_unit(self) -> SystemGrid:
+        if any(self.n_documents) and any(self.length_tokens):
+            msg = "lengths are in documents or in tokens: expected n_documents or length_tokens, found both"
+            raise ValueError(msg)
+        return self
 
 
 class System(NamedTuple):
@@ -57,6 +65,7 @@ class System(NamedTuple):
     summarizer: str
     permutation: int | None = None  # of order permuted: which one, from 0
     several_budgets: bool = False  # of the grid: then the setting names its own
+    length_tokens: int | None = None
 
     @property
     def ranking(self) -> str:
@@ -70,6 +79,7 @@ class System(NamedTuple):
             self.ranking,
             f"{self.budget_tokens or 'all'} tokens" if self.several_budgets else "",
             f"first {self.n_documents}" if self.n_documents else "",
+            f"within {self.length_tokens} tokens" if self.length_tokens else "",
             self.order if self.order != "given" else "",
             f"{self.permutation + 1}" if self.permutation is not None else "",
             self.method if self.method != "plain" else "",
@@ -168,16 +178,6 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
-    def _settings_have_one_budget(self) -> Experiment:
-        """A setting's rows stand under its name, which says the budget only where one grid has several."""
-        budgets: dict[tuple[str, str], int | None] = {}
-        for system in self.all_systems():
-            first = budgets.setdefault((system.setting, system.summarizer), system.budget_tokens)
-            if first != system.budget_tokens:
-                msg = (
-                    f"systems: {system.setting!r} with {system.summarizer!r} has the budgets {first} and "
-                    f"{system.budget_tokens}; define its retriever once a budget, each under a name of its own"
-    @model_validator(mode="after")
     def _judged_citations_can_be_had(self) -> Experiment:
         if taken := sorted(set(OWN_CITATIONS) & self.support_judges.keys()):
             msg = f"support_judges: {taken} have another meaning in `citations`; give the judges other names"
@@ -190,6 +190,16 @@ class Experiment(Strict):
             raise ValueError(msg)
         return self
 
+    @model_validator(mode="after")
+    def _settings_have_one_budget(self) -> Experiment:
+        """A setting's rows stand under its name, which says the budget only where one grid has several."""
+        budgets: dict[tuple[str, str], int | None] = {}
+        for system in self.all_systems():
+            first = budgets.setdefault((system.setting, system.summarizer), system.budget_tokens)
+            if first != system.budget_tokens:
+                msg = (
+                    f"systems: {system.setting!r} with {system.summarizer!r} has the budgets {first} and "
+                    f"{system.budget_tokens}; define its retriever once a budget, each under a name of its own"
                 )
                 raise ValueError(msg)
         return self
@@ -201,6 +211,7 @@ class Experiment(Strict):
             yield from (("systems.reranker", name, self.rerankers) for name in grid.reranker if name is not None)
             yield from (("systems.summarizer", name, self.summarizers) for name in grid.summarizer)
             yield from (("systems.method", name, self.all_methods()) for name in grid.method)
+        yield "citations", self.citations, {*OWN_CITATIONS, *self.support_judges}
         yield from (("cards", name, {*self.judges, *self.support_judges}) for name in self.cards)
         if self.faithfulness.attribution is not None:
             yield "faithfulness.attribution", self.faithfulness.attribution, self.support_judges
@@ -211,7 +222,11 @@ class Experiment(Strict):
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
 
-        yield "citations", self.citations, {*OWN_CITATIONS, *self.support_judges}
+    @property
+    def citing_judge(self) -> str | None:
+        """The support judge whose verdicts drive the citations of twins; None: there are no twins, or by matrix."""
+        return None if self.citations in OWN_CITATIONS else self.citations
+
     def all_methods(self) -> dict[str, Method]:
         """Those that ship, and those defined here."""
         return {**SHIPPED_METHODS, **self.methods}
@@ -222,11 +237,6 @@ class Experiment(Strict):
         return isinstance(method, PlainMethod) or isinstance(summarizer, ChatSummarizer)
 
     def all_systems(self) -> tuple[System, ...]:
-    @property
-    def citing_judge(self) -> str | None:
-        """The support judge whose verdicts drive the citations of twins; None: there are no twins, or by matrix."""
-        return None if self.citations in OWN_CITATIONS else self.citations
-
         """Every combination that the grids name and that can be had, each once, in the order they are written."""
         return tuple(system for system in self._combinations() if self._applies(system))
 
@@ -236,7 +246,12 @@ class Experiment(Strict):
 
     def _combinations(self) -> tuple[System, ...]:
         systems = [
-            System(*parts, permutation=permutation, several_budgets=len(grid.budget_tokens) > 1)
+            System(
+                *parts,
+                permutation=permutation,
+                several_budgets=len(grid.budget_tokens) > 1,
+                length_tokens=length_tokens,
+            )
             for grid in self.systems
             for parts in product(
                 grid.retriever,
@@ -247,6 +262,7 @@ class Experiment(Strict):
                 grid.method,
                 grid.summarizer,
             )
+            for length_tokens in grid.length_tokens
             for permutation in (range(self.permutations.n_orders) if "permuted" in parts else (None,))
         ]
         return tuple(dict.fromkeys(systems))
