@@ -52,9 +52,10 @@ class ChatSummarizer:
     is asked first, and the server has then read what the others begin with.
 
     A row that cannot be summarised stays a row, with the reason in `failure`: what the model's reply gives,
-    `missing_query`, `missing_document: ID`, `missing_FIELD` where the prompt shows what the benchmark does not state,
-    `empty_summary` where nothing stands behind the label asked for, `parent_failed: STEP: reason` where a step of its
-    method failed, `unknown_method: NAME`, or `method_refused: MESSAGE`.
+    `no_documents` where its context holds none, `missing_query`, `missing_document: ID`, `missing_FIELD` where the
+    prompt shows what the benchmark does not state, `empty_summary` where nothing stands behind the label asked for,
+    `parent_failed: STEP: reason` where a step of its method failed, `unknown_method: NAME`, or
+    `method_refused: MESSAGE`.
 
     `usage`, cost and seconds of a row are those of its own call. A row's `summary_id` is a hash of its work id, and of
     its step's name where it is not the summary itself.
@@ -161,6 +162,8 @@ class ChatSummarizer:
 
     def _plan(self, row: Row) -> Plan | str:
         """The row's plan, or the reason why it has none."""
+        if not row["doc_ids"]:
+            return "no_documents"
         name = _method_name(row)
         if name not in self._methods:
             return f"unknown_method: {name}"

@@ -2,7 +2,7 @@
 The main job: run systems on a benchmark, judge what they write, report.
 
     longform evaluate CONFIG --bench BENCH --out RUN
-    longform evaluate CONFIG --bench BENCH --out RUN --citations matrix
+    longform evaluate CONFIG --bench BENCH --out RUN --citations matrix|JUDGE
     longform evaluate CONFIG --bench BENCH --out RUN --plan
     ray job submit --working-dir . -- python -m jobs.evaluate CONFIG --bench s3://... --out s3://...
 
@@ -34,6 +34,8 @@ from jobs.pack import pack_stage, pack_tasks
 from jobs.plan_run import check_experiment, plan_run
 from jobs.prepay import Batched, check_batches, checks_in_batches, prepay, summaries_in_batches, verdicts_in_batches
 from jobs.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
+from jobs.repair_by_judge import judge_driver, judged_repair_stage, judged_repair_tasks
+from jobs.repair_results import BY_MATRIX
 from jobs.rerank import rerank_stage, rerank_tasks
 from jobs.results import summary_infos, write_results
 from jobs.retrieval_results import retrieval_rows
@@ -66,10 +68,10 @@ WAY = (
     Step("rerank", ("rankings", "documents"), "rankings"),
     Step("pack", ("rankings", "documents"), "contexts"),
     Step("summarize", ("contexts", "documents"), "summaries"),
-    Step("repair", ("summaries", "documents"), "summaries"),
     Step("split", ("summaries",), "units"),
     Step("judge", ("units", "targets"), "verdicts"),
     Step("check", ("units", "contexts", "documents"), "verdicts"),
+    Step("repair", ("summaries", "documents", "verdicts"), "summaries"),  # with the twins' units and copied verdicts
     Step("aggregate", ("verdicts", "units", "qrels"), "scores"),
     Step("report", ("scores", "summaries", "rankings", "contexts"), "results"),
 )
@@ -153,17 +155,12 @@ class Evaluation:
             batched = summaries_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
             self._perform(stage, wanted, tasks, batched)
 
-    def repair(self) -> None:
-        if wanted := self.plan.repaired:
-            self._perform(repair_stage(self.run, self.bench_url), len(wanted), repair_tasks(self.run, wanted))
-
     def split(self) -> None:
-        summaries = self.plan.summary_work_ids
-        kind = self.plan.units
+        summaries, kind = self.plan.written_work_ids, self.plan.units
         self._perform(split_stage(self.run, kind), len(summaries), split_tasks(self.run, summaries, kind))
 
     def judge(self) -> None:
-        """Ask the judges about the summaries as written; means of judges and verdicts on twins follow from that."""
+        """Ask the judges about the summaries as written; means of judges follow from that."""
         infos = summary_infos(self.run, self.plan.written_work_ids)
         judges = self.experiment.judges.items()
         for name, settings in judges:
@@ -186,8 +183,6 @@ class Evaluation:
             if isinstance(settings, MeanJudge):
                 tasks = combine_tasks(self.run, name, settings, wanted=self.plan.means, asked=self.plan.asked)
                 self._perform(combine_stage(self.run, name, settings), len(infos), tasks)
-        if copied := self.plan.copied:
-            self._perform(copy_stage(self.run), len(copied), copy_tasks(self.run, copied))
 
     def check(self) -> None:
         """Ask the support judges about every sentence and document of the summaries as written."""
@@ -200,6 +195,28 @@ class Evaluation:
             tasks = check_tasks(self.run, name, self.plan.checks, infos, self.benchmark)
             batched = checks_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
             self._perform(stage, wanted, tasks, batched)
+
+    def repair(self) -> None:
+        """Twins that cite what supports their bullets, by matrix or by stored verdicts; nothing is asked."""
+        wanted, by, kind = self.plan.repaired, self.plan.repaired_by, self.plan.units
+        if not wanted:
+            return
+        if (judge := self.experiment.citing_judge) is None:
+            stage, tasks = repair_stage(self.run, self.bench_url), repair_tasks(self.run, wanted)
+        else:
+            stage = judged_repair_stage(self.run, self.bench_url, self.experiment, judge, by=by)
+            tasks = judged_repair_tasks(self.run, self.benchmark, judge, self.plan.checks, wanted)
+        self._perform(stage, len(wanted), tasks)
+        twins, copied = list(wanted.values()), self.plan.copied
+        self._perform(split_stage(self.run, kind, name="split twins"), len(twins), split_tasks(self.run, twins, kind))
+        if copied:
+            self._perform(copy_stage(self.run, by=by), len(copied), copy_tasks(self.run, copied))
+
+    def _driver(self) -> dict[str, Any]:
+        """What drove the citations of the twins, for the report."""
+        if (judge := self.experiment.citing_judge) is None:
+            return BY_MATRIX
+        return judge_driver(self.run, self.benchmark, self.experiment, judge, self.plan.checks)
 
     def aggregate(self) -> None:
         judged, share = self.plan.judged_units, self.experiment.partial_score
@@ -219,7 +236,7 @@ class Evaluation:
             self.run,
             self.benchmark,
             ranking_ids=ranking_ids,
-            context_ids=[work_id for packed, (work_id, _) in self.plan.contexts.items() if packed.n_documents is None],
+            context_ids=[work_id for packed, (work_id, _) in self.plan.contexts.items() if packed.all_documents],
             cutoffs=self.experiment.cutoffs,
             **settings,
         )
@@ -234,6 +251,7 @@ class Evaluation:
             partial_score=self.experiment.partial_score,
             aggregate=self.experiment.aggregate,
             units=self.plan.units,
+            driver=self._driver(),
             more={
                 "retrieval": retrieval,
                 **call_results(self.run, self.record, self.experiment),
@@ -350,7 +368,9 @@ def all_cells(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("evaluate", __doc__)
     parser.add_argument(
-        "config", metavar="CONFIG", help="a YAML file, or a preset: demo, summhay, positional_bias, length"
+        "config",
+        metavar="CONFIG",
+        help="a YAML file, or a preset: demo, summhay, positional_bias, length, length_tokens",
     )
     parser.add_argument("--bench", metavar="BENCH", help="a benchmark folder; default: the configuration's")
     parser.add_argument("--out", required=True, metavar="RUN")
@@ -366,8 +386,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--citations",
-        choices=["written", "matrix"],
-        help="matrix: beside each summary, one that cites the documents that support each bullet",
+        metavar="matrix|JUDGE",
+        help="beside each summary, one that cites the documents that support each bullet: by the words they share "
+        "(matrix), or by the verdicts of one of the configuration's support judges",
     )
     add_calling_arguments(parser)
     add_cluster_arguments(parser)

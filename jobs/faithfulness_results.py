@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -88,6 +88,7 @@ def _summaries(
 ) -> Iterator[CheckedSummary]:
     systems = {(system.setting, system.summarizer): system for system in experiment.all_systems()}
     scores = _scores(run, checks, merging)
+    n_documents = _n_documents(run, {source.context for source in checks.values()})
     places = _all_places(run, checks, experiment.faithfulness.attribution)
     for checked, source in checks.items():
         info, row = infos[checked.summary], scores[source.work_id]
@@ -101,12 +102,19 @@ def _summaries(
             n=row["n"],
             n_unjudged=row["n_unjudged"],
             n_cells=n_cells,
+            n_documents=n_documents[source.context],
             places=found if experiment.faithfulness.mode == "document" else None,
         )
 
 
 def _system(systems: Mapping[tuple[str, str], System], info: SummaryInfo) -> System:
     return systems[info.setting, info.summarizer]
+
+
+def _n_documents(run: Folder, contexts: Collection[str]) -> dict[str, int]:
+    """Work id of each context -> how many documents its prompt holds."""
+    batches = run.batches("contexts", work_ids=contexts, columns=["work_id", "doc_ids"])
+    return {row["work_id"]: len(row["doc_ids"]) for batch in batches for row in batch.to_pylist()}
 
 
 def _scores(run: Folder, checks: Mapping[Checked, Source], merging: Merging) -> dict[str, Row]:

@@ -11,11 +11,12 @@ from actors.storage import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.retrieve import Ranked
 from jobs.stage import Row, Stage, Task
-from longform.configuration import Experiment, Importance, RelevanceImportance
+from longform.configuration import Experiment, Importance, RelevanceImportance, System
 from longform.keys import content_key, stable_seed
-from longform.packing import BY_IMPORTANCE, pack
+from longform.packing import BY_IMPORTANCE, pack, whole_within
 
 VERSION = "pack@1"
+_HOW = ("budget_tokens", "n_documents", "length_tokens", "order", "permutation")
 _CONTEXTS_A_TASK = 32
 
 
@@ -26,23 +27,37 @@ class Packed(NamedTuple):
     ranking: str
     budget_tokens: int | None
     n_documents: int | None
+    length_tokens: int | None
     order: str
     permutation: int | None
+
+    @property
+    def all_documents(self) -> bool:
+        """Whether nothing but a budget keeps ranked documents out."""
+        return self.n_documents is None and self.length_tokens is None
 
 
 def context_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> dict[Packed, tuple[str, str]]:
     """Every context the experiment wants -> (its work id, the work id of its ranking)."""
     found = {}
-    kinds = dict.fromkeys(
-        (s.ranking, s.budget_tokens, s.n_documents, s.order, s.permutation) for s in experiment.all_systems()
-    )
+    kinds = dict.fromkeys(how_packed(system) for system in experiment.all_systems())
     for (query_id, system), source in rankings.items():
-        for ranking, budget, n_documents, order, permutation in kinds:
-            if ranking == system:
-                how = [*(n for n in (n_documents, permutation) if n is not None), *_depends(experiment, order)]
+        for kind in kinds:
+            packed = Packed(query_id, *kind)
+            if packed.ranking == system:
+                length = [] if packed.length_tokens is None else ["length_tokens", packed.length_tokens]
+                numbers = [n for n in (packed.n_documents, packed.permutation) if n is not None]
+                how = [*numbers, *_depends(experiment, packed.order), *length]
+                budget, order = packed.budget_tokens, packed.order
                 work_id = content_key("contexts", source, budget, order, experiment.seed, VERSION, *how)
-                found[Packed(query_id, ranking, budget, n_documents, order, permutation)] = (work_id, source)
+                found[packed] = (work_id, source)
     return found
+
+
+def how_packed(system: System) -> tuple[str, int | None, int | None, int | None, str, int | None]:
+    """What is `Packed` of a *system*, without the query."""
+    length = (system.budget_tokens, system.n_documents, system.length_tokens)
+    return (system.ranking, *length, system.order, system.permutation)
 
 
 def _depends(experiment: Experiment, order: str) -> list[Any]:
@@ -62,8 +77,7 @@ def pack_stage(run: Folder, bench_url: str, experiment: Experiment) -> Stage:
 
 def pack_tasks(run: Folder, wanted: Mapping[Packed, tuple[str, str]]) -> list[Task]:
     items = [
-        {"work_id": work_id, "source": source}
-        | {key: getattr(packed, key) for key in ("budget_tokens", "n_documents", "order", "permutation")}
+        {"work_id": work_id, "source": source} | {key: getattr(packed, key) for key in _HOW}
         for packed, (work_id, source) in wanted.items()
     ]
     return plan(run, "rankings", run, "contexts", items, per_task=_CONTEXTS_A_TASK)
@@ -89,8 +103,12 @@ def _worker(run: Folder, bench_url: str, seed: int, importance: Importance) -> A
         documents = benchmark.documents(first["haystack_id"])
         index = {document.doc_id: document.doc_index for document in documents}
         needed = item["order"] in BY_IMPORTANCE
+        ranking = [index[row["doc_id"]] for row in sorted(rows, key=lambda row: row["rank"])][: item["n_documents"]]
+        shown = ranking
+        if item["length_tokens"] is not None:
+            shown = whole_within(ranking, tokens(first["haystack_id"]), item["length_tokens"])
         packing = pack(
-            [index[row["doc_id"]] for row in sorted(rows, key=lambda row: row["rank"])][: item["n_documents"]],
+            shown,
             document_tokens=tokens(first["haystack_id"]),
             budget_tokens=item["budget_tokens"],
             order=item["order"],
@@ -120,7 +138,7 @@ def _worker(run: Folder, bench_url: str, seed: int, importance: Importance) -> A
             "cut_doc_id": cut,
             "cut_tokens": packing.cut_tokens,
             "cut_share": packing.cut_share,
-            "n_left_out": packing.n_left_out,
+            "n_left_out": packing.n_left_out + len(ranking) - len(shown),
         }
 
     return packed

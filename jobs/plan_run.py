@@ -17,11 +17,12 @@ from jobs.combine import mean_work_ids
 from jobs.judge import Judged, verdict_work_ids
 from jobs.pack import Packed, context_work_ids
 from jobs.repair import check_documents, copied_work_ids, judged_with_twins, repaired_work_ids, with_twins
+from jobs.repair_by_judge import judge_key
 from jobs.rerank import reranking_work_ids
 from jobs.retrieve import Ranked, ranking_work_ids
 from jobs.split import unit_work_id
 from jobs.summarize import Source, Summarized, summary_work_ids
-from longform import extractive, lexical_judge
+from longform import extractive, lexical_judge, repair
 from longform.configuration import Experiment, UnitKind
 from longform.errors import UsageError
 from longform.judge_settings import ChatJudge, ChatSupportJudge
@@ -39,6 +40,8 @@ class RunPlan:
         repaired: Work id of a summary -> of its twin with repaired citations.
         asked: What judges are asked about the summaries as written.
         means: What follows from that for means of judges.
+        repaired_by: What repaired them; changes with any change of what is cited.
+        citing_judge: The support judge that did; None: none.
         copied: Work id of verdicts on a summary -> of the same on its twin.
         checks: What support judges are asked about the summaries as written.
         units: What summaries are split into.
@@ -49,6 +52,8 @@ class RunPlan:
     contexts: Mapping[Packed, tuple[str, str]]
     summaries: Mapping[Summarized, Source]
     repaired: Mapping[str, str]
+    repaired_by: str
+    citing_judge: str | None
     asked: Mapping[Judged, str]
     means: Mapping[Judged, str]
     copied: Mapping[str, str]
@@ -83,7 +88,10 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
     summaries = summary_work_ids(benchmark, experiment, contexts, _summarizer_versions(experiment))
     written = [source.work_id for source in summaries.values()]
     shown = {source.work_id: (source.context, wanted.query_id) for wanted, source in summaries.items()}
-    repaired = repaired_work_ids(written) if experiment.citations == "matrix" else {}
+    support_versions = _support_versions(experiment)
+    judge = experiment.citing_judge
+    by = repair.VERSION if judge is None else judge_key(experiment, judge, support_versions[judge])
+    repaired = {} if experiment.citations == "written" else repaired_work_ids(written, by=by)
     asked = verdict_work_ids(experiment, written, _judge_versions(experiment))
     means = mean_work_ids(experiment, asked)
     judged = {work_id: judged.summary for judged, work_id in [*asked.items(), *means.items()]}
@@ -93,10 +101,12 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
         contexts=contexts,
         summaries=summaries,
         repaired=repaired,
+        repaired_by=by,
+        citing_judge=judge,
         asked=asked,
         means=means,
         copied=copied_work_ids(judged, repaired),
-        checks=check_work_ids(experiment, shown, _support_versions(experiment)),
+        checks=check_work_ids(experiment, shown, support_versions),
         units=experiment.units,
     )
 
@@ -118,7 +128,7 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
             logprobs = isinstance(settings, ChatSupportJudge) and settings.probability
             check_chat(settings.chat, logprobs=logprobs, with_key=with_keys)
     _check_prompts(experiment.prompts)
-    if experiment.citations == "matrix":
+    if experiment.citations != "written":
         check_documents(benchmark)
     if not benchmark.queries:
         raise UsageError(f"{benchmark.folder.url}: the benchmark has no queries")

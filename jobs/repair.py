@@ -1,6 +1,7 @@
 """
 Repair: `summaries` -> `summaries`, beside each summary a twin that cites the documents that support its bullets. 1:1.
 
+Here by matrix, from the words of bullets and documents; by the verdicts of a support judge in `jobs.repair_by_judge`.
 Bullets and their order stay, so the verdicts on a summary are true of its twin: they are copied, not asked again, and
 no call is paid twice.
 """
@@ -14,20 +15,21 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
-from jobs.derive import Item, PartReader, plan
+from jobs.derive import PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform import repair
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.support import SupportIndex
+from longform.twins import twin_id
 
 _SUMMARIES_A_TASK = 64
 _VERDICTS_A_TASK = 256  # summaries
 
 
-def repaired_work_ids(summaries: Iterable[str]) -> dict[str, str]:
-    """Work id of each summary -> work id of its twin."""
-    return {work_id: content_key("repaired-summary", work_id, repair.VERSION) for work_id in summaries}
+def repaired_work_ids(summaries: Iterable[str], *, by: str = repair.VERSION) -> dict[str, str]:
+    """Work id of each summary -> work id of its twin; *by* changes with any change of what is cited."""
+    return {work_id: content_key("repaired-summary", work_id, by) for work_id in summaries}
 
 
 def with_twins(summaries: Iterable[str], repaired: Mapping[str, str]) -> list[str]:
@@ -117,8 +119,10 @@ def _haystack(summary: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------- verdicts
 
 
-def copy_stage(run: Folder) -> Stage:
-    return Stage(name="copy verdicts", table="verdicts", identity=run.url, make_worker=partial(_copier, run))
+def copy_stage(run: Folder, *, by: str = repair.VERSION) -> Stage:
+    return Stage(
+        name="copy verdicts", table="verdicts", identity=content_key(run.url, by), make_worker=partial(_copier, run, by)
+    )
 
 
 def copy_tasks(run: Folder, copied: Mapping[str, str]) -> list[Task]:
@@ -127,17 +131,14 @@ def copy_tasks(run: Folder, copied: Mapping[str, str]) -> list[Task]:
     return plan(run, "verdicts", run, "verdicts", items, per_task=_VERDICTS_A_TASK)
 
 
-def _copier(run: Folder) -> Any:
+def _copier(run: Folder, by: str) -> Any:
     reader = PartReader(run)
 
     def copies(payload: Mapping[str, Any]) -> list[Row]:
-        return [row for item in payload["items"] for row in _copied(reader.rows(item["part"], item["source"]), item)]
+        return [
+            verdict | {"work_id": item["work_id"], "summary_id": twin_id(verdict["summary_id"], by)}
+            for item in payload["items"]
+            for verdict in reader.rows(item["part"], item["source"])
+        ]
 
     return copies
-
-
-def _copied(verdicts: Iterable[Row], item: Item) -> list[Row]:
-    return [
-        verdict | {"work_id": item["work_id"], "summary_id": repair.repaired_summary_id(verdict["summary_id"])}
-        for verdict in verdicts
-    ]

@@ -13,8 +13,12 @@ from jobs.stage import Row
 from longform.aggregate import Aggregate, SummaryInfo, scored_summaries
 from longform.before_after import SHOWN, Change, before_after, changes, drawn_examples
 from longform.citations import without_citations
-from longform.repair import LABEL, METHOD, best_evidence
+from longform.repair import best_evidence
 from longform.support import SupportIndex
+from longform.twins import LABEL, METHOD
+
+BY_MATRIX: dict[str, Any] = {"by": "matrix", "label": LABEL}
+"""What the report says of citations that the words of bullets and documents drove."""
 
 _COLUMNS = ["work_id", "summary_id", "method", "parents"]
 
@@ -32,9 +36,11 @@ def repair_results(
     benchmark: Benchmark,
     *,
     originals: Mapping[str, str],
+    driver: Mapping[str, Any],
     scores: Iterable[Row],
     infos: Mapping[str, SummaryInfo],
     drilldown: Mapping[str, Any],
+    checked: Iterable[Row],
     aggregate: Aggregate,
     seed: int,
     resamples: int,
@@ -42,12 +48,16 @@ def repair_results(
     """
     `rows` of every judge, and, by the first judge's links, `changes` (how many of each kind) and `examples`.
 
+    Where a support judge drove the citations, its `faithfulness` of the same bullets stands in each row.
+
     Args:
         benchmark: Whose documents hold the evidence.
         originals: Summary id of each twin -> of its original.
+        driver: `by` (matrix, or the support judge), `label`, and what else the report says of it.
         scores: Rows of the scores table.
         infos: Summary id -> what the tables know of it, twins included.
         drilldown: Queries and summaries as the page unfolds them.
+        checked: Rows of faithfulness, one a support judge, summarizer and setting.
         aggregate: How scores are averaged.
         seed: Of the intervals.
         resamples: Of each interval.
@@ -57,6 +67,11 @@ def repair_results(
     rows = [
         row for judge, summaries in by_judge.items() for row in before_after(summaries, originals, judge=judge, **given)
     ]
+    faithfulness = {
+        (cell["setting"], cell["summarizer"]): cell["faithfulness"] for cell in checked if cell["judge"] == driver["by"]
+    }
+    if faithfulness:
+        rows = [row | {"faithfulness": faithfulness[row["setting"], row["summarizer"]]} for row in rows]
     judge = next(iter(by_judge), None)
     facts = {summary["summary_id"]: summary for summary in drilldown["summaries"]}
     targets = {t["target_id"]: t for query in drilldown["queries"].values() for t in query["targets"]}
@@ -65,7 +80,7 @@ def repair_results(
     counted = Counter(change.kind for change in found)
     writer = _Examples(benchmark)
     return {
-        "label": LABEL,
+        **driver,
         "rows": rows,
         "judge": judge,
         "changes": {kind: counted[kind] for kind in SHOWN},

@@ -14,7 +14,7 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.classify import PREFIX, classify_work_id
-from jobs.repair_results import repair_results, repaired_originals
+from jobs.repair_results import BY_MATRIX, repair_results, repaired_originals
 from jobs.run_record import RunRecord
 from jobs.score import score_work_id, summary_tables
 from jobs.split import unit_work_id
@@ -52,13 +52,14 @@ def write_results(
     seed: int,
     resamples: int,
     units: UnitKind = "bullets",
+    driver: Mapping[str, Any] = BY_MATRIX,
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """
     The results of a run, written to `results.json` and, with the drill-down, as pages.
 
-    *judges* has a row `judge, scale, card` for each judge, in the report's order; *more* adds tables of the caller's
-    own.
+    *judges* has a row `judge, scale, card` for each judge, in the report's order; *driver* says what drove the
+    citations of twins, if there are any; *more* adds tables of the caller's own.
     """
     infos = {info.summary_id: info for info in summary_infos(run, summary_work_ids).values()}
     score_ids = [score_work_id(work_id, partial_score) for work_id in verdict_work_ids]
@@ -86,8 +87,8 @@ def write_results(
         ),
     }
     if originals := repaired_originals(run, summary_work_ids):
-        facts: dict[str, Any] = {"scores": scores, "infos": infos, "drilldown": drilldown}
-        results["repair"] = repair_results(benchmark, originals=originals, **facts, **settings)
+        facts: dict[str, Any] = {"scores": scores, "infos": infos, "drilldown": drilldown, "checked": checked}
+        results["repair"] = repair_results(benchmark, originals=originals, driver=driver, **facts, **settings)
     run.write_json(RESULTS, results)
     run.write_bytes(DRILLDOWN, gzip.compress(json.dumps(drilldown, allow_nan=False).encode(), mtime=0))
     write_pages(run.child("report"), "report", results | {"drilldown": drilldown})

@@ -23,16 +23,20 @@ def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) ->
     judged = passing_failures(run, "verdicts", plan.asked.values())
     checked = passing_failures(run, "verdicts", [source.work_id for source in plan.checks.values()])
     forgotten: dict[str, set[str]] = {table: set() for table in ("summaries", "units", "verdicts", "scores")}
-    for summary in summaries:
-        twins = {summary, plan.repaired.get(summary, summary)}
-        forgotten["summaries"] |= twins
-        forgotten["units"] |= {unit_work_id(twin, plan.units) for twin in twins}
+    cited = {
+        s.summary for s, source in plan.checks.items() if s.judge == plan.citing_judge and source.work_id in checked
+    }
+    gone = summaries | {plan.repaired[summary] for summary in (summaries | cited) & plan.repaired.keys()}
+    forgotten["summaries"] = gone
+    forgotten["units"] = {unit_work_id(summary, plan.units) for summary in gone}
     again = {ids.summary for ids, work_id in plan.asked.items() if work_id in judged}
     for found in (plan.asked, plan.means):
         for ids, work_id in found.items():
             of_failed_judge = work_id in judged or (found is plan.means and ids.summary in again)
             if ids.summary in summaries or of_failed_judge:
                 forgotten["verdicts"] |= {work_id, plan.copied.get(work_id, work_id)}
+            elif ids.summary in cited:
+                forgotten["verdicts"].add(plan.copied[work_id])
     forgotten["scores"] = {
         scored
         for verdict in forgotten["verdicts"]

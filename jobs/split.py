@@ -26,10 +26,8 @@ def unit_work_id(summary_work_id: str, kind: UnitKind = "bullets") -> str:
     return content_key("units", summary_work_id, VERSIONS[kind])
 
 
-def split_stage(run: Folder, kind: UnitKind = "bullets") -> Stage:
-    return Stage(
-        name="split", table="units", identity=content_key(run.url, kind), make_worker=partial(_worker, run, kind)
-    )
+def split_stage(run: Folder, kind: UnitKind = "bullets", *, name: str = "split") -> Stage:
+    return Stage(name=name, table="units", identity=content_key(run.url, kind), make_worker=partial(_worker, run, kind))
 
 
 def split_tasks(run: Folder, summary_work_ids: Sequence[str], kind: UnitKind = "bullets") -> list[Task]:

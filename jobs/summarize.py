@@ -17,7 +17,7 @@ from actors.call_context import CallContext
 from actors.storage import Folder
 from jobs.calling import Calling, identity, open_rows
 from jobs.derive import Item, PartReader, plan
-from jobs.pack import Packed
+from jobs.pack import Packed, how_packed
 from jobs.stage import Row, Stage, Task
 from longform.configuration import Experiment, System
 from longform.errors import UsageError
@@ -64,13 +64,7 @@ def summary_work_ids(
     for system in experiment.all_systems():
         settings = experiment.summarizers[system.summarizer]
         for packed, (context, _) in contexts.items():
-            if packed[1:] == (
-                system.ranking,
-                system.budget_tokens,
-                system.n_documents,
-                system.order,
-                system.permutation,
-            ):
+            if packed[1:] == how_packed(system):
                 n = _bullets(benchmark, experiment, packed.query_id)
                 depends = [
                     identity(settings),
@@ -146,16 +140,16 @@ def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapp
 
 
 def _any_length(source: Source) -> tuple[Packed, str]:
-    """What is the same for sources that differ in their number of documents alone."""
-    return source.packed._replace(n_documents=None), source.method
+    """What is the same for sources that differ in their length alone."""
+    return source.packed._replace(n_documents=None, length_tokens=None), source.method
 
 
 def _longest_first(items: Sequence[Item], sources: Mapping[str, Source]) -> Task:
-    def n_documents(item: Item) -> float:
-        n = sources[item["work_id"]].packed.n_documents
-        return inf if n is None else n
+    def length(item: Item) -> float:
+        packed = sources[item["work_id"]].packed
+        return packed.n_documents or packed.length_tokens or inf
 
-    ordered = sorted(items, key=n_documents, reverse=True)
+    ordered = sorted(items, key=length, reverse=True)
     return Task(work_ids=tuple(item["work_id"] for item in ordered), payload={"items": ordered})
 
 

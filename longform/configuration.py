@@ -24,6 +24,10 @@ UnitKind = Literal["bullets", "sentences"]
 """What a summary is split into, and judged by: its lines, or its sentences."""
 
 
+OWN_CITATIONS = ("written", "matrix")
+"""Of `citations`, what names no support judge."""
+
+
 class SystemGrid(Strict):
     """One or many systems: every list multiplies."""
 
@@ -31,6 +35,7 @@ class SystemGrid(Strict):
     reranker: tuple[str | None, ...] = (None,)
     budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...]  # null: no limit
     n_documents: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first of them; null: all
+    length_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first that fit whole; null: all
     order: tuple[Order, ...] = ("given",)
     method: tuple[str, ...] = ("plain",)
     summarizer: tuple[str, ...]
@@ -39,6 +44,13 @@ class SystemGrid(Strict):
     @classmethod
     def _one_is_a_list_of_one(cls, value: Any) -> Any:
         return value if isinstance(value, list | tuple) else (value,)
+
+    @model_validator(mode="after")
+    def _lengths_have_one_unit(self) -> SystemGrid:
+        if any(self.n_documents) and any(self.length_tokens):
+            msg = "lengths are in documents or in tokens: expected n_documents or length_tokens, found both"
+            raise ValueError(msg)
+        return self
 
 
 class System(NamedTuple):
@@ -53,6 +65,7 @@ class System(NamedTuple):
     summarizer: str
     permutation: int | None = None  # of order permuted: which one, from 0
     several_budgets: bool = False  # of the grid: then the setting names its own
+    length_tokens: int | None = None
 
     @property
     def ranking(self) -> str:
@@ -66,6 +79,7 @@ class System(NamedTuple):
             self.ranking,
             f"{self.budget_tokens or 'all'} tokens" if self.several_budgets else "",
             f"first {self.n_documents}" if self.n_documents else "",
+            f"within {self.length_tokens} tokens" if self.length_tokens else "",
             self.order if self.order != "given" else "",
             f"{self.permutation + 1}" if self.permutation is not None else "",
             self.method if self.method != "plain" else "",
@@ -152,7 +166,7 @@ class Experiment(Strict):
     aggregate: Literal["pooled", "per_summary"] = "pooled"
     resamples: int = Field(2000, ge=100)
     unjudged_threshold: float = Field(0.02, ge=0, le=1)
-    citations: Literal["written", "matrix"] = "written"  # matrix: beside each summary, one whose citations are repaired
+    citations: str = "written"  # matrix, or a support judge: repairs citations, in a twin of each summary
     prompts: str | None = None  # a folder whose files replace the project's own of the same name
 
     @model_validator(mode="after")
@@ -161,6 +175,19 @@ class Experiment(Strict):
             if name not in known:
                 msg = f"{place} names {name!r}; defined are {sorted(known)}"
                 raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _judged_citations_can_be_had(self) -> Experiment:
+        if taken := sorted(set(OWN_CITATIONS) & self.support_judges.keys()):
+            msg = f"support_judges: {taken} have another meaning in `citations`; give the judges other names"
+            raise ValueError(msg)
+        if self.citing_judge is not None and (self.units, self.faithfulness.mode) != ("bullets", "document"):
+            msg = (
+                f"citations by {self.citations!r} need a verdict on each bullet and document: expected units bullets "
+                f"and faithfulness.mode document, found {self.units} and {self.faithfulness.mode}"
+            )
+            raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
@@ -184,6 +211,7 @@ class Experiment(Strict):
             yield from (("systems.reranker", name, self.rerankers) for name in grid.reranker if name is not None)
             yield from (("systems.summarizer", name, self.summarizers) for name in grid.summarizer)
             yield from (("systems.method", name, self.all_methods()) for name in grid.method)
+        yield "citations", self.citations, {*OWN_CITATIONS, *self.support_judges}
         yield from (("cards", name, {*self.judges, *self.support_judges}) for name in self.cards)
         if self.faithfulness.attribution is not None:
             yield "faithfulness.attribution", self.faithfulness.attribution, self.support_judges
@@ -193,6 +221,11 @@ class Experiment(Strict):
                 yield from ((f"judges.{name}.of", member, asking) for member in judge.of)
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
+
+    @property
+    def citing_judge(self) -> str | None:
+        """The support judge whose verdicts drive the citations of twins; None: there are no twins, or by matrix."""
+        return None if self.citations in OWN_CITATIONS else self.citations
 
     def all_methods(self) -> dict[str, Method]:
         """Those that ship, and those defined here."""
@@ -213,7 +246,12 @@ class Experiment(Strict):
 
     def _combinations(self) -> tuple[System, ...]:
         systems = [
-            System(*parts, permutation=permutation, several_budgets=len(grid.budget_tokens) > 1)
+            System(
+                *parts,
+                permutation=permutation,
+                several_budgets=len(grid.budget_tokens) > 1,
+                length_tokens=length_tokens,
+            )
             for grid in self.systems
             for parts in product(
                 grid.retriever,
@@ -224,6 +262,7 @@ class Experiment(Strict):
                 grid.method,
                 grid.summarizer,
             )
+            for length_tokens in grid.length_tokens
             for permutation in (range(self.permutations.n_orders) if "permuted" in parts else (None,))
         ]
         return tuple(dict.fromkeys(systems))

@@ -45,6 +45,8 @@ class CheckedSummary(NamedTuple):
         total: Sum of the merged numbers, in [0, n].
         n: How many those are: sentences, or 1 where a minimum or maximum is taken.
         n_unjudged: Cells without a verdict.
+        n_cells: Of them all.
+        n_documents: In its prompt.
         places: By the place of documents; None: all documents were judged as one text.
     """
 
@@ -56,6 +58,7 @@ class CheckedSummary(NamedTuple):
     n: int
     n_unjudged: int
     n_cells: int
+    n_documents: int
     places: SummaryPlaces | None
 
 
@@ -105,6 +108,7 @@ def cells(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
                 "method": system.method,
                 "order": system.order,
                 "n_documents": system.n_documents,
+                "length_tokens": system.length_tokens,
                 "faithfulness": score(group, settings, judge, system).as_json(),
                 "n_summaries": len(group),
                 "n_failed": sum(summary.failure is not None for summary in group),
@@ -200,28 +204,41 @@ def _exchanged(by_order: dict[str, list[CheckedSummary]], settings: Settings) ->
 
 def length_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
     """
-    Faithfulness by the number of documents, as Figure 3, with the curve by place at each length (the surface).
+    Faithfulness by length, as Figure 3, with the curve by place at each length (the surface).
 
-    A row a judge, summarizer, order and method with several lengths: `lengths`, each with its score and its curve.
+    A row a judge, summarizer, order and method with several lengths, in one `unit`: documents, or tokens that whole
+    documents fit. `lengths` have each its score and its curve, and both units: `n_documents` is the mean over prompts,
+    from `fewest` to `most`, and `length_tokens` is None where the unit is documents.
     """
-    alike: dict[tuple[str, System], list[tuple[int, Group]]] = {}
+    alike: dict[tuple[str, System, str], list[tuple[int, Group]]] = {}
     for judge, system, group in groups(summaries):
-        if system.n_documents is not None:
-            base = system._replace(n_documents=None)
-            alike.setdefault((judge, base), []).append((system.n_documents, group))
+        unit, length = ("tokens", system.length_tokens) if system.length_tokens else ("documents", system.n_documents)
+        if length is not None:
+            base = system._replace(n_documents=None, length_tokens=None)
+            alike.setdefault((judge, base, unit), []).append((length, group))
     rows = []
-    for (judge, base), by_length in alike.items():
+    for (judge, base, unit), by_length in alike.items():
         if len(by_length) > 1:
             lengths = [
                 {
-                    "n_documents": length,
+                    **_both_units(unit, length, group),
                     "faithfulness": score(group, settings, judge, base, length).as_json(),
                     "curve": _places(group, settings, judge, base)["faithfulness"]["curve"],
                 }
                 for length, group in sorted(by_length, key=lambda pair: pair[0])
             ]
-            rows.append(named(judge, base) | {"lengths": lengths})
+            rows.append(named(judge, base) | {"unit": unit, "lengths": lengths})
     return rows
+
+
+def _both_units(unit: str, length: int, group: Group) -> Row:
+    held = [summary.n_documents for summary in group]
+    return {
+        "n_documents": length if unit == "documents" else float(np.mean(held)),
+        "fewest": min(held),
+        "most": max(held),
+        "length_tokens": length if unit == "tokens" else None,
+    }
 
 
 def alignment_rows(summaries: Sequence[CheckedSummary]) -> list[Row]:

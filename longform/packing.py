@@ -101,6 +101,22 @@ def pack(
     )
 
 
+def whole_within(ranking: Sequence[int], document_tokens: Sequence[int], length_tokens: int) -> list[int]:
+    """
+    The first documents of *ranking* that together fit *length_tokens*, each of them whole.
+
+    The first one that does not fit ends them, smaller ones behind it too: a longer length begins with a shorter one.
+    """
+    left = length_tokens
+    kept = []
+    for document in ranking:
+        left -= document_tokens[document]
+        if left < 0:
+            break
+        kept.append(document)
+    return kept
+
+
 def arranged(
     documents: Sequence[int],
     *,

@@ -1,45 +1,27 @@
-"""
-Citations by matrix: a summary's citations replaced by the documents that support each bullet.
-
-Such citations say that supporting documents were found, not that they were the source: a repaired summary is a system
-of its own, named so. Bullets and their order stay, so judgements of coverage and links stay true.
-"""
+"""Citations by matrix: a summary's citations replaced by the documents whose words support each bullet."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from longform.citations import bullets, without_citations
-from longform.keys import content_key
+from longform.citations import bullets
 from longform.models import models_version
 from longform.support import WINDOW, SupportIndex
 from longform.support_model import VERSION as MODEL_VERSION
 from longform.support_model import SupportModel, expected_f1_sets, shipped_support_model
 from longform.text import stems, without_marks
+from longform.twins import citing, is_header, twin
 
 VERSION = f"2+{MODEL_VERSION}+{models_version('support_words')}"
 """Changes with any change of what is cited."""
-
-LABEL = "supporting documents found"
-METHOD = "repaired citations"
-
-_OF_ITS_OWN_CALL = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "cost_usd", "seconds")
-
-
-def repaired_summary_id(summary_id: str) -> str:
-    """The id of the repaired twin of a summary."""
-    return content_key("repaired", summary_id, VERSION)
 
 
 def repaired_summaries(
     summaries: Sequence[Mapping[str, Any]], index: SupportIndex, numbers: Sequence[int]
 ) -> list[dict[str, Any]]:
     """
-    The repaired twin of each row of the summaries table, in order, with the original as its only parent.
-
-    The twin of a summary that failed has failed for the same reason. No call was made for a twin: what its text cost
-    stands at its parent, and tokens, cost and seconds are null here.
+    The repaired twin of each row of the summaries table, in order.
 
     Args:
         summaries: Of one haystack; `work_id` stays as it is.
@@ -48,18 +30,7 @@ def repaired_summaries(
     """
     written = [summary["text"] for summary in summaries if summary["text"] is not None]
     repaired = iter(repaired_texts(written, index, numbers))
-    return [
-        {
-            **summary,
-            **dict.fromkeys(_OF_ITS_OWN_CALL),
-            "summary_id": repaired_summary_id(summary["summary_id"]),
-            "summarizer": f"{summary['summarizer']}, {LABEL}",
-            "method": METHOD,
-            "parents": [summary["summary_id"]],
-            "text": None if summary["text"] is None else next(repaired),
-        }
-        for summary in summaries
-    ]
+    return [twin(summary, None if summary["text"] is None else next(repaired), by=VERSION) for summary in summaries]
 
 
 def repaired_texts(
@@ -83,16 +54,11 @@ def repaired_texts(
     cited = expected_f1_sets(model.probability(signals))  # (lines, documents)
     repaired = iter(
         line.text
-        if not line.citations and line.text.endswith(":")
-        else _cite(line.text, [number for number, cites in zip(numbers, row, strict=True) if cites])
+        if is_header(line)
+        else citing(line.text, [number for number, cites in zip(numbers, row, strict=True) if cites])
         for line, row in zip(lines, cited.tolist(), strict=True)
     )
     return ["\n".join(next(repaired) for _ in bullets(text)) for text in texts]
-
-
-def _cite(line: str, numbers: Sequence[int]) -> str:
-    said = without_citations(line)
-    return f"{said} {''.join(f'[{number}]' for number in numbers)}".rstrip() if said else line
 
 
 class Evidence(NamedTuple):

@@ -10,6 +10,8 @@ from longform.report_parts import INTERVAL, Results, Section, by_judge, judge_li
 from longform.report_tables import Cell, Column, Row, Table, count, distinct, number, percent, words
 
 FAITHFULNESS, PLACES, LENGTHS = "faithfulness", "places", "lengths"
+DOCUMENTS, TOKENS = "documents", "tokens"
+_UNITS = {DOCUMENTS: "the number of documents", TOKENS: "the tokens of whole documents"}
 _ORDERS = ("given", "top", "middle", "bottom", "random")
 _MODES = {
     "document": "each document apart",
@@ -37,7 +39,7 @@ def faithfulness_sections(results: Results) -> Iterator[Section]:
         about = [_ABOUT_PLACES, _attributed(found)]
         yield Section(PLACES, "Faithfulness and coverage by place in the prompt", about, tables)
     if found["lengths"]:
-        yield Section(LENGTHS, "Faithfulness by the number of documents", [_ABOUT_LENGTHS], _lengths(results, found))
+        yield Section(LENGTHS, _lengths_title(found), [_ABOUT_LENGTHS], _lengths(results, found))
 
 
 _ABOUT_PLACES = (
@@ -220,9 +222,29 @@ def _spearman(row: Row) -> Cell:
     return number(row["spearman"], digits=2, reason="fewer than two sentences, or all at one place")
 
 
+def _unit(row: Row) -> str:
+    """Of a row of lengths; one that does not say was made when only documents could be counted."""
+    return str(row.get("unit", DOCUMENTS))
+
+
+def _by_judge_and_unit(found: Row) -> Iterator[tuple[str, str, list[Row]]]:
+    for judge, rows in by_judge(found["lengths"]):
+        for unit in (DOCUMENTS, TOKENS):
+            if own := [row for row in rows if _unit(row) == unit]:
+                yield judge, unit, own
+
+
+def _lengths_title(found: Row) -> str:
+    units = {_unit(row) for row in found["lengths"]}
+    return f"Faithfulness by {' and by '.join(_UNITS[unit] for unit in (DOCUMENTS, TOKENS) if unit in units)}"
+
+
 def _lengths(results: Results, found: Row) -> list[Table]:
     tables = []
-    for judge, rows in by_judge(found["lengths"]):
+    for judge, unit, rows in _by_judge_and_unit(found):
+        if unit == TOKENS:
+            tables += [_token_lengths(results, judge, rows), _surface(results, judge, rows)]
+            continue
         lengths = sorted({point["n_documents"] for row in rows for point in row["lengths"]})
         columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
         columns += [Column(str(length), group="documents") for length in lengths]
@@ -236,15 +258,45 @@ def _lengths(results: Results, found: Row) -> list[Table]:
     return tables
 
 
+def _token_lengths(results: Results, judge: str, rows: Sequence[Row]) -> Table:
+    """A row a length, with both units: the budget in tokens, and the documents that fit it."""
+    columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
+    columns += [Column("tokens"), Column("documents"), Column("faithfulness")]
+    body = [
+        [
+            words(row["summarizer"]),
+            words(row["setting"]),
+            count(point["length_tokens"]),
+            _documents(point),
+            _estimate(point["faithfulness"]),
+        ]
+        for row in rows
+        for point in row["lengths"]
+    ]
+    caption = (
+        f"{judge_line(results, judge)}. {INTERVAL} Tokens: the budget, filled with whole documents in order while they "
+        "fit. Documents: how many did; the mean over prompts, and from fewest to most."
+    )
+    return Table(caption, columns, body)
+
+
+def _documents(point: Row) -> Cell:
+    """How many fit a number of tokens."""
+    cell = number(point["n_documents"])
+    return cell if point["fewest"] == point["most"] else cell._replace(detail=f"{point['fewest']} to {point['most']}")
+
+
 def _surface(results: Results, judge: str, rows: Sequence[Row]) -> Table:
     bins = max(len(point["curve"]) for row in rows for point in row["lengths"])
-    columns = [Column("summarizer", numeric=False), Column("setting", numeric=False), Column("documents")]
+    tokens = [Column("tokens")] if _unit(rows[0]) == TOKENS else []
+    columns = [Column("summarizer", numeric=False), Column("setting", numeric=False), *tokens, Column("documents")]
     columns += [Column(str(place + 1), group="place") for place in range(bins)]
     body = [
         [
             words(row["summarizer"]),
             words(row["setting"]),
-            count(point["n_documents"]),
+            *([count(point["length_tokens"])] if tokens else []),
+            _documents(point) if tokens else count(point["n_documents"]),
             *(_estimate(estimate, reason=_NOTHING_THERE) for estimate in point["curve"]),
             *(Cell(None, reason="no such place") for _ in range(bins - len(point["curve"]))),
         ]
@@ -293,13 +345,18 @@ def _place_plot(rows: Sequence[Row], measure: str, *, by: str, name: str) -> Plo
 
 def length_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     """As the paper's Figure 3."""
-    for number_, (judge, rows) in enumerate(by_judge(results["faithfulness"]["lengths"])):
+    for number_, (judge, unit, rows) in enumerate(_by_judge_and_unit(results["faithfulness"])):
         lines = [
             Line(
                 f"{row['summarizer']}, {row['setting']}",
-                [(point["n_documents"], point["faithfulness"]) for point in row["lengths"]],
+                [(_along(point, unit), point["faithfulness"]) for point in row["lengths"]],
             )
             for row in rows
         ]
-        plot = line_plot(lines, x_label="number of documents", y_label="faithfulness", name=f"length{number_}")
+        x_label = "number of documents" if unit == DOCUMENTS else "thousand tokens of whole documents"
+        plot = line_plot(lines, x_label=x_label, y_label="faithfulness", name=f"length{number_}")
         yield plot, f"Faithfulness by length. {judge_line(results, judge)}"
+
+
+def _along(point: Row, unit: str) -> float:
+    return float(point["n_documents"] if unit == DOCUMENTS else point["length_tokens"] / 1000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from longform.judged_citations import HOWS
 from longform.models import read_model
 from longform.report_parts import INTERVAL, Results, Section, by_judge, judge_line
 from longform.report_tables import Cell, Column, Row, Table, number, words
@@ -23,23 +24,44 @@ def repair_sections(results: Results) -> Iterator[Section]:
     tables = [_table(rows, results, judge, label) for judge, rows in by_judge(repair["rows"])]
     about = (
         f"Each summary beside a twin whose bullets cite the documents that say the same, labelled “{label}”. {WARNING} "
-        f"A document is right where the benchmark planted the insight in it; another may state it too. The support "
-        f"model that ships was fitted on {read_model('support_words')['fitted_on']}: there the figures are in sample."
+        "A document is right where the benchmark planted the insight in it; another may state it too."
     )
-    paragraphs = [about, _told(repair)] if repair["examples"] else [about]
+    paragraphs = [about, _driver(results, repair)]
+    if repair["examples"]:
+        paragraphs.append(_told(repair))
     yield Section("repair", "Citations before and after repair", paragraphs, tables, examples=repair["examples"])
+
+
+def _driver(results: Results, repair: Row) -> str:
+    """What chose the documents; a run that does not say was made when only the matrix could."""
+    if (judge := repair.get("by", "matrix")) == "matrix":
+        fitted = read_model("support_words")["fitted_on"]
+        return (
+            "Driven by matrix: the words that bullets and documents share. The support model that ships was fitted on "
+            f"{fitted}: there the figures are in sample."
+        )
+    counted = "; ".join(f"{n} {HOWS[how]}" for how, n in repair["bullets"].items() if n)
+    return (
+        f"Driven by support judge {judge}: a bullet cites the documents whose verdict reaches its threshold, "
+        f"{repair['threshold']:g}, else the best one. {judge_line(results, judge)}. "
+        f"Of {sum(repair['bullets'].values())} bullets: {counted}. "
+        "Sentences quoted below are those that share most words with the bullet."
+    )
 
 
 def _table(rows: list[Row], results: Results, judge: str, label: str) -> Table:
     caption = (
         f"{judge_line(results, judge)}. Before: as the summary cites. After: {label}. Scores from 0 to 100, higher is "
-        "better; differences in points, paired by summary. Coverage is the same by construction: bullets and verdicts "
-        f"stay. {INTERVAL} Rows by joint score after repair."
+        "better; differences in points, paired by summary. Coverage is the same by construction, so is faithfulness "
+        f"where it stands beside: bullets and verdicts stay. {INTERVAL} Rows by joint score after repair."
     )
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
     for measure in ("citation", "joint"):
         columns += [Column(name, group=measure) for name in ("before", "after", "difference")]
     columns += [Column(name, group="coverage") for name in ("before", "after")]
+    judged = any("faithfulness" in row for row in rows)
+    if judged:
+        columns.append(Column("faithfulness"))
     ordered = sorted(
         rows, key=lambda row: -1.0 if row["joint"]["after"] is None else row["joint"]["after"], reverse=True
     )
@@ -52,6 +74,7 @@ def _table(rows: list[Row], results: Results, judge: str, label: str) -> Table:
             *_scores(row["joint"]),
             _difference(row["joint"]),
             *_scores(row["coverage"]),
+            *([_faithfulness(row)] if judged else []),
         ]
         for row in ordered
     ]
@@ -60,6 +83,12 @@ def _table(rows: list[Row], results: Results, judge: str, label: str) -> Table:
 
 def _scores(change: Mapping[str, float | None]) -> list[Cell]:
     return [number(change[side], reason=_UNKNOWN) for side in ("before", "after")]
+
+
+def _faithfulness(row: Row) -> Cell:
+    """Of the same bullets, by the judge that drove the citations: what is cited does not move it."""
+    found = row["faithfulness"]
+    return number(found["value"], interval=(found["low"], found["high"]), reason=_UNKNOWN)
 
 
 def _difference(change: Mapping[str, float | None]) -> Cell:

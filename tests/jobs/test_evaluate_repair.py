@@ -17,7 +17,7 @@ from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
 from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
-from longform.repair import LABEL, METHOD
+from longform.twins import LABEL, METHOD
 
 CLUSTER = Cluster(address=None, workers=2)
 TABLES = ("summaries", "units", "verdicts", "scores")

@@ -13,7 +13,7 @@ from jobs.aggregate import aggregate
 from jobs.cluster import Cluster
 from jobs.ingest import ingest
 from jobs.replay import ReplaySettings, replay
-from longform.repair import LABEL
+from longform.twins import LABEL
 
 CLUSTER = Cluster(address=None, workers=2)
 

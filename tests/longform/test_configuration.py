@@ -104,6 +104,29 @@ def test_budgets_and_lengths_of_one_grid_are_settings_of_their_own():
     ]
 
 
+def test_lengths_in_tokens_are_settings_that_say_their_budget():
+    given = experiment(a=OFFLINE).model_dump(mode="json")
+    grid = {"retriever": "full", "budget_tokens": None, "length_tokens": [4000, 8000], "summarizer": "offline"}
+    found = Experiment.model_validate(given | {"systems": [grid]}).all_systems()
+    assert [(system.setting, system.length_tokens) for system in found] == [
+        ("full/within 4000 tokens", 4000),
+        ("full/within 8000 tokens", 8000),
+    ]
+
+
+def test_lengths_in_both_units_are_refused():
+    given = experiment(a=OFFLINE).model_dump(mode="json")
+    grid = {
+        "retriever": "full",
+        "budget_tokens": None,
+        "length_tokens": 4000,
+        "n_documents": 3,
+        "summarizer": "offline",
+    }
+    with pytest.raises(ValidationError, match="expected n_documents or length_tokens, found both"):
+        Experiment.model_validate(given | {"systems": [grid]})
+
+
 def test_a_method_that_needs_a_chat_model_is_no_system_of_an_offline_summarizer():
     given = experiment(a=OFFLINE).model_dump(mode="json")
     grid = {"retriever": "full", "budget_tokens": None, "method": ["plain", "incremental"], "summarizer": "offline"}

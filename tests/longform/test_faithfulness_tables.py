@@ -24,9 +24,15 @@ SETTINGS = Settings(seed=1, resamples=200)
 
 
 def system(
-    *, order: str = "given", n_documents: int | None = None, method: str = "plain", permutation: int | None = None
+    *,
+    order: str = "given",
+    n_documents: int | None = None,
+    method: str = "plain",
+    permutation: int | None = None,
+    length_tokens: int | None = None,
 ) -> System:
-    return System("full", None, None, n_documents, order, method, "writer", permutation)  # type: ignore[arg-type]
+    names = ("full", None, None, n_documents, order, method, "writer", permutation)
+    return System(*names, length_tokens=length_tokens)  # type: ignore[arg-type]
 
 
 def checked(
@@ -42,6 +48,7 @@ def checked(
         n=found.n,
         n_unjudged=int(np.isnan(numbers).sum()),
         n_cells=numbers.size,
+        n_documents=len(numbers),
         places=summary_places(numbers),
     )
 
@@ -98,6 +105,28 @@ def test_lengths_stand_in_order_each_with_its_curve() -> None:
     assert [point["n_documents"] for point in row["lengths"]] == [3, 4, 5]
     assert [point["faithfulness"]["value"] for point in row["lengths"]] == pytest.approx([100 / 3, 25, 20])
     assert [len(point["curve"]) for point in row["lengths"]] == [3, 4, 5]
+    assert row["unit"] == "documents"
+
+
+BY_TOKENS = [
+    checked(query, np.full((n, 3), 1 / n), of=system(length_tokens=length))
+    for query, lengths in enumerate(({4000: 2, 8000: 5}, {4000: 4, 8000: 5}))
+    for length, n in lengths.items()
+]
+"""4,000 tokens hold two documents of one query and four of the other, 8,000 hold five."""
+
+
+def test_lengths_in_tokens_stand_by_budget_with_the_documents_that_fit() -> None:
+    (row,) = length_rows(BY_TOKENS, SETTINGS)
+    units = [[point[key] for key in ("length_tokens", "n_documents", "fewest", "most")] for point in row["lengths"]]
+    assert row["unit"] == "tokens"
+    assert units == [[4000, 3.0, 2, 4], [8000, 5.0, 5, 5]]
+    assert [point["faithfulness"]["value"] for point in row["lengths"]] == pytest.approx([100 * 3 / 8, 20])
+
+
+def test_lengths_in_two_units_are_rows_of_their_own() -> None:
+    by_documents = [checked(0, np.eye(n), of=system(n_documents=n)) for n in (2, 3)]
+    assert [row["unit"] for row in length_rows([*BY_TOKENS, *by_documents], SETTINGS)] == ["tokens", "documents"]
 
 
 @pytest.mark.parametrize(("half_width", "narrow"), [(None, None), (30.0, True), (20.0, False)])
@@ -149,3 +178,7 @@ def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> No
         assert "Faithfulness by the number of documents" in shown
         assert "lead bias" in shown
     assert page.count("<svg") >= 4
+    by_tokens = results | {"faithfulness": found | {"lengths": length_rows(BY_TOKENS, SETTINGS)}}
+    page, text = html(by_tokens | {"drilldown": {"queries": {}, "summaries": []}}), markdown(by_tokens)
+    assert "| writer | full | 4000 | 3.0 2 to 4 | 37.5" in text
+    assert "thousand tokens of whole documents" in page

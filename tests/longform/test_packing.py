@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.configuration import Order
-from longform.packing import ImportanceOf, Packing, arranged, pack
+from longform.packing import ImportanceOf, Packing, arranged, pack, whole_within
 
 TOKENS = [5, 3, 4, 0, 2]
 
@@ -70,6 +70,33 @@ def test_no_token_is_lost_or_made(tokens: list[int], budget: int, order: Order) 
     assert len(found.documents) + found.n_left_out == len(tokens)
     for document, kept in zip(found.documents, found.tokens, strict=True):
         assert kept == tokens[document] - (found.cut_tokens if document == found.cut_document else 0)
+
+
+@pytest.mark.parametrize(
+    ("length_tokens", "expected"),
+    [
+        pytest.param(3, [], id="first-does-not-fit"),
+        pytest.param(4, [2], id="exactly-one"),
+        pytest.param(8, [2], id="a-smaller-one-behind-does-not-jump-in"),
+        pytest.param(9, [2, 0], id="exactly-two"),
+        pytest.param(13, [2, 0, 1], id="one-token-left"),
+        pytest.param(100, [2, 0, 1, 4], id="all"),
+    ],
+)
+def test_a_length_in_tokens_takes_whole_documents_in_order_while_they_fit(
+    length_tokens: int, expected: list[int]
+) -> None:
+    assert whole_within([2, 0, 1, 4], TOKENS, length_tokens) == expected
+
+
+@given(tokens=st.lists(st.integers(0, 9), max_size=12), length=st.integers(1, 60), more=st.integers(0, 20))
+def test_a_longer_length_begins_with_the_shorter_one(tokens: list[int], length: int, more: int) -> None:
+    """Growing prefixes: a server has read what a longer prompt begins with, and pairs are judged once."""
+    ranking = range(len(tokens))
+    shorter, longer = (whole_within(ranking, tokens, n) for n in (length, length + more))
+    assert longer[: len(shorter)] == shorter
+    assert sum(tokens[document] for document in longer) <= length + more
+    assert len(longer) == len(tokens) or sum(tokens[: len(longer) + 1]) > length + more
 
 
 def test_top_and_bottom_sort_by_relevance_and_keep_ties() -> None:

@@ -6,8 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longform.citations import bullets, without_citations
-from longform.repair import Evidence, best_evidence, repaired_summaries, repaired_summary_id, repaired_texts
+from longform.repair import VERSION, Evidence, best_evidence, repaired_summaries, repaired_texts
 from longform.support import SupportIndex
+from longform.twins import twin_id
 
 DOCUMENTS = [
     "The bridge costs 5 million euros. It rained.",
@@ -66,7 +67,7 @@ def test_twin_is_a_system_of_its_own_with_its_original_as_parent() -> None:
     assert twin["text"] == "- The library opens on Sundays [13]"
     assert twin["summarizer"] == "sys, supporting documents found"
     assert (twin["method"], twin["parents"]) == ("repaired citations", ["s"])
-    assert twin["summary_id"] == repaired_summary_id("s") != "s"
+    assert twin["summary_id"] == twin_id("s", VERSION) != "s"
 
 
 def test_twin_has_no_bill_of_its_own() -> None:

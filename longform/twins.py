@@ -1,0 +1,58 @@
+"""
+A summary's twin: the same bullets, citing the documents that support them.
+
+Such citations say that supporting documents were found, not that they were the source: a twin is a system of its own,
+named so. Bullets and their order stay, so judgements of coverage and links stay true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from longform.citations import Bullet, without_citations
+from longform.keys import content_key
+
+LABEL = "supporting documents found"
+METHOD = "repaired citations"
+
+_OF_ITS_OWN_CALL = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "cost_usd", "seconds")
+
+
+def twin_id(summary_id: str, by: str) -> str:
+    """The id of a summary's twin; *by* changes with any change of what is cited."""
+    return content_key("repaired", summary_id, by)
+
+
+def twin(summary: Mapping[str, Any], text: str | None, *, by: str, label: str = LABEL) -> dict[str, Any]:
+    """
+    The twin of a row of the summaries table, with the original as its only parent.
+
+    No call was made for a twin: what its text cost stands at its parent, and tokens, cost and seconds are null here.
+
+    Args:
+        summary: The original; `work_id` stays as it is.
+        text: With the other citations; None: the summary failed, and so has its twin, for the same reason.
+        by: As in `twin_id`.
+        label: What the twin's summarizer is called by, behind the original's.
+    """
+    return {
+        **summary,
+        **dict.fromkeys(_OF_ITS_OWN_CALL),
+        "summary_id": twin_id(summary["summary_id"], by),
+        "summarizer": f"{summary['summarizer']}, {label}",
+        "method": METHOD,
+        "parents": [summary["summary_id"]],
+        "text": text,
+    }
+
+
+def is_header(line: Bullet) -> bool:
+    """Whether a line only announces others: it cites nothing, and a colon ends it."""
+    return not line.citations and line.text.endswith(":")
+
+
+def citing(line: str, numbers: Iterable[int]) -> str:
+    """*line* with *numbers* for its citations; a line of nothing but citations stays, or it would be no line."""
+    said = without_citations(line)
+    return f"{said} {''.join(f'[{number}]' for number in numbers)}".rstrip() if said else line
