@@ -272,9 +272,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     which.add_argument(
         "--judge", help="released:NAME, offline-people, offline-gpt-4o, mean:A+B, or a judge of --config"
     )
-    which.add_argument(
-        "--support", help="offline, checker, one of --config, or settings as YAML"
-    )
+    which.add_argument("--support", help="offline, checker, one of --config, or settings as YAML")
     parser.add_argument("--config", help="a configuration whose judges may be named")
     parser.add_argument("--out", metavar="CARD", help="write the card to this file")
     parser.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
