@@ -284,6 +284,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     def work(arguments: argparse.Namespace) -> Outcome:
         if arguments.support:
             return support_outcome(arguments)
+        if arguments.plan:
+            raise UsageError("--plan: expected a support judge (--support), found --judge")
         configured = read_experiment(arguments.config).judges if arguments.config else {}
         card = calibrate(
             arguments.benchmark,

@@ -18,13 +18,15 @@ import yaml
 from actors.benchmark import Benchmark
 from actors.chat import check_chat
 from actors.storage import Folder
+from jobs.calibration_plan import calibration_plan
 from jobs.calling import Calling, calling_of, identity
 from jobs.cards import judge_version, write_card
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome
 from jobs.configs import read_experiment, validated
-from jobs.label_cells import Judging, cells_stage, cells_tasks, read_cells, work_ids
-from jobs.label_texts import labelled_texts
+from jobs.label_cells import Judging, Wanted, cells_stage, cells_tasks, read_cells, work_ids
+from jobs.label_texts import LabelledText, labelled_texts
+from jobs.spending_plan import plan_words
 from jobs.stage import run_stage
 from longform.configuration import Experiment
 from longform.errors import UsageError
@@ -83,11 +85,7 @@ def calibrate_support(
     Raises:
         UsageError: There are no labels, the judge cannot be used, or no summary has the ranking that orders need.
     """
-    texts = labelled_texts(Benchmark(bench_url))
-    if asked.orders and not any(text.ranking for text in texts):
-        raise UsageError(f"{bench_url}: orders need a ranking of documents by importance, and no summary has one")
-    judging = _judging(bench_url, asked)
-    wanted = work_ids(judging, texts, asked.all_modes)
+    judging, texts, wanted = _wanted(bench_url, asked)
     tasks = cells_tasks(run, judging, wanted)
     stage = cells_stage(run, judging, calling=calling, threads=max(1, int(cluster.cpus)))
     if isinstance(asked.settings, ChatSupportJudge) and tasks:
@@ -112,6 +110,22 @@ def calibrate_support(
         "orders": order_study(summaries, cells, asked.scoring) if asked.orders else None,
     }
     return found | {"card": _card(asked, judging, found, summaries)}
+
+
+def plan_support(bench_url: str, asked: Asked, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
+    """What the calibration will ask a chat model, and what that will take; nothing is asked, and no key is needed."""
+    judging, _, wanted = _wanted(bench_url, asked)
+    if isinstance(asked.settings, ChatSupportJudge):
+        check_chat(asked.settings.chat, logprobs=asked.settings.probability, with_key=False)
+    return calibration_plan(judging, cells_tasks(run, judging, wanted), calling=calling, workers=workers)
+
+
+def _wanted(bench_url: str, asked: Asked) -> tuple[Judging, list[LabelledText], dict[str, Wanted]]:
+    texts = labelled_texts(Benchmark(bench_url))
+    if asked.orders and not any(text.ranking for text in texts):
+        raise UsageError(f"{bench_url}: orders need a ranking of documents by importance, and no summary has one")
+    judging = _judging(bench_url, asked)
+    return judging, texts, work_ids(judging, texts, asked.all_modes)
 
 
 def _judging(bench_url: str, asked: Asked) -> Judging:
@@ -164,6 +178,7 @@ def add_support_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--orders", action="store_true", help="judge the joined documents in four orders by importance")
     group.add_argument("--fidelity", choices=["ours", "release"], default="ours", help="how missing cells are merged")
     group.add_argument("--threshold", type=float, default=Scoring().threshold, help="a number above it is supported")
+    group.add_argument("--plan", action="store_true", help="say what the judge is asked and what it costs; ask nothing")
     group.add_argument("--run", metavar="RUN", help="keep verdicts in this folder, and find them there")
     add_cluster_arguments(group)  # type: ignore[arg-type]  # a group adds arguments as a parser does
 
@@ -179,6 +194,9 @@ def support_outcome(arguments: argparse.Namespace) -> Outcome:
     calling = calling_of(arguments, "calibrate", arguments.benchmark)
     with ExitStack() as until_done, cluster_of(arguments) as cluster:
         run = run_of(arguments, until_done)
+        if arguments.plan:
+            planned = plan_support(arguments.benchmark, asked, run=run, calling=calling, workers=cluster.workers)
+            return Outcome(planned, plan_words(planned))
         found = calibrate_support(arguments.benchmark, asked, run=run, cluster=cluster, calling=calling)
     words = meta_evaluation_words(found)
     if found["card"]:

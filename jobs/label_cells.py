@@ -91,17 +91,39 @@ def cells_tasks(run: Folder, judging: Judging, wanted: Mapping[str, Wanted]) -> 
     ]
 
 
+class LabelReader:
+    """Reads what the items of a task mean: the texts of a mode, with the sentences that are checked against them."""
+
+    def __init__(self, judging: Judging, threads: int) -> None:
+        from actors.tokenizer import TokenCounter
+
+        self._judging = judging
+        self.benchmark = Benchmark(judging.bench_url)
+        self.texts = {text.summary.summary_id: text for text in labelled_texts(self.benchmark)}
+        self._prefix_chars = TokenCounter(threads=threads).prefix_chars
+
+    def groups(self, item: Row) -> list[SupportGroup]:
+        """What is asked about one summary in one mode."""
+        text = self.texts[item["summary_id"]]
+        texts = texts_of_mode(
+            self.benchmark.documents(text.haystack_id),
+            item["mode"],
+            ranking=text.ranking,
+            fidelity=self._judging.fidelity,
+            seed=self._judging.seed,
+            prefix_chars=self._prefix_chars,
+        )
+        return [SupportGroup(content_key(said), said, text.sentences) for said in texts]
+
+
 class CellsWorker:
     """Task payload -> verdict rows; what it loads, it loads once."""
 
     def __init__(self, judging: Judging, context: CallContext, threads: int) -> None:
         from actors.support_judges import make_support_judge
-        from actors.tokenizer import TokenCounter
 
         self._judging, self._threads = judging, threads
-        self._benchmark = Benchmark(judging.bench_url)
-        self._texts = {text.summary.summary_id: text for text in labelled_texts(self._benchmark)}
-        self._prefix_chars = TokenCounter(threads=threads).prefix_chars
+        self._reader = LabelReader(judging, threads)
         self._ask = make_support_judge(
             judging.name, judging.settings, prompts=judging.prompts, context=context, threads=threads
         )
@@ -114,7 +136,7 @@ class CellsWorker:
         return [row for article, items in by_article.items() for row in await self._judged(article, items)]
 
     async def _judged(self, article: str, items: Sequence[Row]) -> list[Row]:
-        found = [(item, place, group) for item in items for place, group in enumerate(self._groups(item))]
+        found = [(item, place, group) for item in items for place, group in enumerate(self._reader.groups(item))]
         verdicts = await self._asker(article)([group for _, _, group in found])
         return [
             row
@@ -122,24 +144,13 @@ class CellsWorker:
             for row in _rows(self._judging.name, item, place, group, cells)
         ]
 
-    def _groups(self, item: Row) -> list[SupportGroup]:
-        text = self._texts[item["summary_id"]]
-        texts = texts_of_mode(
-            self._benchmark.documents(text.haystack_id),
-            item["mode"],
-            ranking=text.ranking,
-            fidelity=self._judging.fidelity,
-            seed=self._judging.seed,
-            prefix_chars=self._prefix_chars,
-        )
-        return [SupportGroup(content_key(said), said, text.sentences) for said in texts]
-
     def _asker(self, article: str) -> AskSupport:
         if article not in self._judging.fitted:
             return self._ask
         if self._left_out is None:
-            fitted = [text for text in self._texts.values() if text.summary.article in self._judging.fitted]
-            self._left_out = _left_out_judge(self._benchmark, fitted, self._threads)
+            texts = self._reader.texts.values()
+            fitted = [text for text in texts if text.summary.article in self._judging.fitted]
+            self._left_out = _left_out_judge(self._reader.benchmark, fitted, self._threads)
 
         async def ask(groups: Sequence[SupportGroup]) -> Verdicts:
             judged: Verdicts = self._left_out.judge_without(article, groups)

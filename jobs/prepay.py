@@ -22,9 +22,9 @@ from actors.prepayment import Prepayment, Walk
 from actors.price_list import PriceList
 from actors.provider_batch import ProviderBatches
 from actors.storage import Folder
+from jobs.call_count import Unasked
 from jobs.check import CheckReader, support_groups
 from jobs.derive import PartReader
-from jobs.spending import Unasked
 from jobs.stage import Task
 from longform.chat import ChatRequest
 from longform.configuration import Experiment

@@ -7,9 +7,8 @@ ledger can answer. Only the bullets of summaries that are still to be written ar
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from actors.benchmark import Benchmark
@@ -20,6 +19,7 @@ from actors.ledger import Ledger
 from actors.storage import Folder
 from actors.tokenizer import TokenCounter
 from jobs.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
+from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.check import Checked, claim, texts_of
 from jobs.judge import Judged
 from jobs.plan_run import RunPlan
@@ -27,55 +27,13 @@ from jobs.retry import passing_failures
 from jobs.split import split_text
 from jobs.stage import Row
 from jobs.summarize import Source, Summarized
-from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
+from longform.chat import ChatRequest, call_id
 from longform.configuration import Experiment
 from longform.judge_settings import ChatJudge
 from longform.judge_settings import ChatSupportJudge as ChatSupportJudgeSettings
 from longform.keys import content_key
-from longform.model_settings import ChatSettings
 from longform.model_settings import ChatSummarizer as ChatSummarizerSettings
-from longform.spending import History, Span
-from longform.token_estimates import counted_input
-
-_NO_HISTORY = History()
-
-
-class Unasked:
-    """A `ChatModel` that says what the configured one accepts, and is never asked: it needs no key."""
-
-    def __init__(self, settings: ChatSettings) -> None:
-        self.accepted: Capabilities = capabilities(settings)
-
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        """Nothing is asked while a run is planned."""
-        raise AssertionError(f"a plan asked a model: {request.messages[-1].text[:80]!r}")
-
-    async def close(self) -> None:
-        """Nothing is held."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StageCalls:
-    """
-    What one stage will ask its model.
-
-    Attributes:
-        stage: Its name in the ledger.
-        chat: The model.
-        history: What earlier calls of the model took in such stages.
-        inputs: Call id -> input tokens as counted before the call, of the calls that are still to be made.
-        n_paid: Calls that the ledger answers.
-        not_asked: Why rows will not be asked about -> how many.
-        assumed: What is assumed of summaries that are not written -> how many calls that concerns.
-    """
-
-    stage: str
-    chat: ChatSettings
-    history: History = _NO_HISTORY
-    inputs: dict[str, Span] = field(default_factory=dict)
-    n_paid: int = 0
-    not_asked: Counter[str] = field(default_factory=Counter)
-    assumed: Counter[str] = field(default_factory=Counter)
+from longform.spending import Span
 
 
 class _Written(NamedTuple):
@@ -107,10 +65,9 @@ class _Walk:
         self, run: Folder, benchmark: Benchmark, experiment: Experiment, plan: RunPlan, ledger: Ledger | None
     ) -> None:
         self._run, self._benchmark, self._experiment, self._plan = run, benchmark, experiment, plan
-        self._ledger = ledger
+        self._count = CallCount(ledger)
         self._counter = TokenCounter(threads=1)
         self._usual: dict[str, AssumedSummaries] = {}  # by summarizer
-        self._taken: set[str] = set()
         self._answered: dict[str, _Written] = {}  # by the id of the call
         self._wanted = {source.work_id: (wanted, source) for wanted, source in plan.summaries.items()}
         self._written = dict(self._existing())
@@ -144,7 +101,7 @@ class _Walk:
     def _summarizer(
         self, name: str, settings: ChatSummarizerSettings, wanted: Sequence[tuple[Summarized, Source]]
     ) -> StageCalls:
-        calls = self._calls(f"summarize {name}", settings.chat)
+        calls = self._count.calls(f"summarize {name}", settings.chat)
         summarizer = ChatSummarizer(
             self._benchmark.folder.url,
             name,
@@ -158,7 +115,7 @@ class _Walk:
         for row in self._context_rows([item for item in wanted if item[1].work_id not in self._written]):
             if (key := self._add_steps(calls, summarizer, row)) is not None:
                 asked[row["work_id"]] = key
-        replies = self._paid(calls)
+        replies = self._count.paid(calls)
         self._answered |= {key: _Written(self._units(reply.text)) for key, reply in replies.items()}
         self._written |= {work_id: self._answered.get(key, _Written(call=key)) for work_id, key in asked.items()}
         return replace(calls, n_paid=len(replies))
@@ -171,12 +128,12 @@ class _Walk:
         key = None
         for step, request in summarizer.requests(row, assumed="\n".join(text.bullets)).items():
             if step in known or isinstance(request, str):
-                key = self._add(calls, known.get(step, request))
+                key = self._count.add(calls, known.get(step, request))
                 continue
-            counted = self._counted(calls, request)
+            counted = self._count.counted(calls, request)
             expected = text.tokens.expected or 0.0
             tokens = Span(counted - expected + text.tokens.low, counted, counted + text.tokens.high)
-            key = self._add(calls, request, key=content_key("assumed step", row["work_id"], step), tokens=tokens)
+            key = self._count.add(calls, request, key=content_key("assumed step", row["work_id"], step), tokens=tokens)
             calls.assumed[text.source] += 1
         return key
 
@@ -199,7 +156,7 @@ class _Walk:
                 yield self._judge(name, settings)
 
     def _judge(self, name: str, settings: ChatJudge) -> StageCalls:
-        calls = self._calls(f"judge {name}", settings.chat)
+        calls = self._count.calls(f"judge {name}", settings.chat)
         judge = ChatCoverageJudge(
             self._benchmark.folder.url,
             name,
@@ -219,8 +176,8 @@ class _Walk:
                 self._add_assumed(calls, judge.requests(row | {"bullets": assumed.bullets}), assumed, written.call)
             elif written.bullets:
                 for request in judge.requests(row | {"bullets": written.bullets}):
-                    self._add(calls, request)
-        return replace(calls, n_paid=len(self._paid(calls)))
+                    self._count.add(calls, request)
+        return replace(calls, n_paid=len(self._count.paid(calls)))
 
     def _add_assumed(
         self, calls: StageCalls, requests: Sequence[ChatRequest], assumed: AssumedSummary, summary_call: str
@@ -229,10 +186,10 @@ class _Walk:
         for request in requests:
             # two summaries of one query are assumed alike, and asked about apart
             key = content_key("assumed", summary_call, call_id(calls.chat, request))
-            tokens = self._counted(calls, request)
+            tokens = self._count.counted(calls, request)
             unit = tokens / max(1, request.input_tokens or 1)
             low, high = ((end - (counted or 0)) * unit for end in (assumed.tokens.low, assumed.tokens.high))
-            if self._add(calls, request, key=key, tokens=Span(tokens + low, tokens, tokens + high)) is not None:
+            if self._count.add(calls, request, key=key, tokens=Span(tokens + low, tokens, tokens + high)) is not None:
                 calls.assumed[assumed.source] += 1
 
     def _assumed(self, wanted: Summarized, source: Source) -> AssumedSummary:
@@ -262,7 +219,7 @@ class _Walk:
                 yield self._support_judge(name, settings)
 
     def _support_judge(self, name: str, settings: ChatSupportJudgeSettings) -> StageCalls:
-        calls = self._calls(f"check {name}", settings.chat)
+        calls = self._count.calls(f"check {name}", settings.chat)
         judge = ChatSupportJudge(
             name,
             settings,
@@ -276,7 +233,7 @@ class _Walk:
         for checked, source in checks.items():
             if source.context in contexts:
                 self._add_checks(calls, judge, checked, contexts[source.context])
-        return replace(calls, n_paid=len(self._paid(calls)))
+        return replace(calls, n_paid=len(self._count.paid(calls)))
 
     def _add_checks(self, calls: StageCalls, judge: ChatSupportJudge, checked: Checked, packed: Row) -> None:
         documents = {d.doc_id: d.text for d in self._benchmark.documents(packed["haystack_id"])}
@@ -285,7 +242,7 @@ class _Walk:
             if not text.strip():
                 continue  # nothing is asked about a text that says nothing
             for request in judge.requests(text, [claim(unit) for unit in written.bullets]):
-                self._add(calls, request)
+                self._count.add(calls, request)
             if written.call is not None:
                 self._add_assumed_checks(calls, judge, checked, text, written.call)
 
@@ -294,46 +251,12 @@ class _Walk:
     ) -> None:
         assumed = self._assumed(*self._wanted[checked.summary])
         (request,) = judge.requests(text, assumed.bullets[:1])
-        counted, (low, expected, high) = self._counted(calls, request), assumed.tokens
+        counted, (low, expected, high) = self._count.counted(calls, request), assumed.tokens
         less, more = ((end - (expected or 0.0)) / len(assumed.bullets) for end in (low, high))
         for place in range(len(assumed.bullets)):
             key = content_key("assumed", summary_call, content_key(text), place)
-            if self._add(calls, request, key=key, tokens=Span(counted + less, counted, counted + more)) is not None:
+            if (
+                self._count.add(calls, request, key=key, tokens=Span(counted + less, counted, counted + more))
+                is not None
+            ):
                 calls.assumed[assumed.source] += 1
-
-    # ------------------------------------------------------------ calls
-
-    def _calls(self, stage: str, chat: ChatSettings) -> StageCalls:
-        kind = stage.split(" ", 1)[0]
-        history = _NO_HISTORY if self._ledger is None else self._ledger.history(chat, kind)
-        return StageCalls(stage=stage, chat=chat, history=history)
-
-    def _add(
-        self, calls: StageCalls, request: ChatRequest | str, *, key: str | None = None, tokens: Span | None = None
-    ) -> str | None:
-        """The id of the call, which is added where it is new; None where it will not be made, which is noted."""
-        reason = request if isinstance(request, str) else refusal_reason(request, capabilities(calls.chat))
-        if reason is not None:
-            calls.not_asked[reason.split(":", 1)[0]] += 1
-            return None
-        assert isinstance(request, ChatRequest)
-        key = key or call_id(calls.chat, request)
-        if key not in self._taken:
-            self._taken.add(key)
-            counted = self._counted(calls, request)
-            calls.inputs[key] = tokens or Span(counted, counted, counted)
-        return key
-
-    def _counted(self, calls: StageCalls, request: ChatRequest) -> float:
-        """Input tokens: as the pool counts them where the history tells what they come to, else those of cl100k."""
-        windowless = capabilities(calls.chat).context_window is None
-        if calls.history.input_ratio is not None and windowless:
-            return counted_input(replace(request, input_tokens=None))
-        return counted_input(request)
-
-    def _paid(self, calls: StageCalls) -> dict[str, ChatReply]:
-        """The calls that the ledger answers, which are taken out."""
-        found = {} if self._ledger is None else self._ledger.finished(list(calls.inputs))
-        for key in found:
-            del calls.inputs[key]
-        return found

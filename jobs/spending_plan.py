@@ -6,8 +6,8 @@ Nothing is asked and no key is needed. A plan stands in `plan.json` of the run, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from actors.benchmark import Benchmark
@@ -15,9 +15,10 @@ from actors.chat import quota_domain
 from actors.ledger import Ledger
 from actors.price_list import PriceList
 from actors.storage import Folder
+from jobs.call_count import StageCalls
 from jobs.calling import Calling
 from jobs.plan_run import RunPlan
-from jobs.spending import StageCalls, calls_to_make
+from jobs.spending import calls_to_make
 from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.keys import content_key
@@ -49,18 +50,19 @@ def spending_plan(
         calling: Names the ledger and the prices.
         workers: Processes a stage may use.
     """
+    work = content_key(sorted([*plan.written_work_ids, *plan.asked.values()]))
+    with opened_ledger(calling) as ledger:
+        calls = calls_to_make(run, benchmark, experiment, plan, ledger)
+    return plan_document(calls, calling=calling, workers=workers) | {"work": work}
+
+
+def plan_document(found: Iterable[StageCalls], *, calling: Calling, workers: int) -> dict[str, Any]:
+    """The document of the calls *found*, of processes of which a stage may use *workers*."""
     context = calling.context("plan")
     prices = PriceList.read(context.prices)
-    ledger = open_ledger(context.ledger)
-    stages = [
-        _stage_document(calls, prices, _limits(calls.chat, context.ledger, workers))
-        for calls in calls_to_make(run, benchmark, experiment, plan, ledger)
-    ]
-    if ledger is not None:
-        ledger.close()
+    stages = [_stage_document(calls, prices, _limits(calls.chat, context.ledger, workers)) for calls in found]
     return {
         "ledger": context.ledger,
-        "work": content_key(sorted([*plan.written_work_ids, *plan.asked.values()])),
         "stages": stages,
         "total": _total(stages),
         "notes": list(dict.fromkeys(_notes(stages))),
@@ -77,6 +79,17 @@ def keep_plan(run: Folder, document: Mapping[str, Any], jobs: Sequence[str]) -> 
     before = run.read_json(PLAN) if run.has(PLAN) else None
     if before is None or before["work"] != document["work"] or before["jobs_before"] == list(jobs):
         run.write_json(PLAN, {**document, "jobs_before": list(jobs)})
+
+
+@contextmanager
+def opened_ledger(calling: Calling) -> Iterator[Ledger | None]:
+    """The ledger that a command's calls will stand in, to read."""
+    ledger = open_ledger(calling.context("plan").ledger)
+    try:
+        yield ledger
+    finally:
+        if ledger is not None:
+            ledger.close()
 
 
 def open_ledger(url: str) -> Ledger | None:

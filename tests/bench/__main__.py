@@ -22,7 +22,7 @@ from typing import Any
 
 from tests.bench.measure import Figure
 
-_BENCHMARKS = ("bm25", "checker", "embedding", "judge", "pool", "replay", "retrieval", "support")
+_BENCHMARKS = ("bm25", "checker", "checker_workers", "embedding", "judge", "pool", "replay", "retrieval", "support")
 _ON_DEMAND = ("checker_curve", "pool_grid")
 _PACKAGES = (
     "bm25s",
@@ -38,7 +38,7 @@ _PACKAGES = (
 )
 _HEADER = ("figure", "ours", "reference", "unit", "ratio", "min-max", "target", "met", "note")
 _CLOCKS = (
-    "Rates are a second of one thread's processor time; times of replay, Ray and the pool are wall time. "
+    "Rates are a second of one thread's processor time; times of replay, workers, Ray and the pool are wall time. "
     "Medians of paired runs."
 )
 _MET = {True: "met", False: "MISSED", None: "-"}

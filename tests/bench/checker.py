@@ -29,12 +29,12 @@ Pair = tuple[str, str]
 
 def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
-        model = _save_cross_encoder(Path(folder) / "checker")
+        model = save_cross_encoder(Path(folder) / "checker")
         judge = CheckpointSupportJudge("bench", Settings(kind="checkpoint", model=model), threads=1)
         return [_against_cross_encoder(judge, model), _against_plain_loop(judge), _padding(judge)]
 
 
-def _save_cross_encoder(folder: Path) -> str:
+def save_cross_encoder(folder: Path) -> str:
     """Random weights in MiniLM's size: how fast they are does not depend on what they say."""
     import torch
     from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification

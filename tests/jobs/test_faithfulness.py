@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,37 +10,13 @@ from typing import Any
 import pytest
 
 from actors.storage import Folder
-from jobs import evaluate, ingest
+from jobs import evaluate
 from jobs.check import CheckedText, support_groups
 from longform.support_judging import SupportGroup
+from tests.jobs.planted_bench import bench
 
-WORDS = [f"{first}{second}{last}" for first in "blmnrst" for second in "aeiou" for last in ("del", "gor", "min", "vax")]
 SCRIPTED = "{provider: scripted, model: m, script: profile-%s}"
 METHODS = "[plain, focus-middle, hierarchical-pairwise, hierarchical-once, incremental, calibration-rotations]"
-
-
-def bench(folder: Path, *, n: int, seed: int = 1) -> str:
-    """*n* examples of five documents, four sentences each, in words that no two documents share by more than chance."""
-    draw = random.Random(seed)
-
-    def sentence() -> str:
-        return " ".join(draw.sample(WORDS, 9)).capitalize() + "."
-
-    lines = [
-        json.dumps(
-            {
-                "document": [" ".join(sentence() for _ in range(4)) for _ in range(5)],
-                "summary": sentence(),
-                "ranking": draw.sample(range(5), 5),
-            }
-        )
-        for _ in range(n)
-    ]
-    path = folder / "planted.jsonl"
-    path.write_text("\n".join(lines))
-    url = str(folder / "bench")
-    assert ingest.main(["longformfact", str(path), "--out", url]) == 0
-    return url
 
 
 def run(url: str, out: Path, *changes: str, aligned: bool = False) -> Mapping[str, Any]:

@@ -10,13 +10,23 @@ import pytest
 from actors.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.calling import Calling
+from jobs.check import Checked
+from jobs.check import Source as Checks
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
+from jobs.judge import Judged
+from jobs.pack import Packed
+from jobs.plan_run import RunPlan
+from jobs.retry import forget_passing_failures
+from jobs.score import score_work_id
+from jobs.split import unit_work_id
+from jobs.summarize import Source, Summarized
 from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
 from longform.fake_settings import FakeSettings
 from longform.retries import may_pass
 
+PACKED = Packed("q", "full", None, None, None, "given", None)
 FAULTS = {"http_503": 0.2, "length": 0.15}
 
 
@@ -42,6 +52,33 @@ def rows(run: Folder, table: str) -> dict[tuple[str, str], dict[str, object]]:
 def n_passing(run: Folder) -> int:
     failures = [row["failure"] for table in ("summaries", "verdicts") for row in rows(run, table).values()]
     return sum(failure is not None and may_pass(failure) for failure in failures)
+
+
+@pytest.mark.parametrize(("citing_judge", "twin_goes"), [("checker", True), (None, False)])
+def test_twin_goes_with_a_failed_verdict_that_drove_its_citations(
+    citing_judge: str | None, twin_goes: bool, tmp_path: Path
+) -> None:
+    """Its citations, and all that follows from its text, are made again; what the original has stays."""
+    run, units = Folder(str(tmp_path)), {name: unit_work_id(name) for name in ("summary", "twin")}
+    plan = RunPlan(
+        rankings={}, rerankings={}, contexts={}, units="bullets",
+        summaries={Summarized("q", "full", "m"): Source("summary", "context", 3, "plain", PACKED)},
+        repaired={"summary": "twin"}, repaired_by="by", citing_judge=citing_judge,
+        asked={Judged("summary", "marks"): "verdicts"}, means={}, copied={"verdicts": "copies"},
+        checks={Checked("summary", "checker"): Checks("check", units["summary"], "context", "q")},
+    )  # fmt: skip
+    scores = {name: score_work_id(name, 0.5) for name in ("verdicts", "copies")}
+    rows = {"summaries": ["summary", "twin"], "units": units.values(), "verdicts": ["verdicts", "copies"]}
+    for table, work_ids in {**rows, "scores": scores.values()}.items():
+        run.commit(table, [run.write_part(table, [{"work_id": name}], work_ids=[name]) for name in work_ids])
+    failed = {"work_id": "check", "failure": "http_503"}
+    run.commit("verdicts", [run.write_part("verdicts", [failed], work_ids=["check"])])
+
+    assert forget_passing_failures(run, plan, 0.5) == 1
+
+    gone = {"twin", units["twin"], "copies", scores["copies"]} if twin_goes else set()
+    everything = {*rows["summaries"], *units.values(), *scores.values(), *scores}
+    assert {name for table in (*rows, "scores") for name in run.locate(table)} == everything - gone
 
 
 @pytest.mark.slow

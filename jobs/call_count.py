@@ -1,0 +1,101 @@
+"""Calls of chat models, counted before any of them is made; those that the ledger can answer are left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from actors.ledger import Ledger
+from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
+from longform.model_settings import ChatSettings
+from longform.spending import History, Span
+from longform.token_estimates import counted_input
+
+_NO_HISTORY = History()
+
+
+class Unasked:
+    """A `ChatModel` that says what the configured one accepts, and is never asked: it needs no key."""
+
+    def __init__(self, settings: ChatSettings) -> None:
+        self.accepted: Capabilities = capabilities(settings)
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Nothing is asked while a run is planned."""
+        raise AssertionError(f"a plan asked a model: {request.messages[-1].text[:80]!r}")
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageCalls:
+    """
+    What one stage will ask its model.
+
+    Attributes:
+        stage: Its name in the ledger.
+        chat: The model.
+        history: What earlier calls of the model took in such stages.
+        inputs: Call id -> input tokens as counted before the call, of the calls that are still to be made.
+        n_paid: Calls that the ledger answers.
+        not_asked: Why rows will not be asked about -> how many.
+        assumed: What is assumed of summaries that are not written -> how many calls that concerns.
+    """
+
+    stage: str
+    chat: ChatSettings
+    history: History = _NO_HISTORY
+    inputs: dict[str, Span] = field(default_factory=dict)
+    n_paid: int = 0
+    not_asked: Counter[str] = field(default_factory=Counter)
+    assumed: Counter[str] = field(default_factory=Counter)
+
+
+class CallCount:
+    """
+    Adds up what stages will ask; a call that two of them make is the first one's.
+
+    Args:
+        ledger: What has been asked before; None: nothing.
+    """
+
+    def __init__(self, ledger: Ledger | None) -> None:
+        self._ledger = ledger
+        self._taken: set[str] = set()
+
+    def calls(self, stage: str, chat: ChatSettings) -> StageCalls:
+        """A stage that asks nothing yet, with what earlier calls of its model took in such stages."""
+        kind = stage.split(" ", 1)[0]
+        history = _NO_HISTORY if self._ledger is None else self._ledger.history(chat, kind)
+        return StageCalls(stage=stage, chat=chat, history=history)
+
+    def add(
+        self, calls: StageCalls, request: ChatRequest | str, *, key: str | None = None, tokens: Span | None = None
+    ) -> str | None:
+        """The id of the call, which is added where it is new; None where it will not be made, which is noted."""
+        reason = request if isinstance(request, str) else refusal_reason(request, capabilities(calls.chat))
+        if reason is not None:
+            calls.not_asked[reason.split(":", 1)[0]] += 1
+            return None
+        assert isinstance(request, ChatRequest)
+        key = key or call_id(calls.chat, request)
+        if key not in self._taken:
+            self._taken.add(key)
+            counted = self.counted(calls, request)
+            calls.inputs[key] = tokens or Span(counted, counted, counted)
+        return key
+
+    def counted(self, calls: StageCalls, request: ChatRequest) -> float:
+        """Input tokens: as the pool counts them where the history tells what they come to, else those of cl100k."""
+        windowless = capabilities(calls.chat).context_window is None
+        if calls.history.input_ratio is not None and windowless:
+            return counted_input(replace(request, input_tokens=None))
+        return counted_input(request)
+
+    def paid(self, calls: StageCalls) -> dict[str, ChatReply]:
+        """The calls that the ledger answers, which are taken out."""
+        found = {} if self._ledger is None else self._ledger.finished(list(calls.inputs))
+        for key in found:
+            del calls.inputs[key]
+        return found

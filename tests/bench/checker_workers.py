@@ -1,0 +1,94 @@
+"""
+The check stage with a checkpoint by two workers, against the same stage by one; each has one thread.
+
+Wall time of the work alone, from the moment when every worker has its model: loading is done once a stage, however many
+cells there are.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.calling import Calling
+from jobs.check import check_stage, check_tasks
+from jobs.cluster import Cluster
+from jobs.configs import read_experiment
+from jobs.stage import Worker, run_stage
+from tests.bench.checker import save_cross_encoder
+from tests.bench.measure import Figure, Pairs
+from tests.jobs.planted_bench import N_DOCUMENTS, bench, prepared
+
+_WORKERS = 2
+_QUERIES = 40  # a task each, of 25 cells
+_SENTENCES = 4  # of nine words, a document
+_ROUNDS = 3
+_TARGET = 1.6
+
+
+def figures() -> list[Figure]:
+    return [against_one_worker(n_queries=_QUERIES, rounds=_ROUNDS)]
+
+
+def against_one_worker(*, n_queries: int, rounds: int) -> Figure:
+    """Cells a second of both, in turn, after one untimed run."""
+    found = Pairs([], [])
+    with tempfile.TemporaryDirectory() as place, Cluster(address=None, workers=_WORKERS) as cluster:
+        folder = Path(place)
+        url, model = bench(folder, n=n_queries, n_sentences=_SENTENCES), save_cross_encoder(folder / "checker")
+        cluster.start()
+        _seconds(folder / "warm", url, model, workers=_WORKERS)
+        for number in range(rounds):
+            found.ours.append(_seconds(folder / f"two-{number}", url, model, workers=_WORKERS))
+            found.reference.append(_seconds(folder / f"one-{number}", url, model, workers=1))
+    note = f"{_WORKERS} workers beside 1, one thread each; {n_queries} tasks, wall time once all have loaded"
+    cells = n_queries * N_DOCUMENTS**2
+    return found.rates("Check stage, workers", items=cells, unit="cells/s", target=_TARGET, note=note)
+
+
+def _seconds(folder: Path, bench_url: str, model: str, *, workers: int) -> float:
+    """Of the work of one stage, by its tasks' own clocks."""
+    clocks, run, benchmark = folder / "clocks", Folder(str(folder / "run")), Benchmark(bench_url)
+    clocks.mkdir(parents=True)
+    judge = f"{{kind: checkpoint, model: {model}}}"
+    experiment = read_experiment("positional_bias", [f"support_judges={{checker: {judge}}}"])
+    made = prepared(run, benchmark, "checker")
+    calling = Calling("bench", ledger=str(folder / "ledger"))
+    stage = check_stage(run, bench_url, experiment, "checker", calling=calling, threads=1)
+    timed = replace(stage, make_worker=_timed(stage.make_worker, str(clocks), workers))
+    tasks = check_tasks(run, "checker", made.wanted, made.infos, benchmark)
+    run_stage(run, timed, len(made.wanted), tasks, cluster=Cluster(address=None, workers=workers))
+    spans = [tuple(map(float, file.read_text().split())) for file in clocks.glob("task-*")]
+    assert len(spans) == len(tasks)
+    return max(end for _, end in spans) - min(start for start, _ in spans)
+
+
+def _timed(make_worker: Callable[[], Worker], folder: str, workers: int) -> Callable[[], Worker]:
+    """The same worker, whose tasks begin when all workers are there and note when they did; a closure, to travel."""
+
+    def make() -> Worker:
+        import asyncio
+        import os
+        import time
+        import uuid
+        from pathlib import Path
+
+        worker, clocks = make_worker(), Path(folder)
+        (clocks / f"worker-{os.getpid()}").touch()
+
+        def timed(payload: Mapping[str, Any]) -> Any:
+            while len(list(clocks.glob("worker-*"))) < workers:
+                time.sleep(0.01)
+            start = time.time()
+            rows = asyncio.run(worker(payload))
+            (clocks / f"task-{uuid.uuid4().hex}").write_text(f"{start} {time.time()}")
+            return rows
+
+        return timed
+
+    return make

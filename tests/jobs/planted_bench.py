@@ -1,0 +1,86 @@
+"""Small collections whose sentences tell where they are from, and a run of them that is ready to be checked."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs import ingest
+from jobs.check import Checked, Source
+from longform.aggregate import SummaryInfo
+
+WORDS = [f"{first}{second}{last}" for first in "blmnrst" for second in "aeiou" for last in ("del", "gor", "min", "vax")]
+N_DOCUMENTS = 5
+
+
+def bench(folder: Path, *, n: int, seed: int = 1, n_sentences: int = 4) -> str:
+    """*n* examples of five documents of a few sentences, in words that no two documents share by more than chance."""
+    draw = random.Random(seed)
+
+    def sentence() -> str:
+        return " ".join(draw.sample(WORDS, 9)).capitalize() + "."
+
+    lines = [
+        json.dumps(
+            {
+                "document": [" ".join(sentence() for _ in range(n_sentences)) for _ in range(N_DOCUMENTS)],
+                "summary": sentence(),
+                "ranking": draw.sample(range(N_DOCUMENTS), N_DOCUMENTS),
+            }
+        )
+        for _ in range(n)
+    ]
+    path = folder / "planted.jsonl"
+    path.write_text("\n".join(lines))
+    url = str(folder / "bench")
+    assert ingest.main(["longformfact", str(path), "--out", url]) == 0
+    return url
+
+
+class Prepared(NamedTuple):
+    """A run up to its units: what the check stage is to do, and what it knows of each summary by its work id."""
+
+    run: Folder
+    wanted: Mapping[Checked, Source]
+    infos: Mapping[str, SummaryInfo]
+
+    @property
+    def n_cells(self) -> int:
+        return self.run.read("units").num_rows * N_DOCUMENTS
+
+
+def prepared(run: Folder, benchmark: Benchmark, judge: str) -> Prepared:
+    """One summary a query, of the first sentence of each document, with all documents in its prompt."""
+    wanted, infos = {}, {}
+    for query_id, query in benchmark.queries.items():
+        key = {"query_id": query_id, "haystack_id": query.haystack_id}
+        documents = benchmark.documents(query.haystack_id)
+        _write(run, "contexts", f"context-{query_id}", [_context(key, documents)])
+        units = [
+            {**key, "summary_id": f"summary-{query_id}", "unit_index": index, "text": document.text.split(".")[0] + "."}
+            for index, document in enumerate(documents)
+        ]
+        _write(run, "units", f"units-{query_id}", units)
+        source = Source(f"check-{query_id}", f"units-{query_id}", f"context-{query_id}", query_id)
+        wanted[Checked(query_id, judge)] = source
+        infos[query_id] = SummaryInfo(f"summary-{query_id}", query_id, "planted", "full", None, None, None, None)
+    return Prepared(run, wanted, infos)
+
+
+def _context(key: Mapping[str, str], documents: Any) -> dict[str, Any]:
+    return {
+        **key,
+        "context_id": f"context-{key['query_id']}",
+        "doc_ids": [document.doc_id for document in documents],
+        "doc_chars": [len(document.text) for document in documents],
+    }
+
+
+def _write(run: Folder, table: str, work_id: str, rows: list[dict[str, Any]]) -> None:
+    rows = [{**row, "work_id": work_id} for row in rows]
+    run.commit(table, [run.write_part(table, rows, work_ids=[work_id])])

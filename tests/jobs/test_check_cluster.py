@@ -1,0 +1,192 @@
+"""The check stage on several nodes, and the study of positional bias when its command is killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from actors.benchmark import Benchmark
+from actors.fake_provider import fake_process
+from actors.storage import Folder
+from jobs.calling import Calling
+from jobs.check import check_stage, check_tasks
+from jobs.cluster import Cluster
+from jobs.configs import read_experiment
+from jobs.stage import Worker, run_stage
+from longform.configuration import Experiment
+from longform.fake_settings import FakeSettings
+from tests.actors.tiny_checkpoints import save_bert
+from tests.jobs.killing import CONCURRENCY, MOST_LEASED, WORKERS, Command, Fake, Nodes, Place, bill, stages, until
+from tests.jobs.planted_bench import N_DOCUMENTS, bench, prepared
+from tests.jobs.run_content import TABLES, sorted_content
+
+pytestmark = pytest.mark.slow
+
+N_QUERIES = 8  # a task each
+N_NODES = 2
+
+
+# ---------------------------------------------------------------- several nodes
+
+
+def check(*, address: str, workers: int, url: str, bench_url: str, model: str, seen: Path | None) -> None:
+    """
+    The check stage with a checkpoint, as a process of its own: this one may have joined another Ray.
+
+    Where *seen* is a folder, each task leaves its node's name there, and waits until tasks have begun on every node.
+    """
+    benchmark, run = Benchmark(bench_url), Folder(url)
+    settings = {"kind": "checkpoint", "model": model, "supported_label": 1}
+    experiment = read_experiment("positional_bias", [f"support_judges={{checker: {settings}}}"])
+    made = prepared(run, benchmark, "checker")
+    calling = Calling("test", ledger=f"{url}-ledger")
+    stage = check_stage(run, bench_url, experiment, "checker", calling=calling, threads=1)
+    if seen is not None:
+        stage = replace(stage, make_worker=noting(stage.make_worker, str(seen)))
+    tasks = check_tasks(run, "checker", made.wanted, made.infos, benchmark)
+    with Cluster(address=address, workers=workers) as cluster:
+        report = run_stage(run, stage, len(made.wanted), tasks, cluster=cluster)
+    assert report.rows == made.n_cells == N_QUERIES * N_DOCUMENTS * N_DOCUMENTS
+
+
+def noting(make_worker: Callable[[], Worker], seen: str) -> Callable[[], Worker]:
+    """The same worker, whose tasks note where they are; a closure, because nodes know no tests."""
+
+    def make() -> Worker:
+        import time
+        from pathlib import Path
+
+        import ray
+
+        worker, folder = make_worker(), Path(seen)
+        here = ray.get_runtime_context().get_node_id()
+
+        def noted(payload: Mapping[str, Any]) -> Any:
+            (folder / here).touch()
+            ends = time.monotonic() + 60
+            while len(list(folder.iterdir())) < 2 and time.monotonic() < ends:
+                time.sleep(0.02)
+            return worker(payload)
+
+        return noted
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def checker(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return save_bert(tmp_path_factory.mktemp("checker") / "bert", n_labels=2)
+
+
+def test_four_workers_on_two_nodes_find_what_one_finds(tmp_path: Path, checker: str) -> None:
+    url, seen = bench(tmp_path, n=N_QUERIES), tmp_path / "seen"
+    seen.mkdir()
+    (tmp_path / "nodes").mkdir()
+    with Nodes(tmp_path / "nodes", n=N_NODES, cpus=2) as nodes:
+        for workers, noted in ((1, None), (4, seen)):
+            given = {"address": nodes.address, "workers": workers, "url": str(tmp_path / f"by{workers}"), "seen": noted}
+            given |= {"bench_url": url, "model": checker}
+            process = multiprocessing.get_context("spawn").Process(target=check, kwargs=given)
+            process.start()
+            process.join()
+            assert process.exitcode == 0
+
+    assert len(list(seen.iterdir())) == N_NODES
+    exact, floats = sorted_content(Folder(str(tmp_path / "by1")), "verdicts")
+    other, other_floats = sorted_content(Folder(str(tmp_path / "by4")), "verdicts")
+    assert exact == other
+    one, four = (np.array(found["probability"].to_pylist()) for found in (floats, other_floats))
+    assert np.abs(one - four).max() <= 1e-4
+    assert one.std() > 1e-3  # else equal answers would say nothing
+
+
+# ---------------------------------------------------------------- killed
+
+
+N_EXAMPLES = 2
+METHODS = ("plain", "incremental")
+N_WRITING = N_EXAMPLES * (1 + N_DOCUMENTS)  # calls: one, or one a document
+LAST = N_WRITING + 5  # calls before the later kill
+
+
+def experiment(url: str) -> dict[str, Any]:
+    model = (
+        f"{{provider: openai, model: fake, base_url: '{url}', concurrency: {CONCURRENCY}, requests_per_minute: 2400}}"
+    )
+    grid = f"{{retriever: full, budget_tokens: null, method: [{', '.join(METHODS)}], summarizer: chat}}"
+    changes = [f"model={model}", f"support_judge={model}", f"systems=[{grid}]", "resamples=100"]
+    made: Experiment = read_experiment("positional_bias", changes)
+    return made.model_dump(mode="json")
+
+
+class Undisturbed(NamedTuple):
+    place: Place
+    fake: Fake
+    packed: Path
+    run: Folder
+    n_calls: int
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbed]:
+    """A provider, and a run that nobody disturbs: what the others are to end like."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    with fake_process(FakeSettings(delay_s=0.4, slow_share=0)) as url:
+        fake, place = Fake(url), Place.make(folder, bench(folder, n=N_EXAMPLES), experiment(url))
+        with Command(place, folder) as command:
+            assert command.wait() == 0, command.said()
+        n_calls = fake.counters()["accepted"]
+        assert fake.served_again() == []
+        assert n_calls > LAST + WORKERS * MOST_LEASED, "a kill must leave something to do"
+        yield Undisturbed(place, fake, folder, Folder(f"{folder}/run"), n_calls)
+
+
+def written_parts(run: Folder) -> set[str]:
+    return {part.path for table in TABLES for part in run.parts(table)}
+
+
+@pytest.mark.parametrize(
+    ("stage", "moment"),
+    [pytest.param("summarize", 3, id="summarize"), pytest.param("check", LAST, id="check")],
+)
+def test_study_that_was_killed_goes_on_with_the_same_command(
+    stage: str, moment: int, undisturbed: Undisturbed, tmp_path: Path
+) -> None:
+    """Finished parts stay, and nothing is asked again but what was in flight when the command died."""
+    fake, run = undisturbed.fake, Folder(f"{tmp_path}/run")
+    fake.reset()
+    with Command(undisturbed.place, tmp_path) as command:
+        command.reach(fake, moment)
+        command.signal(signal.SIGKILL)
+        command.gone()
+        until(lambda: fake.counters()["in_flight"] == 0, "the provider sees that nobody waits for replies")
+    kept = written_parts(run)
+    assert fake.counters()["accepted"] < undisturbed.n_calls
+    assert bool(run.parts("summaries")) == (stage == "check")
+
+    with Command(undisturbed.place, tmp_path) as again:
+        assert again.wait() == 0, again.said()
+
+    found = bill(fake, tmp_path)
+    assert kept <= written_parts(run)
+    assert found.n_again <= min(found.ledger.open, WORKERS * CONCURRENCY)
+    assert fake.counters()["accepted"] - found.n_again == found.ledger.answered == undisturbed.n_calls
+    rows = {done["name"]: done["rows"] for done in stages(tmp_path)}
+    assert (rows["summarize chat"] > 0) == (stage == "summarize")
+    assert_same_results(run, undisturbed.run)
+
+
+def assert_same_results(run: Folder, expected: Folder) -> None:
+    for table in TABLES:
+        exact, floats = sorted_content(run, table)
+        other, other_floats = sorted_content(expected, table)
+        assert exact == other != [], table
+        assert floats.equals(other_floats), table
+    assert run.read_json("results.json")["faithfulness"] == expected.read_json("results.json")["faithfulness"]
