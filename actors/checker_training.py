@@ -61,7 +61,7 @@ class CheckerTrainer:
         path = model_path(MINILM)
         self._recipe = recipe
         self._tokenizer: Any = AutoTokenizer.from_pretrained(path)
-        self._encoder: Any = BertModel.from_pretrained(path)
+        self._encoder: Any = BertModel.from_pretrained(path, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
         add_low_rank(self._encoder, recipe.rank)
         self._classifier = nn.Linear(self._encoder.config.hidden_size, 1)
         self._words = nn.Linear(self._encoder.config.hidden_size, 1)
