@@ -62,11 +62,12 @@ def _pick(options: list[str], rng: np.random.Generator) -> str:
 
 
 def _fill(template: str, values: Mapping[str, Value]) -> str:
-    text = _SLOT.sub(lambda match: _form(values[match[1]], in_words=bool(match[2])), template)
+    text = _SLOT.sub(lambda match: form(values[match[1]], in_words=bool(match[2])), template)
     return text[0].upper() + text[1:]
 
 
-def _form(value: Value, *, in_words: bool) -> str:
+def form(value: Value, *, in_words: bool) -> str:
+    """A value as text: a number with separators, or in words."""
     if isinstance(value, str):
         return value
     return number_in_words(value) if in_words else f"{value:,}"
