@@ -139,8 +139,9 @@ def _cells(n_insights: int, documents: int, per_document: Bounds, per_insight: B
     ):
         if not 0 <= bounds.least <= bounds.most <= largest:
             raise UsageError(f"{bounds.least} to {bounds.most} {what}: expected 0 <= least <= most <= {largest}")
-    low, high = max(documents * per_document.least, n_insights * per_insight.least), min(
-        documents * per_document.most, n_insights * per_insight.most
+    low, high = (
+        max(documents * per_document.least, n_insights * per_insight.least),
+        min(documents * per_document.most, n_insights * per_insight.most),
     )
     if low > high:
         raise UsageError(_arithmetic(n_insights, documents, per_document, per_insight))
@@ -149,18 +150,17 @@ def _cells(n_insights: int, documents: int, per_document: Bounds, per_insight: B
 
 
 def _arithmetic(n_insights: int, documents: int, per_document: Bounds, per_insight: Bounds) -> str:
-    told = [
-        f"{documents} documents x {per_document.least} to {per_document.most} insights = "
-        f"{documents * per_document.least} to {documents * per_document.most} statements",
-        f"{n_insights} insights x {per_insight.least} to {per_insight.most} documents = "
-        f"{n_insights * per_insight.least} to {n_insights * per_insight.most} statements",
-    ]
-    if documents * per_document.most < n_insights * per_insight.least:
-        wanted = -(-n_insights * per_insight.least // documents)
-        more = -(-n_insights * per_insight.least // per_document.most)
-        return f"{', but '.join(told)}; ask for {more} documents or {wanted} insights a document"
-    wanted = -(-documents * per_document.least // n_insights)
-    return f"{', but '.join(told)}; let an insight stand in {wanted} documents, or ask for fewer insights a document"
+    few, many = documents * per_document.least, documents * per_document.most
+    least, most = n_insights * per_insight.least, n_insights * per_insight.most
+    told = (
+        f"{documents} documents x {per_document.least} to {per_document.most} insights = {few} to {many} statements, "
+        f"but {n_insights} insights x {per_insight.least} to {per_insight.most} documents = {least} to {most} statements"
+    )
+    if many < least:
+        enough = f"{-(-least // per_document.most)} documents or {-(-least // documents)} insights a document"
+        return f"{told}; ask for {enough}"
+    wanted = -(-few // n_insights)
+    return f"{told}; let an insight stand in {wanted} documents, or ask for fewer insights a document"
 
 
 def _counts(n: int, bounds: Bounds, total: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -180,9 +180,7 @@ def _even_counts(n: int, total: int, rng: np.random.Generator) -> NDArray[np.int
 def _realizable(given: NDArray[np.int64], needed: NDArray[np.int64]) -> bool:
     """Whether a bipartite graph has these counts (Gale and Ryser, 1957)."""
     ordered = np.sort(given)[::-1]
-    return all(
-        int(ordered[:k].sum()) <= int(np.minimum(needed, k).sum()) for k in range(1, len(ordered) + 1)
-    )
+    return all(int(ordered[:k].sum()) <= int(np.minimum(needed, k).sum()) for k in range(1, len(ordered) + 1))
 
 
 def _graph(given: NDArray[np.int64], needed: NDArray[np.int64], rng: np.random.Generator) -> list[set[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -61,14 +61,13 @@ def write_document(
         missing -= len(_extend(topic, weaver, rng, blocks, spoken=spoken).split())
     if spoken:
         assert participants, "a conversation has participants"
-        return _turns(weaver, rng, [beginning[:1], beginning[1:]], blocks, end, participants)
+        middle = [turn for block in blocks for turn in _turns(weaver, rng, block)]
+        return _transcript([*beginning, *middle, *end], participants, rng)
     paragraphs = [" ".join(block.sentences) for block in blocks]
     return "\n\n".join([*beginning, *paragraphs, *end])
 
 
-def _extend(
-    topic: FullTopic, weaver: Weaver, rng: np.random.Generator, blocks: list[_Block], *, spoken: bool
-) -> str:
+def _extend(topic: FullTopic, weaver: Weaver, rng: np.random.Generator, blocks: list[_Block], *, spoken: bool) -> str:
     """Add a sentence to one of the blocks, or a block where all are full; the sentence."""
     open_places = [place for place, block in enumerate(blocks) if len(block.sentences) < _MOST_IN_A_BLOCK]
     if not open_places or rng.random() < _NEW_BLOCK:
@@ -84,24 +83,18 @@ def _extend(
     return text
 
 
-def _turns(
-    weaver: Weaver,
-    rng: np.random.Generator,
-    beginning: Sequence[list[str]],
-    blocks: Sequence[_Block],
-    end: Sequence[str],
-    names: Sequence[str],
-) -> str:
-    turns = [" ".join(turn) for turn in beginning]
-    for block in blocks:
-        rest = list(block.sentences)
-        while rest:
-            # a question is a turn's last sentence
-            size = 1 if rest[0].endswith("?") else int(rng.integers(1, _LONGEST_TURN + 1))
-            turn, rest = rest[:size], rest[size:]
-            opener = [weaver.sentence("opener")] if rng.random() < _OPENED else []
-            turns.append(" ".join([*opener, *turn]))
-    turns += end
+def _turns(weaver: Weaver, rng: np.random.Generator, block: _Block) -> Iterator[str]:
+    """A block's sentences, some to a turn; a question at its beginning is a turn of its own."""
+    rest = list(block.sentences)
+    while rest:
+        size = 1 if rest[0].endswith("?") else int(rng.integers(1, _LONGEST_TURN + 1))
+        turn, rest = rest[:size], rest[size:]
+        opener = [weaver.sentence("opener")] if rng.random() < _OPENED else []
+        yield " ".join([*opener, *turn])
+
+
+def _transcript(turns: Sequence[str], names: Sequence[str], rng: np.random.Generator) -> str:
+    """Lines of `Name: ...`; nobody speaks twice in a row."""
     lines = []
     speaker = int(rng.integers(len(names)))
     for turn in turns:

@@ -107,11 +107,11 @@ def write_full_haystack(topic: str, *, variant: int, size: HaystackSize, seed: i
         documents.append(Document(doc_id, haystack_id, index, None, text))
         planted += [_planted(doc_id, one) for one in content]
     query_of = {insight.target.target_id: insight.target.query_id for insight in insights}
-    qrels = [Qrel(query_of[p.target_id], p.target_id, p.doc_id, 1) for p in planted if p.kind == "insight" and p.target_id]
+    qrels = [
+        Qrel(query_of[p.target_id], p.target_id, p.doc_id, 1) for p in planted if p.kind == "insight" and p.target_id
+    ]
     targets = [insight.target for insight in insights]
-    return FullHaystack(
-        haystack_id, documents, queries, targets, qrels, HaystackFacts(haystack_id, settings, planted)
-    )
+    return FullHaystack(haystack_id, documents, queries, targets, qrels, HaystackFacts(haystack_id, settings, planted))
 
 
 def full_topic_version(topic: str) -> str:
@@ -146,9 +146,7 @@ def _contents(
     return contents
 
 
-def _contradicted(
-    insights: Sequence[_Insight], numbers: frozenset[str], n: int, rng: np.random.Generator
-) -> list[int]:
+def _contradicted(insights: Sequence[_Insight], numbers: frozenset[str], n: int, rng: np.random.Generator) -> list[int]:
     countable = [place for place, insight in enumerate(insights) if numbers & slots(insight.fact.reference)]
     if n > len(countable):
         raise UsageError(f"contradictions: expected at most {len(countable)}, the insights with a number, got {n}")

@@ -79,7 +79,9 @@ class FullTopic(Casting):
     def _every_symbol_has_lines(self) -> FullTopic:
         for subtopic in self.subtopics:
             known = {"distractor", *self.stock, *subtopic.clauses}
-            used = {name for lines in (self.stock | subtopic.clauses).values() for line in lines for name in _names(line)}
+            used = {
+                name for lines in (self.stock | subtopic.clauses).values() for line in lines for name in _names(line)
+            }
             if missing := sorted((used | _NEEDED[self.domain] | _ALWAYS) - known):
                 msg = f"subtopic {subtopic.name!r}: expected lines for each symbol, found none for {missing}"
                 raise ValueError(msg)

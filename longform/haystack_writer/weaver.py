@@ -21,7 +21,8 @@ from longform.haystack_writer.topic import Cast
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = re.compile(r"\{(\w+)(:words)?\}")
 _ENDS = re.compile(r"(?<=[.?!])[”\"]?\s+")
-_BEGINNING = re.compile(r"(?:^|[.?!]\s+|[–]\s+)[“\"]?[a-z]")
+_BEGINNING = re.compile(r"(?:^|[.?!–]\s+|:\s(?=“))[“\"]?[a-z]")
+_DOUBLE = re.compile(r",\s*([,.?])")  # an apposition's comma before another mark
 _TRIES = 400
 
 
@@ -54,7 +55,9 @@ class Weaver:
 
     def phrase(self, template: str, subtopic: FullSubtopic | None = None) -> str:
         """A template with choices taken, symbols replaced and slots filled."""
-        return _SLOT.sub(lambda match: self._value(match[1], in_words=bool(match[2])), self._woven(template, subtopic))
+        woven = self._woven(template, subtopic)
+        text = _SLOT.sub(lambda match: self._value(match[1], in_words=bool(match[2])), woven)
+        return _DOUBLE.sub(r"\1", text)
 
     def one_of(self, lines: Sequence[str], key: str) -> str:
         """The next line of a list that goes by *key*."""
