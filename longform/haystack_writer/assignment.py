@@ -154,10 +154,10 @@ def _arithmetic(n_insights: int, documents: int, per_document: Bounds, per_insig
     least, most = n_insights * per_insight.least, n_insights * per_insight.most
     told = (
         f"{documents} documents x {per_document.least} to {per_document.most} insights = {few} to {many} statements, "
-        f"but {n_insights} insights x {per_insight.least} to {per_insight.most} documents = {least} to {most} statements"
+        f"but {n_insights} insights x {per_insight.least} to {per_insight.most} documents = {least} to {most}"
     )
     if many < least:
-        enough = f"{-(-least // per_document.most)} documents or {-(-least // documents)} insights a document"
+        enough = f"{-(-least // max(1, per_document.most))} documents or {-(-least // documents)} insights a document"
         return f"{told}; ask for {enough}"
     wanted = -(-few // n_insights)
     return f"{told}; let an insight stand in {wanted} documents, or ask for fewer insights a document"

@@ -19,13 +19,12 @@ from longform.haystack_writer.assignment import Bounds, assign_within
 from longform.haystack_writer.full_composition import Stated, write_document
 from longform.haystack_writer.full_topic import Fact, FullSubtopic, FullTopic, load_full_topic
 from longform.haystack_writer.grammar import Value, every_sentence, slots
-from longform.haystack_writer.paraphrase import attributed, moved, rewritten
+from longform.haystack_writer.paraphrase import Synonyms, attributed, moved, rewritten
 from longform.haystack_writer.topic import Cast
 from longform.haystack_writer.weaver import Weaver, sentence_case
 from longform.keys import content_key, stable_seed
 from longform.records import Document, Qrel, Query, Target
 from longform.synthesis_audit.planted import HaystackFacts, Kind, Planted
-from longform.text import words as words_of
 
 _WRITER_VERSION = 1  # raised by a change of the code that changes documents
 _CONTRADICTING = 2  # documents that state each contradicted number
@@ -134,7 +133,7 @@ def _contents(
         rng=rng,
     )
     contents = [[writer.statement(insights[place]) for place in places] for places in assigned]
-    for place in _contradicted(insights, writer.numbers, size.contradictions, rng):
+    for place in _contradicted(writer, insights, size.contradictions, rng):
         others = [index for index, places in enumerate(assigned) if place not in places]
         if len(others) < _CONTRADICTING:
             msg = f"contradictions: insight {insights[place].fact.name!r} stands in {size.documents - len(others)} of "
@@ -146,8 +145,8 @@ def _contents(
     return contents
 
 
-def _contradicted(insights: Sequence[_Insight], numbers: frozenset[str], n: int, rng: np.random.Generator) -> list[int]:
-    countable = [place for place, insight in enumerate(insights) if numbers & slots(insight.fact.reference)]
+def _contradicted(writer: _Writer, insights: Sequence[_Insight], n: int, rng: np.random.Generator) -> list[int]:
+    countable = [place for place, insight in enumerate(insights) if writer.contradicting(insight.fact)]
     if n > len(countable):
         raise UsageError(f"contradictions: expected at most {len(countable)}, the insights with a number, got {n}")
     return sorted(rng.choice(countable, size=n, replace=False).tolist()) if n else []
@@ -161,17 +160,20 @@ class _Writer:
         self._topic = topic
         self._cast = cast
         self._rng = rng
-        self._said: set[tuple[str, ...]] = set()
-        self.numbers = frozenset(topic.numbers)
+        self._synonyms = Synonyms(topic.synonyms)
+        self._said: dict[str, list[str]] = {}  # target id -> its clauses, without who says them
 
     def statement(self, insight: _Insight) -> _Said:
         return _Said(insight.target, "insight", Stated(self._in_new_words(insight, {}), insight.subtopic))
 
+    def contradicting(self, fact: Fact) -> list[tuple[str, int]]:
+        """Slots of a fact with numbers that no fact of the haystack has."""
+        numbers = [slot for slot in sorted(slots(fact.reference)) if slot in self._topic.numbers]
+        return [(slot, number) for slot in numbers for number in self._other_numbers(slot)]
+
     def contradiction(self, insight: _Insight) -> _Said:
-        numbers = [slot for slot in sorted(slots(insight.fact.reference)) if slot in self.numbers]
-        slot = numbers[int(self._rng.integers(len(numbers)))]
-        options = self._other_numbers(slot)
-        other = {slot: options[int(self._rng.integers(len(options)))]}
+        options = self.contradicting(insight.fact)
+        other = dict([options[int(self._rng.integers(len(options)))]])
         return _Said(insight.target, "contradiction", Stated(self._in_new_words(insight, other), insight.subtopic))
 
     def distractor(self) -> _Said:
@@ -186,23 +188,23 @@ class _Writer:
     def _in_new_words(self, insight: _Insight, other: Mapping[str, Value]) -> str:
         for _ in range(_TRIES):
             wording = self.weaver.one_of(insight.fact.wordings, insight.target.target_id)
-            text = self._sentence(wording, other)
-            key = (insight.target.target_id, *words_of(text))
-            if key not in self._said:
-                self._said.add(key)
-                return text
+            clause = self._clause(wording, other)
+            words = clause.lower()
+            said = self._said.setdefault(insight.target.target_id, [])
+            if not any(words in other_words or other_words in words for other_words in said):
+                said.append(words)
+                return sentence_case(attributed(clause, self._rng, self.weaver.phrase))
         raise UsageError(
             f"insight {insight.fact.name!r} has no more words: {len(insight.fact.wordings)} wordings and their "
             f"paraphrases gave none that is new in {_TRIES} draws; let an insight stand in fewer documents"
         )
 
-    def _sentence(self, wording: str, other: Mapping[str, Value]) -> str:
+    def _clause(self, wording: str, other: Mapping[str, Value]) -> str:
         spoken = self._topic.domain == "conversation"
-        filled = moved(wording, self._rng)
+        filled = self._synonyms.exchanged(moved(wording, self._rng), self._rng)
         for slot, value in other.items():
             filled = filled.replace(f"{{{slot}}}", str(value) if isinstance(value, str) else f"{value:,}")
-        clause = rewritten(self.weaver.phrase(filled), self._rng, spoken=spoken)
-        return sentence_case(attributed(clause, self._rng, self.weaver.phrase))
+        return rewritten(self.weaver.phrase(filled), self._rng, spoken=spoken)
 
 
 # ---------------------------------------------------------------- rows

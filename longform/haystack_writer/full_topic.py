@@ -72,6 +72,7 @@ class FullTopic(Casting):
     domain: Literal["conversation", "news"]
     participants: int = Field(0, ge=0)  # speakers of a conversation
     pools: dict[str, Annotated[tuple[str, ...], BeforeValidator(_pool)]]
+    synonyms: Lines  # `one | another`: words that wordings may exchange
     stock: dict[str, Lines]  # symbol -> lines
     subtopics: Annotated[tuple[FullSubtopic, ...], Field(min_length=10)]
 
@@ -85,10 +86,20 @@ class FullTopic(Casting):
             if missing := sorted((used | _NEEDED[self.domain] | _ALWAYS) - known):
                 msg = f"subtopic {subtopic.name!r}: expected lines for each symbol, found none for {missing}"
                 raise ValueError(msg)
+        self._check_numbers()
         if (self.domain == "conversation") != (self.participants >= 2):
             msg = f"participants: expected two or more in a conversation and 0 in news, found {self.participants}"
             raise ValueError(msg)
         return self
+
+    def _check_numbers(self) -> None:
+        """Drawn in their order, and none twice in a haystack, all numbers find a value."""
+        spans = {slot: set(range(low, high + 1, step)) for slot, (low, high, step) in self.numbers.items()}
+        for place, (slot, span) in enumerate(spans.items()):
+            rivals = [name for name in list(spans)[:place] if spans[name] & span]
+            if len(span) <= len(rivals):
+                msg = f"numbers: {slot!r} has {len(span)} values and {rivals} may take them; widen it or move it up"
+                raise ValueError(msg)
 
 
 def _names(line: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ Value = str | int
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = re.compile(r"\{(\w+)(:words)?\}")
+_COMMA_BEFORE_MARK = re.compile(r",\s*([,.?])")
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
@@ -55,6 +56,11 @@ def number_in_words(number: int) -> str:
         return _ONES[number]
     tens, ones = divmod(number, 10)
     return _TENS[tens - 2] if ones == 0 else f"{_TENS[tens - 2]}-{_ONES[ones]}"
+
+
+def tidied(text: str) -> str:
+    """Without the comma that ends an apposition where another mark follows it."""
+    return _COMMA_BEFORE_MARK.sub(r"\1", text)
 
 
 def _pick(options: list[str], rng: np.random.Generator) -> str:

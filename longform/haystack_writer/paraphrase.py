@@ -2,6 +2,7 @@
 One statement in many forms, by rule: none of them changes what is said.
 
 - words marked as movable stand at the end or at the beginning;
+- words are exchanged for others that the topic's file gives for them;
 - a small number in digits or in words;
 - a date as `14 March`, `March 14` or `the 14th of March`;
 - `per cent`, `percent` or `%`;
@@ -12,12 +13,12 @@ One statement in many forms, by rule: none of them changes what is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from longform.haystack_writer.full_topic import MOVABLE
-from longform.haystack_writer.grammar import number_in_words
+from longform.haystack_writer.grammar import number_in_words, tidied
 
 _MONTHS = "January February March April May June July August September October November December".split()
 _DATE = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(_MONTHS)})\b")
@@ -43,11 +44,32 @@ def moved(wording: str, rng: np.random.Generator) -> str:
     return f"{movable}, {rest}" if rng.random() < 0.5 else f"{rest} {movable}"
 
 
+class Synonyms:
+    """Words that may be exchanged for others, from lines of `one | another`; a word may stand in several lines."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._others: dict[str, list[str]] = {}
+        for line in lines:
+            group = [words.strip() for words in line.split("|")]
+            self._others.setdefault(group[0], []).extend(group[1:])
+        longest = sorted(self._others, key=len, reverse=True)
+        self._known = re.compile(rf"(?<![\w{{-])(?:{'|'.join(map(re.escape, longest))})(?![\w}}-])")
+
+    def exchanged(self, template: str, rng: np.random.Generator) -> str:
+        """The template with some of its words, never its slots, exchanged."""
+        return self._known.sub(lambda match: self._one_of(match[0], rng), template)
+
+    def _one_of(self, words: str, rng: np.random.Generator) -> str:
+        options = [words, *self._others[words]]
+        return options[int(rng.integers(len(options)))]
+
+
 def rewritten(clause: str, rng: np.random.Generator, *, spoken: bool) -> str:
     """A clause with its numbers, dates and, where spoken, verbs in one of their forms."""
-    text = _DATE.sub(lambda match: _date(match, rng), clause)
+    text = clause
     if rng.random() < 0.5:
         text = _SMALL_NUMBER.sub(lambda match: number_in_words(int(match[0])), text)
+    text = _DATE.sub(lambda match: _date(match, rng), text)
     text = _PER_CENT.sub(lambda match: match[1] + (" per cent", " percent", "%")[int(rng.integers(3))], text)
     return contracted(text) if spoken and rng.random() < 0.7 else text
 
@@ -57,8 +79,8 @@ def attributed(clause: str, rng: np.random.Generator, phrase: Phrase) -> str:
     if rng.random() >= _ATTRIBUTED:
         return f"{clause}."
     if rng.random() < 0.5:
-        return f"{phrase('<according>')}, {clause}."
-    return f"{clause}, {phrase('<says>')}."
+        return tidied(f"{phrase('<according>')}, {clause}.")
+    return tidied(f"{clause}, {phrase('<says>')}.")
 
 
 def contracted(text: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from longform.errors import UsageError
 from longform.haystack_writer.full_topic import SYMBOL, FullSubtopic, FullTopic
-from longform.haystack_writer.grammar import Value, form
+from longform.haystack_writer.grammar import Value, form, tidied
 from longform.haystack_writer.skeletons import LONG, n_words, skeleton
 from longform.haystack_writer.topic import Cast
 
@@ -22,7 +22,6 @@ _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = re.compile(r"\{(\w+)(:words)?\}")
 _ENDS = re.compile(r"(?<=[.?!])[”\"]?\s+")
 _BEGINNING = re.compile(r"(?:^|[.?!–]\s+|:\s(?=“))[“\"]?[a-z]")
-_DOUBLE = re.compile(r",\s*([,.?])")  # an apposition's comma before another mark
 _TRIES = 400
 
 
@@ -57,7 +56,7 @@ class Weaver:
         """A template with choices taken, symbols replaced and slots filled."""
         woven = self._woven(template, subtopic)
         text = _SLOT.sub(lambda match: self._value(match[1], in_words=bool(match[2])), woven)
-        return _DOUBLE.sub(r"\1", text)
+        return tidied(text)
 
     def one_of(self, lines: Sequence[str], key: str) -> str:
         """The next line of a list that goes by *key*."""
