@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from longform.records import Document, Qrel, Target, gold_documents
-from longform.support import WINDOW, SupportIndex
+from longform.support import SupportIndex
 from longform.support_model import SupportModel, shipped_support_model
 from longform.synthesis_audit.ceiling import ceiling
 from longform.synthesis_audit.label_noise import Cells, joined, label_noise
@@ -124,7 +124,8 @@ def audit_report(parts: Sequence[HaystackAudit], *, seed: int) -> dict[str, Any]
 
 
 def _supported_places(index: SupportIndex, claims: Sequence[str], listed: Any) -> list[tuple[int, int]]:
-    starts = index.best_windows([stems(claim) for claim in claims], window=WINDOW).start
+    # the one sentence that says most of it; of wider windows that hold it the first would be taken
+    starts = index.best_windows([stems(claim) for claim in claims], window=1).start
     lengths = np.diff(index.bounds)
     return [
         (2 * (int(starts[row, column]) - int(index.bounds[column])) + 1, 2 * int(lengths[column]))

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from longform.synthesis_audit.label_noise import LabelNoise
 
-_NEGLIGIBLE = 1e-9  # probability of more missed documents than are summed over
+_NEGLIGIBLE = 1e-9  # a share of missed cells, and the probability of more of them than are summed over
 
 
 def expected_joint(sizes: Sequence[tuple[int, int]], *, false_positives: float, missed: float) -> float:
@@ -53,7 +53,7 @@ def ceiling(sizes: Sequence[tuple[int, int]], noise: LabelNoise) -> Mapping[str,
 
 
 def _expected_f1(n_listed: int, n_documents: int, *, false_positives: float, missed: float) -> float:
-    others = n_documents - n_listed
+    others = n_documents - n_listed if missed > _NEGLIGIBLE else 0
     most = int(binom.ppf(1 - _NEGLIGIBLE, others, missed)) if others else 0
     right = np.arange(n_listed + 1)[:, None]
     more = np.arange(most + 1)[None, :]
