@@ -104,7 +104,7 @@ def test_an_audit_of_another_dataset_is_made_again(tmp_path: Path) -> None:
 
 
 def test_lists_of_sizes_multiply_and_each_haystack_says_its_own(tmp_path: Path) -> None:
-    changes = [*ONE, "topics=[railway]", "documents=[60, 70]", "distractors=[0, 2]"]
+    changes = [*ONE, "topics=[railway]", "documents=[60, 70]", "distractors=[0, 2]", "words=280"]
     synthesize(read_config("full", changes), str(tmp_path))
     bench = Benchmark(str(tmp_path))
     settings = [read_facts(bench.folder, haystack_id).settings for haystack_id in bench.haystack_ids]  # type: ignore[union-attr]
@@ -114,7 +114,7 @@ def test_lists_of_sizes_multiply_and_each_haystack_says_its_own(tmp_path: Path) 
 
 
 def test_haystacks_of_a_sweep_have_the_same_insights(tmp_path: Path) -> None:
-    synthesize(read_config("full", [*ONE, "distractors=[0, 2]"]), str(tmp_path))
+    synthesize(read_config("full", [*ONE, "words=280", "distractors=[0, 2]"]), str(tmp_path))
     bench = Benchmark(str(tmp_path))
     one, other = ([t.text for t in bench.haystack_targets(haystack_id)] for haystack_id in bench.haystack_ids)
 

@@ -112,8 +112,8 @@ def test_insights_meet_in_documents_by_chance() -> None:
         pytest.param(
             60,
             {"documents": 30},
-            r"30 documents x 5 to 7 insights = 150 to 210 statements, but 60 insights x 5 to 25 documents = 300 to 1500; "
-            "ask for 43 documents or 10 insights a document",
+            "30 documents x 5 to 7 insights = 150 to 210 statements, "
+            "but 60 insights x 5 to 25 documents = 300 to 1500; ask for 43 documents or 10 insights a document",
             id="too-few-documents",
         ),
         pytest.param(

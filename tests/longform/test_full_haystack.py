@@ -225,7 +225,7 @@ def test_the_same_arguments_give_the_same_bytes_and_another_seed_another() -> No
     other = write_full_haystack("orchard", variant=0, size=SMALL, seed=SEED + 1)
 
     assert one == write_full_haystack("orchard", variant=0, size=SMALL, seed=SEED)
-    assert content_key([document.text for document in one.documents]) == "DIGEST"
+    assert content_key([document.text for document in one.documents]) == "622109b6e3d4fe9c11ba"
     assert not {d.text for d in one.documents} & {d.text for d in other.documents}
     assert one.haystack_id != other.haystack_id
 
@@ -255,7 +255,9 @@ def test_variants_have_other_facts() -> None:
         pytest.param({"documents": 40}, "ask for 57 documents or 8 insights", id="too-few-documents"),
         pytest.param({"words": 60}, "words: expected at least", id="no-room"),
         pytest.param({"contradictions": 99}, "contradictions: expected at most", id="contradictions"),
-        pytest.param({"documents": 700, "words": 200, "per_insight": Bounds(5, 600)}, "has no more words", id="no-more-words"),
+        pytest.param(
+            {"documents": 700, "words": 200, "per_insight": Bounds(5, 600)}, "has no more words", id="no-more-words"
+        ),
     ],
 )
 def test_sizes_that_cannot_be_met_are_refused(changes: dict[str, object], message: str) -> None:

@@ -32,7 +32,9 @@ def test_dates_numbers_and_shares_have_several_forms() -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["it costs £12 now", "bus X12 runs", "at 6.15 we go", "all 12, we hope", "12-metre beam"])
+@pytest.mark.parametrize(
+    "text", ["it costs £12 now", "bus X12 runs", "at 6.15 we go", "all 12, we hope", "12-metre beam"]
+)
 def test_numbers_that_are_no_counts_stay_in_digits(text: str) -> None:
     assert forms(lambda rng: rewritten(text, rng, spoken=False)) == {text}
 

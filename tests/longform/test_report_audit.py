@@ -65,7 +65,11 @@ def test_each_haystack_has_its_counts_and_places(results: dict[str, Any]) -> Non
 
 def test_what_is_not_known_is_said_with_its_reason(results: dict[str, Any]) -> None:
     nothing = {"value": None, "low": None, "high": None}
-    facts = FACTS | {"planted": None, "exact_search": None, "reasons": {"exact_search": "not told", "planted": "not told"}}
+    facts = FACTS | {
+        "planted": None,
+        "exact_search": None,
+        "reasons": {"exact_search": "not told", "planted": "not told"},
+    }
     unknown = {"false_positives": nothing, "missed": nothing, "joint_ceiling": nothing, "haystacks": [facts]}
     text = page(results, AUDIT | unknown)
 
