@@ -48,7 +48,7 @@ from jobs.spending_plan import keep_plan, plan_words, spending_plan
 from jobs.split import split_stage, split_tasks
 from jobs.stage import Stage, Task, run_stage
 from jobs.summarize import summarize_stage, summarize_tasks
-from jobs.synthesize import read_config, synthesize
+from jobs.synthesize import make_benchmark, read_config
 from jobs.write_benchmark import TABLES
 from longform.configuration import Experiment
 from longform.errors import BudgetReachedError, UsageError
@@ -351,7 +351,7 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
     if experiment.synthesize is None:
         raise UsageError(f"configuration {experiment.name!r} names no benchmark; name one with --bench")
     url = f"{out_url.rstrip('/')}/benchmark"
-    synthesize(read_config(experiment.synthesize), url)
+    make_benchmark(read_config(experiment.synthesize), url)
     return url
 
 

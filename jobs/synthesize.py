@@ -3,9 +3,11 @@ Make a benchmark whose contents are known exactly, without any call.
 
     longform synthesize demo --out BENCH
     longform synthesize demo --out BENCH --set haystacks=20 --set documents=100 --set words=750
+    longform synthesize full --out BENCH --set documents=[50,100,200] --set distractors=[0,4]
 
 Reads   a configuration, by its path or its name in jobs/configs/benchmarks
-Writes  documents, queries, targets, qrels; benchmark.json last. The same configuration again writes nothing
+Writes  documents, queries, targets, qrels; haystacks/ (settings, what was planted); benchmark.json; then summhay/ and
+        audit.json. The same configuration again writes what is missing
 """
 
 from __future__ import annotations
@@ -17,11 +19,17 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
+from actors.benchmark import MANIFEST
+from actors.storage import Folder
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
+from jobs.synthesis_files import FACTS, export_summhay, write_audit, write_facts
 from jobs.write_benchmark import HaystackRows, write_benchmark
-from longform.haystack_writer import topic_names, topic_version, write_haystack
+from longform.haystack_writer import Haystack, topic_names, topic_version, write_haystack
+from longform.haystack_writer.full_haystack import FullHaystack, full_topic_version, write_full_haystack
+from longform.haystack_writer.full_settings import FullSettings
 from longform.strict import Strict
+from longform.synthesis_audit import HaystackFacts, Planted
 
 
 class SynthesisConfig(Strict):
@@ -47,50 +55,90 @@ class SynthesisConfig(Strict):
         return topics
 
 
-def read_config(name: str, changes: Sequence[str] = ()) -> SynthesisConfig:
+Config = SynthesisConfig | FullSettings
+
+
+def read_config(name: str, changes: Sequence[str] = ()) -> Config:
     """The configuration of a file, or of a preset by its name, with `key=value` changes applied."""
-    return validated(SynthesisConfig, read_yaml(name, folder="configs/benchmarks"), changes, where=name)
+    content = read_yaml(name, folder="configs/benchmarks")
+    if isinstance(content, dict) and "writer" in content:
+        return validated(FullSettings, content, changes, where=name)
+    return validated(SynthesisConfig, content, changes, where=name)
 
 
-def synthesize(config: SynthesisConfig, out_url: str) -> dict[str, Any]:
+def make_benchmark(config: Config, out_url: str) -> dict[str, Any]:
     """
-    The manifest of the benchmark now at *out_url*.
+    The manifest of the benchmark now at *out_url*, with SummHay's files and the audit beside it.
+
+    Raises:
+        UsageError: As `synthesize`.
+    """
+    manifest = synthesize(config, out_url)
+    export_summhay(out_url)
+    write_audit(out_url)
+    return manifest
+
+
+def synthesize(config: Config, out_url: str) -> dict[str, Any]:
+    """
+    The manifest of the benchmark now at *out_url*: its tables, and what was planted.
 
     Raises:
         UsageError: The sizes do not fit together, or another benchmark stands there.
     """
-    return write_benchmark(out_url, _haystacks(config), sources=_sources(config))
+    folder = Folder(out_url)
+    try:
+        return write_benchmark(out_url, _haystacks(config, folder), sources=_sources(config))
+    except BaseException:
+        if not folder.has(MANIFEST):
+            folder.delete_table(FACTS)
+            folder.delete_if_empty()
+        raise
 
 
-def _haystacks(config: SynthesisConfig) -> Iterator[HaystackRows]:
-    for number in range(config.haystacks):
-        variant, place = divmod(number, len(config.topics))
-        written = write_haystack(
-            config.topics[place],
-            variant=variant,
-            documents=config.documents,
-            words=config.words,
-            subtopics_per_document=config.subtopics_per_document,
-            insights_per_document=config.insights_per_document,
-            seed=config.seed,
-        )
+def _haystacks(config: Config, folder: Folder) -> Iterator[HaystackRows]:
+    written = _full(config) if isinstance(config, FullSettings) else _small(config)
+    for haystack, facts in written:
+        write_facts(folder, facts)
         yield HaystackRows(
-            haystack_id=written.haystack_id,
-            documents=written.documents,
-            queries=written.queries,
-            targets=written.targets,
-            qrels=written.qrels,
+            haystack_id=haystack.haystack_id,
+            documents=haystack.documents,
+            queries=haystack.queries,
+            targets=haystack.targets,
+            qrels=haystack.qrels,
             rankings=[],
             summaries=[],
             labels=[],
         )
 
 
-def _sources(config: SynthesisConfig) -> list[dict[str, str]]:
+def _full(config: FullSettings) -> Iterator[tuple[FullHaystack, HaystackFacts]]:
+    for topic, variant, size in config.planned():
+        written = write_full_haystack(topic, variant=variant, size=size, seed=config.seed)
+        yield written, written.facts
+
+
+def _small(config: SynthesisConfig) -> Iterator[tuple[Haystack, HaystackFacts]]:
+    for number in range(config.haystacks):
+        variant, place = divmod(number, len(config.topics))
+        sizes = {
+            "documents": config.documents,
+            "words": config.words,
+            "subtopics_per_document": config.subtopics_per_document,
+            "insights_per_document": config.insights_per_document,
+        }
+        written = write_haystack(config.topics[place], variant=variant, seed=config.seed, **sizes)
+        settings = {"topic": config.topics[place], "variant": variant, "seed": config.seed, **sizes}
+        planted = [Planted(plant.doc_id, plant.target_id, "insight", plant.text) for plant in written.plants]
+        yield written, HaystackFacts(written.haystack_id, settings, planted)
+
+
+def _sources(config: Config) -> list[dict[str, str]]:
     """The topics, each with a digest of its text and of all settings."""
     settings = config.model_dump_json()
+    version = full_topic_version if isinstance(config, FullSettings) else topic_version
     return [
-        {"name": f"topic {topic}", "sha256": hashlib.sha256(f"{topic_version(topic)} {settings}".encode()).hexdigest()}
+        {"name": f"topic {topic}", "sha256": hashlib.sha256(f"{version(topic)} {settings}".encode()).hexdigest()}
         for topic in config.topics
     ]
 
@@ -102,7 +150,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
 
     def work(arguments: argparse.Namespace) -> Outcome:
-        manifest = synthesize(read_config(arguments.config, arguments.changes), arguments.out)
+        manifest = make_benchmark(read_config(arguments.config, arguments.changes), arguments.out)
         counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
         words = f"{arguments.out}: {manifest['n_haystacks']} haystacks, {counts}"
         return Outcome({"benchmark": arguments.out, **manifest}, words)

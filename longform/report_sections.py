@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.errors import LongformError
+from longform.report_audit import audit_sections
 from longform.report_calls import calls_sections
 from longform.report_faithfulness import faithfulness_sections
 from longform.report_parts import (
@@ -84,6 +85,7 @@ def sections(results: Results) -> list[Section]:
         *_comparisons(results),
         *_all_cells(results),
         *_judges(results),
+        *audit_sections(results),
         *calls_sections(results),
         _provenance(results),
     ]

@@ -130,7 +130,9 @@ def possible_statements(topic: str, *, variant: int, seed: int) -> list[list[str
 
 
 def _cast(topic: str, variant: int, seed: int) -> Cast:
-    return Cast(load_topic(topic), np.random.default_rng(stable_seed("cast", topic, variant, seed)))
+    plan = load_topic(topic)
+    participants = plan.participants if plan.domain == "conversation" else 0
+    return Cast(plan, np.random.default_rng(stable_seed("cast", topic, variant, seed)), participants=participants)
 
 
 def _query(plan: ConversationTopic | NewsTopic, subtopic: SubtopicPlan, cast: Cast, haystack_id: str) -> Query:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from longform.errors import UsageError
 
 MIN_DOCUMENTS = 5
 """Documents that state each insight, at least (SummHay, section 3.1)."""
+
+_EXCHANGES = 5  # for each pair of document and insight
 
 InsightPlace = tuple[int, int]
 """Subtopic index, insight index within it."""
@@ -87,3 +90,117 @@ def _visits_needed(sizes: Sequence[int], share: int, documents: int, subtopics_p
         )
         raise UsageError(msg)
     return needed
+
+
+# ---------------------------------------------------------------- within bounds
+
+
+class Bounds(NamedTuple):
+    """Lowest and highest, both allowed."""
+
+    least: int
+    most: int
+
+
+def assign_within(
+    n_insights: int, *, documents: int, per_document: Bounds, per_insight: Bounds, rng: np.random.Generator
+) -> list[list[int]]:
+    """
+    For each document the insights it states, each at most once and within both bounds; in ascending order.
+
+    Every assignment within the bounds can come. Counts are drawn first; a bipartite graph with these counts is built
+    (each document takes the insights that need most documents, which succeeds whenever any graph exists), and then
+    mixed by exchanges that keep all counts.
+
+    Args:
+        n_insights: How many there are.
+        documents: How many there are.
+        per_document: Insights a document states.
+        per_insight: Documents that state an insight.
+        rng: The source of chance.
+
+    Raises:
+        UsageError: No assignment meets the bounds; the message has the arithmetic.
+    """
+    n_cells = _cells(n_insights, documents, per_document, per_insight)
+    given = _counts(documents, per_document, n_cells, rng)
+    needed = _counts(n_insights, per_insight, n_cells, rng)
+    if not _realizable(given, needed):
+        # counts that differ by one at most always have a graph
+        given, needed = _even_counts(documents, n_cells, rng), _even_counts(n_insights, n_cells, rng)
+    return [sorted(taken) for taken in _mixed(_graph(given, needed, rng), rng)]
+
+
+def _cells(n_insights: int, documents: int, per_document: Bounds, per_insight: Bounds) -> int:
+    """How many pairs of document and insight there are to be: the middle of what the bounds allow."""
+    for bounds, largest, what in (
+        (per_document, n_insights, f"insights a document, of {n_insights} insights"),
+        (per_insight, documents, f"documents an insight, of {documents} documents"),
+    ):
+        if not 0 <= bounds.least <= bounds.most <= largest:
+            raise UsageError(f"{bounds.least} to {bounds.most} {what}: expected 0 <= least <= most <= {largest}")
+    low, high = (
+        max(documents * per_document.least, n_insights * per_insight.least),
+        min(documents * per_document.most, n_insights * per_insight.most),
+    )
+    if low > high:
+        raise UsageError(_arithmetic(n_insights, documents, per_document, per_insight))
+    middle = documents * (per_document.least + per_document.most) // 2
+    return min(max(middle, low), high)
+
+
+def _arithmetic(n_insights: int, documents: int, per_document: Bounds, per_insight: Bounds) -> str:
+    few, many = documents * per_document.least, documents * per_document.most
+    least, most = n_insights * per_insight.least, n_insights * per_insight.most
+    told = (
+        f"{documents} documents x {per_document.least} to {per_document.most} insights = {few} to {many} statements, "
+        f"but {n_insights} insights x {per_insight.least} to {per_insight.most} documents = {least} to {most}"
+    )
+    if many < least:
+        enough = f"{-(-least // max(1, per_document.most))} documents or {-(-least // documents)} insights a document"
+        return f"{told}; ask for {enough}"
+    wanted = -(-few // n_insights)
+    return f"{told}; let an insight stand in {wanted} documents, or ask for fewer insights a document"
+
+
+def _counts(n: int, bounds: Bounds, total: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """*n* numbers within *bounds* that sum to *total*."""
+    counts = np.full(n, bounds.least, dtype=np.int64)
+    for _ in range(total - int(counts.sum())):
+        open_places = np.flatnonzero(counts < bounds.most)
+        counts[open_places[int(rng.integers(len(open_places)))]] += 1
+    return counts
+
+
+def _even_counts(n: int, total: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    each, rest = divmod(total, n)
+    return rng.permutation(np.array([each + (place < rest) for place in range(n)], dtype=np.int64))
+
+
+def _realizable(given: NDArray[np.int64], needed: NDArray[np.int64]) -> bool:
+    """Whether a bipartite graph has these counts (Gale and Ryser, 1957)."""
+    ordered = np.sort(given)[::-1]
+    return all(int(ordered[:k].sum()) <= int(np.minimum(needed, k).sum()) for k in range(1, len(ordered) + 1))
+
+
+def _graph(given: NDArray[np.int64], needed: NDArray[np.int64], rng: np.random.Generator) -> list[set[int]]:
+    left = needed.copy()
+    taken: list[set[int]] = []
+    for count in given:
+        order = rng.permutation(len(left))
+        chosen = order[np.argsort(-left[order], kind="stable")][:count]
+        left[chosen] -= 1
+        taken.append({int(place) for place in chosen})
+    assert not left.any(), "counts that have a graph are used up by it"
+    return taken
+
+
+def _mixed(taken: list[set[int]], rng: np.random.Generator) -> list[set[int]]:
+    """After many exchanges of one insight each between two documents."""
+    for one, other in rng.integers(len(taken), size=(_EXCHANGES * sum(map(len, taken)), 2)):
+        gives, gets = sorted(taken[one] - taken[other]), sorted(taken[other] - taken[one])
+        if gives and gets:
+            given, got = gives[int(rng.integers(len(gives)))], gets[int(rng.integers(len(gets)))]
+            taken[one] ^= {given, got}
+            taken[other] ^= {given, got}
+    return taken

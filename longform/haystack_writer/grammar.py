@@ -16,6 +16,7 @@ Value = str | int
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = re.compile(r"\{(\w+)(:words)?\}")
+_COMMA_BEFORE_MARK = re.compile(r",\s*([,.?])")
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
@@ -57,16 +58,22 @@ def number_in_words(number: int) -> str:
     return _TENS[tens - 2] if ones == 0 else f"{_TENS[tens - 2]}-{_ONES[ones]}"
 
 
+def tidied(text: str) -> str:
+    """Without the comma that ends an apposition where another mark follows it."""
+    return _COMMA_BEFORE_MARK.sub(r"\1", text)
+
+
 def _pick(options: list[str], rng: np.random.Generator) -> str:
     return options[int(rng.integers(len(options)))]
 
 
 def _fill(template: str, values: Mapping[str, Value]) -> str:
-    text = _SLOT.sub(lambda match: _form(values[match[1]], in_words=bool(match[2])), template)
+    text = _SLOT.sub(lambda match: form(values[match[1]], in_words=bool(match[2])), template)
     return text[0].upper() + text[1:]
 
 
-def _form(value: Value, *, in_words: bool) -> str:
+def form(value: Value, *, in_words: bool) -> str:
+    """A value as text: a number with separators, or in words."""
     if isinstance(value, str):
         return value
     return number_in_words(value) if in_words else f"{value:,}"

@@ -55,13 +55,18 @@ class SubtopicPlan(Strict):
     asides: Lines  # statements of the same field that are no insight
 
 
-class _Topic(Strict):
+class Casting(Strict):
+    """What the names and numbers of a haystack are drawn from."""
+
     title: str
     pools: dict[str, tuple[str, ...]]
     entities: dict[str, str]  # slot -> pool
     numbers: dict[str, Range]
     passing_entities: dict[str, str]
     passing_numbers: dict[str, Range]
+
+
+class _Topic(Casting):
     subtopics: Annotated[tuple[SubtopicPlan, ...], Field(min_length=6)]
     filler: Lines  # statements of no subtopic
     closings: Lines
@@ -92,7 +97,7 @@ _TOPIC: TypeAdapter[ConversationTopic | NewsTopic] = TypeAdapter(Topic)
 class Cast:
     """The names and numbers of one haystack, and those left over for its passing remarks."""
 
-    def __init__(self, topic: Topic, rng: np.random.Generator) -> None:
+    def __init__(self, topic: Casting, rng: np.random.Generator, *, participants: int = 0) -> None:
         left = {name: [pool[i] for i in rng.permutation(len(pool))] for name, pool in topic.pools.items()}
         self.values: dict[str, Value] = {slot: left[pool].pop() for slot, pool in topic.entities.items()}
         taken: set[int] = set()
@@ -101,16 +106,16 @@ class Cast:
             self.values[slot] = options[int(rng.integers(len(options)))]
             taken.add(int(self.values[slot]))
         self.participants: list[str] | None = None  # an article has none
-        if topic.domain == "conversation":
-            self.participants = [left["first_name"].pop() for _ in range(topic.participants)]
-        self._passing: dict[str, list[str] | list[int]] = {
+        if participants:
+            self.participants = [left["first_name"].pop() for _ in range(participants)]
+        self.passing: dict[str, list[str] | list[int]] = {
             **{slot: left[pool] for slot, pool in topic.passing_entities.items()},
             **{slot: _without(limits, taken) for slot, limits in topic.passing_numbers.items()},
         }
 
     def values_for(self, template: str, rng: np.random.Generator) -> dict[str, Value]:
         """The haystack's values, and new ones for the passing slots that *template* names."""
-        named = {slot: self._passing[slot] for slot in sorted(slots(template)) if slot in self._passing}
+        named = {slot: self.passing[slot] for slot in sorted(slots(template)) if slot in self.passing}
         return self.values | {slot: options[int(rng.integers(len(options)))] for slot, options in named.items()}
 
 

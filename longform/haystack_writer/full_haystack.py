@@ -1,0 +1,245 @@
+"""
+Haystacks of SummHay's size: 100 documents of 750 words that state some sixty insights of ten subtopics.
+
+Beside the insights a haystack may hold *distractors*, statements of the same kind that belong to no insight, and
+*contradictions*, which give another number for an insight's fact in documents that do not state it. Neither is in the
+gold map. No insight is stated twice in the same words, and outside these statements no sentence of more than eight
+words has the skeleton of another (`longform.haystack_writer.skeletons`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from longform.errors import UsageError
+from longform.haystack_writer.assignment import Bounds, assign_within
+from longform.haystack_writer.full_composition import Stated, write_document
+from longform.haystack_writer.full_topic import Fact, FullSubtopic, FullTopic, load_full_topic
+from longform.haystack_writer.grammar import Value, every_sentence, slots
+from longform.haystack_writer.paraphrase import Synonyms, attributed, moved, rewritten
+from longform.haystack_writer.topic import Cast
+from longform.haystack_writer.weaver import Weaver, sentence_case
+from longform.keys import content_key, stable_seed
+from longform.records import Document, Qrel, Query, Target
+from longform.synthesis_audit.planted import HaystackFacts, Kind, Planted
+
+_WRITER_VERSION = 1  # raised by a change of the code that changes documents
+_CONTRADICTING = 2  # documents that state each contradicted number
+_TRIES = 200
+
+
+class HaystackSize(NamedTuple):
+    """
+    What makes one haystack easier or harder than another.
+
+    Attributes:
+        documents: How many.
+        words: Of each document, about; names of speakers are not counted.
+        per_document: Insights that a document states.
+        per_insight: Documents that state an insight.
+        distractors: Statements of no insight in each document.
+        contradictions: Insights whose number two further documents give otherwise.
+    """
+
+    documents: int
+    words: int
+    per_document: Bounds
+    per_insight: Bounds
+    distractors: int
+    contradictions: int
+
+
+class FullHaystack(NamedTuple):
+    haystack_id: str
+    documents: list[Document]
+    queries: list[Query]
+    targets: list[Target]
+    qrels: list[Qrel]
+    facts: HaystackFacts
+
+
+class _Insight(NamedTuple):
+    fact: Fact
+    subtopic: FullSubtopic
+    target: Target
+
+
+class _Said(NamedTuple):
+    """A planted sentence that has no document id yet."""
+
+    target: Target | None
+    kind: Kind
+    stated: Stated
+
+
+def write_full_haystack(topic: str, *, variant: int, size: HaystackSize, seed: int) -> FullHaystack:
+    """
+    A haystack; the same arguments give the same bytes on any machine.
+
+    Args:
+        topic: One of `full_topic_names()`.
+        variant: Haystacks of one topic differ in names, numbers and places, and in all that is drawn. Haystacks of one
+            variant and other sizes have the same insights.
+        size: How large and how hard.
+        seed: Another seed gives another haystack of the same kind.
+
+    Raises:
+        UsageError: No such topic, or sizes that cannot be met; the message has the arithmetic.
+    """
+    plan = load_full_topic(topic)
+    settings = {"topic": topic, "variant": variant, "seed": seed, **_size_as_json(size)}
+    haystack_id = f"{topic}-{variant}-{content_key(full_topic_version(topic), settings)[:8]}"
+    cast = Cast(plan, np.random.default_rng(stable_seed("cast", topic, variant, seed)), participants=plan.participants)
+    queries = [_query(plan, subtopic, cast, haystack_id) for subtopic in plan.subtopics]
+    insights = [insight for pair in zip(plan.subtopics, queries, strict=True) for insight in _insights(*pair, cast)]
+    rng = np.random.default_rng(stable_seed("documents", full_topic_version(topic), settings))
+    writer = _Writer(plan, cast, rng)
+    said = _contents(writer, insights, size, rng)
+    documents, planted = [], []
+    for index, content in enumerate(said):
+        stated = [one.stated for one in content]
+        text = write_document(plan, writer.weaver, rng, stated, words=size.words, participants=cast.participants)
+        doc_id = content_key(haystack_id, text)
+        documents.append(Document(doc_id, haystack_id, index, None, text))
+        planted += [_planted(doc_id, one) for one in content]
+    query_of = {insight.target.target_id: insight.target.query_id for insight in insights}
+    qrels = [
+        Qrel(query_of[p.target_id], p.target_id, p.doc_id, 1) for p in planted if p.kind == "insight" and p.target_id
+    ]
+    targets = [insight.target for insight in insights]
+    return FullHaystack(haystack_id, documents, queries, targets, qrels, HaystackFacts(haystack_id, settings, planted))
+
+
+def full_topic_version(topic: str) -> str:
+    """A digest of all that is written from, which is part of each haystack's id: the topic's file and the grammar."""
+    return content_key(topic, load_full_topic(topic).model_dump(mode="json"), _WRITER_VERSION)
+
+
+# ---------------------------------------------------------------- what is said where
+
+
+def _contents(
+    writer: _Writer, insights: Sequence[_Insight], size: HaystackSize, rng: np.random.Generator
+) -> list[list[_Said]]:
+    """For each document what it must state."""
+    assigned = assign_within(
+        len(insights),
+        documents=size.documents,
+        per_document=size.per_document,
+        per_insight=size.per_insight,
+        rng=rng,
+    )
+    contents = [[writer.statement(insights[place]) for place in places] for places in assigned]
+    for place in _contradicted(writer, insights, size.contradictions, rng):
+        others = [index for index, places in enumerate(assigned) if place not in places]
+        if len(others) < _CONTRADICTING:
+            msg = f"contradictions: insight {insights[place].fact.name!r} stands in {size.documents - len(others)} of "
+            raise UsageError(msg + f"{size.documents} documents; expected {_CONTRADICTING} that can contradict it")
+        for index in sorted(rng.choice(others, size=_CONTRADICTING, replace=False).tolist()):
+            contents[index].append(writer.contradiction(insights[place]))
+    for content in contents:
+        content += [writer.distractor() for _ in range(size.distractors)]
+    return contents
+
+
+def _contradicted(writer: _Writer, insights: Sequence[_Insight], n: int, rng: np.random.Generator) -> list[int]:
+    countable = [place for place, insight in enumerate(insights) if writer.contradicting(insight.fact)]
+    if n > len(countable):
+        raise UsageError(f"contradictions: expected at most {len(countable)}, the insights with a number, got {n}")
+    return sorted(rng.choice(countable, size=n, replace=False).tolist()) if n else []
+
+
+class _Writer:
+    """The statements of one haystack: each in words that no other statement of the same insight has."""
+
+    def __init__(self, topic: FullTopic, cast: Cast, rng: np.random.Generator) -> None:
+        self.weaver = Weaver(topic, cast, rng)
+        self._topic = topic
+        self._cast = cast
+        self._rng = rng
+        self._synonyms = Synonyms(topic.synonyms)
+        self._said: dict[str, list[str]] = {}  # target id -> its clauses, without who says them
+
+    def statement(self, insight: _Insight) -> _Said:
+        return _Said(insight.target, "insight", Stated(self._in_new_words(insight, {}), insight.subtopic))
+
+    def contradicting(self, fact: Fact) -> list[tuple[str, int]]:
+        """Slots of a fact with numbers that no fact of the haystack has."""
+        numbers = [slot for slot in sorted(slots(fact.reference)) if slot in self._topic.numbers]
+        return [(slot, number) for slot in numbers for number in self._other_numbers(slot)]
+
+    def contradiction(self, insight: _Insight) -> _Said:
+        options = self.contradicting(insight.fact)
+        other = dict([options[int(self._rng.integers(len(options)))]])
+        return _Said(insight.target, "contradiction", Stated(self._in_new_words(insight, other), insight.subtopic))
+
+    def distractor(self) -> _Said:
+        subtopic = self._topic.subtopics[int(self._rng.integers(len(self._topic.subtopics)))]
+        return _Said(None, "distractor", Stated(self.weaver.sentence("claim", subtopic), subtopic))
+
+    def _other_numbers(self, slot: str) -> list[int]:
+        lowest, highest, step = self._topic.numbers[slot]
+        taken = {value for value in self._cast.values.values() if isinstance(value, int)}
+        return [number for number in range(lowest, highest + 1, step) if number not in taken]
+
+    def _in_new_words(self, insight: _Insight, other: Mapping[str, Value]) -> str:
+        for _ in range(_TRIES):
+            wording = self.weaver.one_of(insight.fact.wordings, insight.target.target_id)
+            clause = self._clause(wording, other)
+            words = clause.lower()
+            said = self._said.setdefault(insight.target.target_id, [])
+            if not any(words in other_words or other_words in words for other_words in said):
+                said.append(words)
+                return sentence_case(attributed(clause, self._rng, self.weaver.phrase))
+        raise UsageError(
+            f"insight {insight.fact.name!r} has no more words: {len(insight.fact.wordings)} wordings and their "
+            f"paraphrases gave none that is new in {_TRIES} draws; let an insight stand in fewer documents"
+        )
+
+    def _clause(self, wording: str, other: Mapping[str, Value]) -> str:
+        spoken = self._topic.domain == "conversation"
+        filled = self._synonyms.exchanged(moved(wording, self._rng), self._rng)
+        for slot, value in other.items():
+            filled = filled.replace(f"{{{slot}}}", str(value) if isinstance(value, str) else f"{value:,}")
+        return rewritten(self.weaver.phrase(filled), self._rng, spoken=spoken)
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _query(plan: FullTopic, subtopic: FullSubtopic, cast: Cast, haystack_id: str) -> Query:
+    text = _filled(subtopic.query, cast)
+    return Query(
+        query_id=content_key(haystack_id, text),
+        haystack_id=haystack_id,
+        domain=plan.domain,
+        topic=_filled(plan.title, cast),
+        subtopic_name=subtopic.name,
+        subtopic=subtopic.statement,
+        participants=cast.participants,
+        text=text,
+    )
+
+
+def _insights(subtopic: FullSubtopic, query: Query, cast: Cast) -> Iterable[_Insight]:
+    for index, fact in enumerate(subtopic.insights):
+        text = _filled(fact.reference, cast)
+        target_id = content_key(query.query_id, text)
+        target = Target(target_id, "insight", query.query_id, query.haystack_id, index, fact.name, text)
+        yield _Insight(fact, subtopic, target)
+
+
+def _planted(doc_id: str, said: _Said) -> Planted:
+    return Planted(doc_id, said.target.target_id if said.target else None, said.kind, said.stated.text)
+
+
+def _filled(template: str, cast: Cast) -> str:
+    (text,) = every_sentence(template, cast.values)
+    return text
+
+
+def _size_as_json(size: HaystackSize) -> dict[str, object]:
+    return {**size._asdict(), "per_document": list(size.per_document), "per_insight": list(size.per_insight)}

@@ -1,0 +1,87 @@
+"""
+What a configuration of full-size haystacks may say; an unknown key is an error.
+
+Each size may be a list: the lists multiply, and every combination is a haystack (or as many as `haystacks` says), so
+that one configuration is a sweep over difficulty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from longform.haystack_writer.assignment import Bounds
+from longform.haystack_writer.full_haystack import HaystackSize
+from longform.haystack_writer.full_topic import full_topic_names
+from longform.strict import Strict
+
+
+def _several(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+_Size = TypeVar("_Size")
+Several = Annotated[tuple[_Size, ...], BeforeValidator(_several), Field(min_length=1)]
+"""One value or a list of them."""
+
+
+class CountBounds(Strict):
+    """`{least: 5, most: 7}`; a single number is both."""
+
+    least: int = Field(ge=0)
+    most: int = Field(ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_number(cls, value: Any) -> Any:
+        return {"least": value, "most": value} if isinstance(value, int) else value
+
+
+class PlannedHaystack(NamedTuple):
+    topic: str
+    variant: int
+    size: HaystackSize
+
+
+class FullSettings(Strict):
+    """A file of jobs/configs/benchmarks whose `writer` is `clauses`."""
+
+    writer: Literal["clauses"]
+    topics: tuple[str, ...] = Field(min_length=1)  # in turn
+    haystacks: int = Field(gt=0)  # of each combination of sizes
+    documents: Several[Annotated[int, Field(gt=0)]]  # a haystack
+    words: Several[Annotated[int, Field(gt=0)]]  # a document, about
+    insights_per_document: Several[CountBounds]
+    distractors: Several[Annotated[int, Field(ge=0)]]  # a document
+    contradictions: Several[Annotated[int, Field(ge=0)]]  # insights that two further documents contradict
+    least_documents: int = Field(gt=0)  # that state each insight
+    most_share: float = Field(gt=0, le=1)  # of the documents that state one insight
+    seed: int
+
+    @field_validator("topics")
+    @classmethod
+    def _topics_exist(cls, topics: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := [topic for topic in topics if topic not in full_topic_names()]:
+            raise ValueError(f"expected topics of {list(full_topic_names())}, found {unknown}")
+        if len(set(topics)) < len(topics):
+            raise ValueError(f"expected each topic once, found {list(topics)}")
+        return topics
+
+    def planned(self) -> Iterator[PlannedHaystack]:
+        """Every haystack: for each combination of sizes the topics in turn."""
+        lists = (self.documents, self.words, self.insights_per_document, self.distractors, self.contradictions)
+        for documents, words, insights, distractors, contradictions in product(*lists):
+            size = HaystackSize(
+                documents=documents,
+                words=words,
+                per_document=Bounds(insights.least, insights.most),
+                per_insight=Bounds(self.least_documents, int(self.most_share * documents)),
+                distractors=distractors,
+                contradictions=contradictions,
+            )
+            for number in range(self.haystacks):
+                variant, place = divmod(number, len(self.topics))
+                yield PlannedHaystack(self.topics[place], variant, size)

@@ -1,0 +1,130 @@
+"""
+Topics of SummHay's size, as files in `full_topics/`: ten subtopics, and a stock of clauses to make prose of.
+
+Lines hold `[a|b]` choices, `{slot}` values and `<symbol>` places: a line of that symbol, of the subtopic where it has
+such lines, else of the topic's stock. A statement's wording may end with ` // in {month}`, words that may stand at its
+beginning too. Wordings and clauses begin in lower case; sentences are capitalised when they are done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib import resources
+from itertools import product
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BeforeValidator, Field, model_validator
+
+from longform.errors import UsageError
+from longform.haystack_writer.grammar import slots
+from longform.haystack_writer.topic import Casting, Lines
+from longform.strict import Strict
+
+SYMBOL = re.compile(r"<(\w+)>")
+MOVABLE = " // "
+
+_NEEDED = {
+    "conversation": frozenset({"greeting", "reply", "ask", "remark", "opener", "closing", "farewell"}),
+    "news": frozenset({"headline", "lead", "remark", "closing"}),
+}
+_ALWAYS = frozenset({"according", "claim", "says"})
+_LEAST_INSIGHTS, _MOST_INSIGHTS = 5, 8
+
+
+def _pool(value: object) -> object:
+    """A list, or `{first: [...], last: [...]}`: every pair."""
+    if isinstance(value, dict):
+        return tuple(f"{first} {last}" for first, last in product(value["first"], value["last"]))
+    return value
+
+
+class Fact(Strict):
+    """What an insight states: the reference's words, and the words that documents use instead."""
+
+    name: str
+    reference: str
+    wordings: Annotated[Lines, Field(min_length=3)]
+
+    @model_validator(mode="after")
+    def _every_wording_states_the_whole_fact(self) -> Fact:
+        for wording in self.wordings:
+            if slots(wording) != slots(self.reference):
+                msg = f"insight {self.name!r}: {wording!r} names other slots than the reference {self.reference!r}"
+                raise ValueError(msg)
+        return self
+
+
+class FullSubtopic(Strict):
+    name: str
+    statement: str
+    query: str
+    insights: Annotated[tuple[Fact, ...], Field(min_length=_LEAST_INSIGHTS, max_length=_MOST_INSIGHTS)]
+    distractors: Annotated[Lines, Field(min_length=4)]  # facts of passing names and numbers that are no insight
+    clauses: dict[str, Lines]  # symbol -> lines of this subtopic's field
+
+
+class FullTopic(Casting):
+    """One file of `full_topics/`."""
+
+    domain: Literal["conversation", "news"]
+    participants: int = Field(0, ge=0)  # speakers of a conversation
+    pools: dict[str, Annotated[tuple[str, ...], BeforeValidator(_pool)]]
+    synonyms: Lines  # `one | another`: words that wordings may exchange
+    stock: dict[str, Lines]  # symbol -> lines
+    subtopics: Annotated[tuple[FullSubtopic, ...], Field(min_length=10)]
+
+    @model_validator(mode="after")
+    def _every_symbol_has_lines(self) -> FullTopic:
+        for subtopic in self.subtopics:
+            known = {"distractor", *self.stock, *subtopic.clauses}
+            used = {
+                name for lines in (self.stock | subtopic.clauses).values() for line in lines for name in _names(line)
+            }
+            if missing := sorted((used | _NEEDED[self.domain] | _ALWAYS) - known):
+                msg = f"subtopic {subtopic.name!r}: expected lines for each symbol, found none for {missing}"
+                raise ValueError(msg)
+        self._check_numbers()
+        if (self.domain == "conversation") != (self.participants >= 2):
+            msg = f"participants: expected two or more in a conversation and 0 in news, found {self.participants}"
+            raise ValueError(msg)
+        return self
+
+    def _check_numbers(self) -> None:
+        """Drawn in their order, and none twice in a haystack, all numbers find a value."""
+        spans = {slot: set(range(low, high + 1, step)) for slot, (low, high, step) in self.numbers.items()}
+        for place, (slot, span) in enumerate(spans.items()):
+            rivals = [name for name in list(spans)[:place] if spans[name] & span]
+            if len(span) <= len(rivals):
+                msg = f"numbers: {slot!r} has {len(span)} values and {rivals} may take them; widen it or move it up"
+                raise ValueError(msg)
+
+
+def _names(line: str) -> Iterator[str]:
+    return (match[1] for match in SYMBOL.finditer(line))
+
+
+def full_topic_names() -> tuple[str, ...]:
+    """The topics of SummHay's size that ship with the project, sorted."""
+    return tuple(sorted(path.name.removesuffix(".yaml") for path in _files()))
+
+
+@lru_cache(maxsize=4)
+def load_full_topic(name: str) -> FullTopic:
+    """
+    The topic of that name.
+
+    Raises:
+        UsageError: There is no such topic.
+    """
+    for path in _files():
+        if path.name == f"{name}.yaml":
+            return FullTopic.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    raise UsageError(f"no topic {name!r}; there are {', '.join(full_topic_names())}")
+
+
+def _files() -> Iterator[resources.abc.Traversable]:
+    folder = resources.files("longform.haystack_writer") / "full_topics"
+    return (path for path in folder.iterdir() if path.name.endswith(".yaml"))

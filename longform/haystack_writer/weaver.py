@@ -1,0 +1,99 @@
+"""
+Sentences woven from clauses, none of whose long skeletons comes twice in a haystack.
+
+A topic's file holds clauses of a few kinds; a pattern joins them. Every list is used up in a drawn order before a line
+of it comes again, so that all documents draw evenly; a sentence whose skeleton was written before is drawn anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from longform.errors import UsageError
+from longform.haystack_writer.full_topic import SYMBOL, FullSubtopic, FullTopic
+from longform.haystack_writer.grammar import Value, form, tidied
+from longform.haystack_writer.skeletons import LONG, n_words, skeleton
+from longform.haystack_writer.topic import Cast
+
+_CHOICE = re.compile(r"\[([^\[\]]*)\]")
+_SLOT = re.compile(r"\{(\w+)(:words)?\}")
+_ENDS = re.compile(r"(?<=[.?!])[”\"]?\s+")
+_BEGINNING = re.compile(r"(?:^|[.?!–]\s+|:\s(?=“))[“\"]?[a-z]")
+_TRIES = 400
+
+
+class Weaver:
+    """The prose of one haystack, and what it has already said."""
+
+    def __init__(self, topic: FullTopic, cast: Cast, rng: np.random.Generator) -> None:
+        self._topic = topic
+        self._cast = cast
+        self._rng = rng
+        self._decks: dict[tuple[str, str], Iterator[Value]] = {}
+        self._said: set[str] = set()
+
+    def sentence(self, symbol: str, subtopic: FullSubtopic | None = None) -> str:
+        """
+        A sentence of that symbol, or some, in a subtopic's field; its long skeletons are new to the haystack.
+
+        Raises:
+            UsageError: The topic has no more such sentences to give.
+        """
+        for _ in range(_TRIES):
+            text = sentence_case(self.phrase(f"<{symbol}>", subtopic))
+            long = {skeleton(part) for part in _ENDS.split(text) if n_words(part) > LONG}
+            if not long & self._said:
+                self._said |= long
+                return text
+        place = f" of subtopic {subtopic.name!r}" if subtopic else ""
+        msg = f"no {symbol}{place} in {_TRIES} draws has words that the haystack does not have; ask for fewer or "
+        raise UsageError(msg + "shorter documents, or give the topic more lines")
+
+    def phrase(self, template: str, subtopic: FullSubtopic | None = None) -> str:
+        """A template with choices taken, symbols replaced and slots filled."""
+        woven = self._woven(template, subtopic)
+        text = _SLOT.sub(lambda match: self._value(match[1], in_words=bool(match[2])), woven)
+        return tidied(text)
+
+    def one_of(self, lines: Sequence[str], key: str) -> str:
+        """The next line of a list that goes by *key*."""
+        return str(self._next((key, ""), lines))
+
+    def _woven(self, template: str, subtopic: FullSubtopic | None) -> str:
+        chosen = _CHOICE.sub(lambda match: self._pick(match[1].split("|")), template)
+        return SYMBOL.sub(lambda match: self._woven(self._line(match[1], subtopic), subtopic), chosen)
+
+    def _line(self, symbol: str, subtopic: FullSubtopic | None) -> str:
+        if subtopic is not None:
+            own = subtopic.distractors if symbol == "distractor" else subtopic.clauses.get(symbol)
+            if own:
+                return str(self._next((symbol, subtopic.name), own))
+        return str(self._next((symbol, ""), self._topic.stock[symbol]))
+
+    def _value(self, slot: str, *, in_words: bool) -> str:
+        passing = self._cast.passing.get(slot)
+        value = self._cast.values[slot] if passing is None else self._next(("{}", slot), passing)
+        return form(value, in_words=in_words)
+
+    def _next(self, key: tuple[str, str], things: Sequence[Value]) -> Value:
+        if key not in self._decks:
+            self._decks[key] = _in_turn(things, self._rng)
+        return next(self._decks[key])
+
+    def _pick(self, options: Sequence[str]) -> str:
+        return options[int(self._rng.integers(len(options)))]
+
+
+def sentence_case(text: str) -> str:
+    """With a capital at the beginning of each sentence, behind an opening quotation mark too."""
+    return _BEGINNING.sub(lambda match: match[0].upper(), text)
+
+
+def _in_turn(things: Sequence[Value], rng: np.random.Generator) -> Iterator[Value]:
+    """All things in a drawn order, then all in another, without end."""
+    while True:
+        for place in rng.permutation(len(things)):
+            yield things[place]

@@ -1,0 +1,112 @@
+"""The section that says how far to trust a made benchmark: its audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from longform.report_parts import INTERVAL, Results, Section
+from longform.report_tables import Cell, Column, Row, Table, count, number, percent, words
+
+_UNKNOWN = "label noise is not known: the gold map has no cell of one kind"
+_MOST_HAYSTACKS = 40  # rows of a table that one still reads; the file has all
+
+
+def audit_sections(results: Results) -> Iterator[Section]:
+    """One section where the benchmark has an audit, else none."""
+    audit = results.get("audit")
+    if not audit:
+        return
+    haystacks = audit["haystacks"][:_MOST_HAYSTACKS]
+    tables = [_noise(audit), _haystacks(haystacks), _tenths(haystacks)]
+    yield Section("audit", "How far to trust this benchmark", _told(audit), tables)
+
+
+def _told(audit: Row) -> list[str]:
+    ceiling = audit["joint_ceiling"]
+    shown = number(ceiling["value"], interval=(ceiling["low"], ceiling["high"]), reason=_UNKNOWN)
+    cells, judged = audit["cells"], audit["judged"]
+    reach = (
+        f"A perfect system is expected to reach a joint score of {shown.text} {shown.detail}. " if shown.text else ""
+    )
+    told = (
+        f"{reach}The gold map lists {cells['listed']:,} pairs of document and insight and leaves out "
+        f"{cells['left_out']:,}. Judge {audit['judge']}, which had no part in making the documents, looked at each: it "
+        f"rejects {judged['listed_rejected']:,} of those listed and accepts {judged['left_out_accepted']:,} of those "
+        "left out, its own errors among them."
+    )
+    hidden = len(audit["haystacks"]) - _MOST_HAYSTACKS
+    return [told, f"The tables leave out {hidden} haystacks; audit.json has all."] if hidden > 0 else [told]
+
+
+def _noise(audit: Row) -> Table:
+    caption = (
+        "Label noise, and the ceiling it sets on the joint score (0 to 100) of a system without any error. Wrongly "
+        "listed: share of the listed pairs whose document does not state the insight. Missed: share of the pairs left "
+        f"out whose document does. Lower is better for both. {INTERVAL} Where the judge confuses what is stated with "
+        "what is not, both shares are too high and the ceiling is too low."
+    )
+    columns = [Column(name) for name in ("wrongly listed", "missed", "ceiling on the joint score")]
+    ceiling = audit["joint_ceiling"]
+    row = [_share(audit["false_positives"]), _share(audit["missed"])]
+    row.append(number(ceiling["value"], interval=(ceiling["low"], ceiling["high"]), reason=_UNKNOWN))
+    return Table(caption, columns, [row])
+
+
+def _share(estimate: Mapping[str, float | None]) -> Cell:
+    low, high = estimate["low"], estimate["high"]
+    cell = percent(estimate["value"], reason=_UNKNOWN)
+    return cell if low is None or high is None else cell._replace(detail=f"[{100 * low:.2f}, {100 * high:.2f}]")
+
+
+def _haystacks(haystacks: Sequence[Row]) -> Table:
+    caption = (
+        "Each haystack. Documents an insight: how many the gold map gives each insight, fewest, mean and most. Found: "
+        "planted statements that stand in their document word for word. Elsewhere: such statements in documents that "
+        "the gold map does not give their insight; 0 is right. Near-duplicates: pairs of documents that share half of "
+        "their runs of five words; 0 is right."
+    )
+    columns = [Column("haystack", numeric=False), Column("documents"), Column("insights")]
+    columns += [Column(name, group="documents an insight") for name in ("fewest", "mean", "most")]
+    columns += [Column(name, group="statements") for name in ("planted", "found", "elsewhere")]
+    columns += [Column("near-duplicates"), Column("distractors"), Column("contradictions")]
+    return Table(caption, columns, [_haystack(row) for row in haystacks])
+
+
+def _haystack(row: Row) -> list[Cell]:
+    spread, search, planted = row["documents_per_insight"], row["exact_search"], row["planted"]
+    searched: list[Cell] = [
+        count(None if search is None else search[name], reason=row["reasons"].get("exact_search"))
+        for name in ("planted", "found", "elsewhere")
+    ]
+    others = [
+        count(None if planted is None else planted.get(kind, 0), reason=row["reasons"].get("planted"))
+        for kind in ("distractor", "contradiction")
+    ]
+    return [
+        words(row["haystack_id"]),
+        count(row["documents"]),
+        count(row["insights"]),
+        count(spread["least"]),
+        number(spread["mean"]),
+        count(spread["most"]),
+        *searched,
+        count(len(row["near_duplicates"])),
+        *others,
+    ]
+
+
+def _tenths(haystacks: Sequence[Row]) -> Table:
+    caption = (
+        "Where statements of insights stand: share of them in each tenth of their document, in per cent. 10 in each "
+        "would be even."
+    )
+    columns = [Column("haystack", numeric=False), Column("located by", numeric=False)]
+    columns += [Column(str(tenth), group="tenth of the document") for tenth in range(1, 11)]
+    return Table(caption, columns, [_places(row) for row in haystacks])
+
+
+def _places(row: Row) -> list[Cell]:
+    total: Any = sum(row["tenths"])
+    shares = [number(n / total if total else None, factor=100, digits=0, reason="no statement") for n in row["tenths"]]
+    return [words(row["haystack_id"]), words(row["located_by"]), *shares]

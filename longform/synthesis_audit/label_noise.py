@@ -1,0 +1,109 @@
+"""
+How many cells of a gold map are wrong, by a judge that had no part in making it.
+
+A cell is a pair of document and insight. The judge gives each a strength, and half of the cells that the gold map
+leaves out lie at or below their median. If a share e of the cells that it lists were of that kind, e / 2 of the listed
+cells would lie there too; so the share that does, over the half, estimates e, the *false positives*. The other way
+round, the share of the cells left out that lie above the listed ones' median estimates the *missed* cells among them.
+This is the estimate of a mixture's weight from a region that only one of its parts reaches (Scott, Blanchard and
+Handy, 2013); it needs no threshold and no knowledge of how good the judge is. Where the judge confuses the two kinds,
+both estimates are too high, and the ceiling made of them too low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from longform.statistics import LEVEL, Estimate, bootstrap
+
+Array = NDArray[np.float64]
+
+
+class Cells(NamedTuple):
+    """
+    The cells of one or more haystacks.
+
+    Attributes:
+        strength: Of the judge, higher where it sees more support; shape (cells,).
+        listed: Whether the gold map lists the cell, shape (cells,).
+        insight: A label of the cell's insight, shape (cells,).
+    """
+
+    strength: Array
+    listed: NDArray[np.bool_]
+    insight: NDArray[np.int64]
+
+
+class LabelNoise(NamedTuple):
+    """
+    Shares in [0, 1], with intervals.
+
+    Attributes:
+        false_positives: Of the cells that the gold map lists, those whose document does not state the insight.
+        missed: Of the cells that it leaves out, those whose document does.
+    """
+
+    false_positives: Estimate
+    missed: Estimate
+
+
+def label_noise(cells: Cells, *, seed: int, resamples: int = 1000) -> LabelNoise:
+    """
+    The shares of wrong cells; all None where one of the two kinds has no cell.
+
+    Intervals are the wider of two: a bootstrap over insights, and Clopper and Pearson's of the count, which does not
+    shrink to nothing where no cell looks wrong.
+    """
+    listed, left_out = cells.strength[cells.listed], cells.strength[~cells.listed]
+    if not len(listed) or not len(left_out):
+        nothing = Estimate(None, None, None, 0)
+        return LabelNoise(nothing, nothing)
+    low, high = np.median(left_out), np.median(listed)
+    settings = {"seed": seed, "resamples": resamples}
+    # over the share of the other kind that lies there: a half, or more where many cells are equal
+    return LabelNoise(
+        _share(listed <= low, cells.insight[cells.listed], over=float((left_out <= low).mean()), **settings),
+        _share(left_out >= high, cells.insight[~cells.listed], over=float((listed >= high).mean()), **settings),
+    )
+
+
+def _share(
+    events: NDArray[np.bool_], clusters: NDArray[np.int64], *, over: float, seed: int, resamples: int
+) -> Estimate:
+    columns = np.stack([events.astype(np.float64), np.ones(len(events))], axis=1)
+    drawn = bootstrap(
+        columns,
+        clusters.tolist(),
+        lambda sums: np.asarray(sums[:, 0] / sums[:, 1]),
+        n=len(events),
+        seed=seed,
+        resamples=resamples,
+    )
+    least, most = clopper_pearson(int(events.sum()), len(events))
+    low = min(least, least if drawn.low is None else drawn.low)
+    high = max(most, most if drawn.high is None else drawn.high)
+    value, low, high = (min(1.0, share / over) for share in (float(events.mean()), low, high))
+    return Estimate(value, low, high, len(events))
+
+
+def clopper_pearson(count: int, n: int) -> tuple[float, float]:
+    """The exact 95 % interval of a share of which *count* in *n* were seen."""
+    tail = (1 - LEVEL) / 2
+    low = float(beta.ppf(tail, count, n - count + 1)) if count else 0.0
+    high = float(beta.ppf(1 - tail, count + 1, n - count)) if count < n else 1.0
+    return low, high
+
+
+def joined(parts: Sequence[Cells]) -> Cells:
+    """The cells of several haystacks; insights of different ones stay different."""
+    shifts = np.cumsum([0, *(int(part.insight.max(initial=-1)) + 1 for part in parts)])
+    return Cells(
+        np.concatenate([part.strength for part in parts]),
+        np.concatenate([part.listed for part in parts]),
+        np.concatenate([part.insight + shift for part, shift in zip(parts, shifts, strict=False)]),
+    )

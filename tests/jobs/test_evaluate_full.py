@@ -1,0 +1,44 @@
+"""The main job on a haystack of the full writer: the offline system is above chance, and the audit is in the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.storage import Folder
+from jobs.calling import Calling
+from jobs.cluster import Cluster
+from jobs.evaluate import evaluate
+from jobs.synthesize import make_benchmark, read_config
+from longform.configuration import Experiment
+
+EXPERIMENT = {
+    "name": "full",
+    "seed": 1,
+    "retrievers": {"random": {"kind": "random", "seed": 1}, "oracle": {"kind": "oracle"}},
+    "summarizers": {"offline": {"kind": "offline"}},
+    "judges": {"offline": {"kind": "offline", "calibration": "people"}},
+    "systems": [{"retriever": ["random", "oracle"], "budget_tokens": 1500, "summarizer": "offline"}],
+    "resamples": 100,
+}
+SMALL = ["haystacks=1", "documents=60", "words=200", "insights_per_document=5", "distractors=0", "most_share=0.5"]
+
+
+@pytest.mark.ray
+def test_a_run_on_a_made_haystack_reports_its_audit(ray_session: None, tmp_path: Path) -> None:
+    bench, out = str(tmp_path / "bench"), str(tmp_path / "run")
+    make_benchmark(read_config("full", SMALL), bench)
+
+    results = evaluate(
+        Experiment.model_validate(EXPERIMENT),
+        bench,
+        out,
+        cluster=Cluster(address=None, workers=1),
+        calling=Calling("test", ledger="no model is called here"),
+    )
+    cells = {cell["setting"]: cell for cell in results["cells"]}
+
+    assert cells["oracle"]["joint"] > cells["random"]["joint"]
+    assert results["audit"] == Folder(bench).read_json("audit.json")
+    assert "How far to trust this benchmark" in Folder(out).read_bytes("report/report.md").decode()

@@ -1,0 +1,90 @@
+"""The section on how far to trust a made benchmark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longform.report import html, markdown
+from longform.report_audit import audit_sections
+
+FACTS = {
+    "haystack_id": "town-0",
+    "documents": 100,
+    "insights": 57,
+    "planted": {"insight": 600, "distractor": 300},
+    "exact_search": {"planted": 600, "found": 599, "elsewhere": 2},
+    "reasons": {},
+    "near_duplicates": [{"doc_ids": ["a", "b"], "similarity": 0.8}],
+    "located_by": "planted statement",
+    "tenths": [60] * 10,
+    "documents_per_insight": {"least": 5, "mean": 10.5, "most": 19},
+}
+AUDIT: dict[str, Any] = {
+    "judge": "support-words",
+    "cells": {"listed": 600, "left_out": 5100},
+    "judged": {"listed_rejected": 31, "left_out_accepted": 8},
+    "false_positives": {"value": 0.02, "low": 0.01, "high": 0.04, "n": 600},
+    "missed": {"value": 0.001, "low": 0.0, "high": 0.002, "n": 5100},
+    "joint_ceiling": {"value": 98.5, "low": 97.25, "high": 99.5},
+    "haystacks": [FACTS],
+}
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    return json.loads((Path(__file__).parent / "data" / "report_results.json").read_text())
+
+
+def page(results: dict[str, Any], audit: dict[str, Any]) -> str:
+    return markdown(results | {"audit": audit})
+
+
+def test_no_audit_no_section(results: dict[str, Any]) -> None:
+    assert list(audit_sections(results)) == []
+    assert "How far to trust" not in markdown(results)
+
+
+def test_the_ceiling_and_the_noise_stand_with_their_intervals(results: dict[str, Any]) -> None:
+    text = page(results, AUDIT)
+
+    assert "expected to reach a joint score of 98.5 [97.2, 99.5]" in text
+    assert "| 2.0 % [1.00, 4.00] | 0.1 % [0.00, 0.20] | 98.5 [97.2, 99.5] |" in text
+    assert "rejects 31 of those listed and accepts 8" in text
+
+
+def test_each_haystack_has_its_counts_and_places(results: dict[str, Any]) -> None:
+    text = page(results, AUDIT)
+
+    assert "| town-0 | 100 | 57 | 600 | 599 | 2 | 1 | 300 | 0 |" in text
+    assert "| town-0 | planted statement |" + " 10 |" * 10 in text
+
+
+def test_what_is_not_known_is_said_with_its_reason(results: dict[str, Any]) -> None:
+    nothing = {"value": None, "low": None, "high": None}
+    facts = FACTS | {
+        "planted": None,
+        "exact_search": None,
+        "reasons": {"exact_search": "not told", "planted": "not told"},
+    }
+    unknown = {"false_positives": nothing, "missed": nothing, "joint_ceiling": nothing, "haystacks": [facts]}
+    text = page(results, AUDIT | unknown)
+
+    assert "not told" in text
+    assert "label noise is not known" in text
+    assert "expected to reach" not in text
+
+
+def test_many_haystacks_are_cut_and_counted(results: dict[str, Any]) -> None:
+    text = page(results, AUDIT | {"haystacks": [FACTS | {"haystack_id": f"town-{at}"} for at in range(43)]})
+
+    assert "leave out 3 haystacks" in text
+    assert "town-39 " in text
+    assert "town-40 " not in text
+
+
+def test_the_page_has_the_section_too(results: dict[str, Any]) -> None:
+    assert "How far to trust this benchmark" in html(results | {"audit": AUDIT})
