@@ -1,0 +1,86 @@
+"""
+The planner, writer and verifier of a synthesis: they carry its plans out over the chat pool.
+
+A call that failed for a passing reason ends the plan with an error: it is no fault of what was asked, and the same
+command again goes on from the ledger. What is final (a refusal, an empty or cut reply) is an attempt that failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from actors.call_context import CallContext
+from actors.chat import load_prompt, open_pool, prompt_request, token_counter
+from actors.chat_model import ChatModel
+from longform.chat import call_id
+from longform.errors import LongformError
+from longform.model_settings import ChatSettings
+from longform.retries import may_pass
+from longform.synthesis.asking import ROLES, Ask, Plan, Reply, Role
+from longform.synthesis.replies import FORMS
+from longform.synthesis.settings import ModelSynthesis
+
+Value = TypeVar("Value")
+
+
+class SynthesisModels:
+    """
+    Many plans at once, on one event loop.
+
+    Args:
+        config: Which models.
+        open_model: Opens one; a model in several roles is opened once.
+    """
+
+    def __init__(self, config: ModelSynthesis, open_model: Callable[[ChatSettings], ChatModel]) -> None:
+        self._config = config
+        chats: dict[str, ChatModel] = {}
+        for role in ROLES:
+            settings = config.chat(role)
+            if (key := settings.model_dump_json()) not in chats:
+                chats[key] = open_model(settings)
+        self._chats: Mapping[Role, ChatModel] = {role: chats[config.chat(role).model_dump_json()] for role in ROLES}
+        self._counters = {role: token_counter(chat.accepted, None) for role, chat in self._chats.items()}
+        self._prompts = {name: load_prompt(name, config.prompts) for name in FORMS}
+
+    async def carry_out(self, plan: Plan[Value]) -> Value:
+        """
+        What *plan* makes.
+
+        Raises:
+            LongformError: A call failed for a reason that may pass.
+            BudgetReachedError: The command may not spend more.
+        """
+        try:
+            asks = next(plan)
+            while True:
+                asks = plan.send(await asyncio.gather(*(self._reply(ask) for ask in asks)))
+        except StopIteration as ended:
+            value: Value = ended.value
+            return value
+
+    async def close(self) -> None:
+        await asyncio.gather(*(chat.close() for chat in {id(chat): chat for chat in self._chats.values()}.values()))
+
+    async def _reply(self, ask: Ask) -> Reply:
+        settings, chat = self._config.chat(ask.role), self._chats[ask.role]
+        schema = FORMS[ask.prompt].model_json_schema() if chat.accepted.json_schema else None
+        text = self._prompts[ask.prompt].render(**ask.fields)
+        request = prompt_request(settings, text, count_tokens=self._counters[ask.role], json_schema=schema)
+        if ask.temperature is not None:
+            request = replace(request, temperature=ask.temperature)
+        reply = await chat.complete(request)
+        if reply.failure is not None and may_pass(reply.failure):
+            raise LongformError(
+                f"a call of model {settings.model!r} failed ({reply.failure}), which may pass: the same command again "
+                "goes on from here"
+            )
+        return Reply(reply.text, reply.failure, call_id(settings, request))
+
+
+def open_models(config: ModelSynthesis, context: CallContext) -> SynthesisModels:
+    """The models behind the pool: within their limits, recorded, never paid twice."""
+    return SynthesisModels(config, lambda settings: open_pool(settings, context))
