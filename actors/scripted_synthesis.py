@@ -65,7 +65,7 @@ def scripted_faults(model: str) -> WriterFaults | VerifierFaults | None:
         try:
             options[key] = int(value) if key == "seed" else float(value)
         except ValueError:
-            key = part
-        if key not in known:
-            raise UsageError(f"model {model!r}: expected options of {known}, each =NUMBER, found {part!r}")
+            options[f"{part} (no number)"] = 0.0
+    if unknown := sorted(options.keys() - set(known)):
+        raise UsageError(f"model {model!r}: expected options of {known}, each =NUMBER, found {unknown}")
     return kind(**options)  # type: ignore[arg-type]

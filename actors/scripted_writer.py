@@ -36,7 +36,7 @@ _FILLER = (
 )
 _FACT = re.compile(r"On (\w+), the (\w+ \w+) recorded ([\d,]+) cases on (\d+ \w+)\.")
 _HIGHEST_SIBLING = 4  # a leak is one of the first facts of a theme, which an outline is likely to hold
-_STRAYS_FROM = 1000  # the numbers of facts that stray into another theme
+_STRAYS = (1000, 1_000_000)  # the numbers of facts that stray into another theme, which are none of its own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,13 +165,14 @@ def _insights(pen: _Pen, values: Mapping[str, str]) -> Any:
     theme = theme_of(values["subtopic"])
     earlier = [item["fact"] for item in json.loads(values["own"])]
     others = [theme_of(item["name"]) for item in json.loads(values["others"])]
-    fresh, strays = pen.fresh(theme), {other: pen.fresh(other, _STRAYS_FROM) for other in others}
+    fresh = pen.fresh(theme)
     found = []
     for _ in range(int(values["n_insights"])):
         if earlier and pen.errs("duplicates"):
             found.append(pen.plant("duplicates", restated(pen.draw.choice(earlier))))
         elif others and pen.errs("strays"):
-            found.append(pen.plant("strays", next(strays[pen.draw.choice(others)])))
+            stray = next(pen.fresh(pen.draw.choice(others), pen.draw.randrange(*_STRAYS)))
+            found.append(pen.plant("strays", stray))
         elif pen.errs("vague"):
             found.append(pen.plant("vague", f"On {theme}, several people had views of their own."))
         else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
 from actors.scripted_synthesis import say
 from longform.keys import content_key
-from longform.prompts import load_prompt
+from longform.prompts import Prompt, load_prompt
 from longform.synthesis.asking import Ask, Plan, Reply
 from longform.synthesis.settings import Caps, ConversationTopic, NewsTopic, Sizes
 
@@ -49,7 +50,7 @@ class Scripted:
             return value
 
     def reply(self, ask: Ask) -> Reply:
-        prompt = load_prompt(ask.prompt).render(**ask.fields)
+        prompt = _prompt(ask.prompt).render(**ask.fields)
         model = self.verifier if ask.role == "verifier" else self.writer
         said = say(prompt, model)
         assert said is not None, (ask.prompt, model)
@@ -60,6 +61,11 @@ class Scripted:
 
     def asked(self, prompt: str) -> list[Ask]:
         return [ask for ask, _, _ in self.said if ask.prompt == prompt]
+
+
+@cache
+def _prompt(name: str) -> Prompt:
+    return load_prompt(name)
 
 
 class Told:
