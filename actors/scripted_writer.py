@@ -35,7 +35,7 @@ _FILLER = (
     "It was said that more would be known before long.",
 )
 _FACT = re.compile(r"On (\w+), the (\w+ \w+) recorded ([\d,]+) cases on (\d+ \w+)\.")
-_HIGHEST_SIBLING = 4  # a leak is one of the first facts of a theme, which an outline is likely to hold
+_FIRST_FACTS = 4  # of a theme, which an outline is likely to hold: those that leak, or are known
 _STRAYS = (1000, 1_000_000)  # the numbers of facts that stray into another theme, which are none of its own
 
 
@@ -51,6 +51,7 @@ class WriterFaults:
         duplicates: Of new subtopics and facts that repeat an earlier one.
         strays: Of new facts that belong to another subtopic.
         vague: Of new facts without number, date or name, and of queries that ask nothing.
+        knows: Of a theme's first facts, those that it tells when asked without documents.
         invalid_json: Of replies that break off.
         refusals: Of replies.
     """
@@ -61,6 +62,7 @@ class WriterFaults:
     duplicates: float = 0.0
     strays: float = 0.0
     vague: float = 0.0
+    knows: float = 0.0
     invalid_json: float = 0.0
     refusals: float = 0.0
 
@@ -140,7 +142,7 @@ class _Pen:
         if self.errs("omissions"):
             self.plant("omissions", said.pop())
         if self.errs("leaks"):
-            sibling = fact(self.faults.seed, theme_of(item["subtopic"]), self.draw.randrange(_HIGHEST_SIBLING))
+            sibling = fact(self.faults.seed, theme_of(item["subtopic"]), self.draw.randrange(_FIRST_FACTS))
             if str(count_of(sibling)) not in self.prompt:
                 said.append(self.plant("leaks", sibling))
         return said
@@ -229,6 +231,12 @@ def _chapter(pen: _Pen, values: Mapping[str, str]) -> Any:
     return {"text": "\n".join(f"{people[turn % len(people)]}: {line}" for turn, line in enumerate(lines))}
 
 
+def _answer(pen: _Pen, values: Mapping[str, str]) -> Any:
+    theme = values["query"].rstrip("?").split()[-1].lower()
+    known = [fact(pen.faults.seed, theme, number) for number in range(_FIRST_FACTS) if pen.errs("knows")]
+    return {"facts": [pen.plant("knows", text) for text in known] or ["Nobody can know that."]}
+
+
 _TASKS: Mapping[str, Callable[[_Pen, Mapping[str, str]], Any]] = {
     "synthesize_subtopics": _subtopics,
     "synthesize_insights": _insights,
@@ -237,5 +245,6 @@ _TASKS: Mapping[str, Callable[[_Pen, Mapping[str, str]], Any]] = {
     "synthesize_remove": _remove,
     "synthesize_add": _add,
     "synthesize_chapter": _chapter,
+    "synthesize_answer": _answer,
 }
 assert _TASKS.keys() <= FORMS.keys()

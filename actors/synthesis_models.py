@@ -19,9 +19,9 @@ from longform.chat import call_id
 from longform.errors import LongformError
 from longform.model_settings import ChatSettings
 from longform.retries import may_pass
-from longform.synthesis.asking import ROLES, Ask, Plan, Reply, Role
+from longform.synthesis.asking import Ask, Plan, Reply
 from longform.synthesis.replies import FORMS
-from longform.synthesis.settings import ModelSynthesis
+from longform.synthesis.settings import ModelSynthesis, Role
 
 Value = TypeVar("Value")
 
@@ -37,12 +37,13 @@ class SynthesisModels:
 
     def __init__(self, config: ModelSynthesis, open_model: Callable[[ChatSettings], ChatModel]) -> None:
         self._config = config
-        chats: dict[str, ChatModel] = {}
-        for role in ROLES:
-            settings = config.chat(role)
-            if (key := settings.model_dump_json()) not in chats:
-                chats[key] = open_model(settings)
-        self._chats: Mapping[Role, ChatModel] = {role: chats[config.chat(role).model_dump_json()] for role in ROLES}
+        opened: dict[str, ChatModel] = {}
+        for settings in config.chats.values():
+            if (key := settings.model_dump_json()) not in opened:
+                opened[key] = open_model(settings)
+        self._chats: Mapping[Role, ChatModel] = {
+            role: opened[settings.model_dump_json()] for role, settings in config.chats.items()
+        }
         self._counters = {role: token_counter(chat.accepted, None) for role, chat in self._chats.items()}
         self._prompts = {name: load_prompt(name, config.prompts) for name in FORMS}
 
@@ -66,7 +67,7 @@ class SynthesisModels:
         await asyncio.gather(*(chat.close() for chat in {id(chat): chat for chat in self._chats.values()}.values()))
 
     async def _reply(self, ask: Ask) -> Reply:
-        settings, chat = self._config.chat(ask.role), self._chats[ask.role]
+        settings, chat = self._config.chats[ask.role], self._chats[ask.role]
         schema = FORMS[ask.prompt].model_json_schema() if chat.accepted.json_schema else None
         text = self._prompts[ask.prompt].render(**ask.fields)
         request = prompt_request(settings, text, count_tokens=self._counters[ask.role], json_schema=schema)

@@ -15,6 +15,7 @@ from actors.storage import Folder
 from jobs.derive import PartReader
 from jobs.stage import Row
 from longform.synthesis.asking import Log
+from longform.synthesis.contamination import known_insights
 from longform.synthesis.documents import Brief, Draft, write_document
 from longform.synthesis.outline import Outline, OutlineJob, write_outline
 from longform.synthesis.settings import ModelSynthesis
@@ -31,6 +32,9 @@ def outline_worker(_: Folder, config: ModelSynthesis, context: CallContext) -> A
         job = OutlineJob(topic=topic, sizes=config.sizes, caps=config.caps, withheld=config.withheld)
         log = Log()
         found = await models.carry_out(write_outline(job, log))
+        if config.outsider is not None:
+            known = await models.carry_out(known_insights(found, topic, config.caps, log))
+            found = found.model_copy(update={"known": known})
         return [
             {
                 "work_id": payload["work_id"],

@@ -40,7 +40,7 @@ from longform.synthesis.account import (
     haystack_name,
     haystack_rows,
 )
-from longform.synthesis.asking import ROLES, Attempt
+from longform.synthesis.asking import Attempt
 from longform.synthesis.checks import RULES
 from longform.synthesis.outline import REGENERATED_AT, Outline
 from longform.synthesis.replies import FORMS
@@ -79,7 +79,7 @@ class Synthesis:
         self.config, self.cluster, self.calling = config, cluster, calling
         self.out, self.work = Folder(out_url), Folder(out_url).child(_WORK)
         check_synthesis(config)
-        calling.check_prices([config.chat(role) for role in ROLES])
+        calling.check_prices(list(config.chats.values()))
         self._refuse_another()
 
     @cached_property
@@ -96,8 +96,10 @@ class Synthesis:
     @cached_property
     def keys(self) -> list[str]:
         """Of each haystack: what makes its documents."""
-        said = self.config.model_dump(mode="json", exclude={"topics", "writer", "verifier", "planner", "prompts"})
-        said |= {role: self.config.chat(role).identity for role in ROLES}
+        said = self.config.model_dump(
+            mode="json", exclude={"topics", "writer", "verifier", "planner", "outsider", "prompts"}
+        )
+        said |= {role: settings.identity for role, settings in self.config.chats.items()}
         return [
             content_key("synthesis", _PLANS_VERSION, topic.model_dump(mode="json"), said, self.prompt_versions)
             for topic in self.config.topics
@@ -246,7 +248,7 @@ class Synthesis:
         return {
             "longform": __version__,
             "dataset_hash": manifest["dataset_hash"],
-            "models": {role: self.config.chat(role).model for role in ROLES},
+            "models": {role: settings.model for role, settings in self.config.chats.items()},
             "prompts": self.prompt_versions,
             "config": self.config.model_dump(mode="json"),
             "checks": check_rows(attempt for found in of_haystack for attempt in found),
@@ -270,10 +272,10 @@ def check_synthesis(config: ModelSynthesis) -> None:
         UsageError: Models or prompts cannot be used, the output limit is too small for a document, or the sizes do not
             fit together even if all that is asked for is accepted.
     """
-    for role in ROLES:
-        check_chat(config.chat(role))
+    for settings in config.chats.values():
+        check_chat(settings)
     if any(RULES[topic.domain].regenerate for topic in config.topics):
-        check_chat(config.chat("planner").model_copy(update={"temperature": REGENERATED_AT}))
+        check_chat(config.chats["planner"].model_copy(update={"temperature": REGENERATED_AT}))
     for name in FORMS:
         load_prompt(name, config.prompts)
     needed = TOKENS_A_WORD * config.sizes.words

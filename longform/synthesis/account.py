@@ -138,7 +138,7 @@ def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[dict[s
 def haystack_account(written: Written, *, least_documents: int) -> dict[str, Any]:
     """What came to be of what was asked, in numbers."""
     texts = [draft.text for draft in written.drafts if draft.text is not None]
-    facts = written.outline.facts
+    facts, known = written.outline.facts, written.outline.known
     counts = Counter(place for draft in written.drafts for place in draft.stated)
     below = [place for place in range(len(facts)) if counts[place] < least_documents]
     pairs = list(zip(written.assigned, written.drafts, strict=True))
@@ -156,6 +156,7 @@ def haystack_account(written: Written, *, least_documents: int) -> dict[str, Any
         "insights_below_least_documents": [
             {"insight": facts[place].text, "documents": counts[place]} for place in below
         ],
+        "known_without_documents": None if known is None else [facts[place].text for place in known],
         "read_again": read_again(written),
     }
 

@@ -8,9 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from longform.synthesis.replies import Form, UnreadableError, read_form
-
-Role = Literal["planner", "writer", "verifier"]
-ROLES: tuple[Role, ...] = ("planner", "writer", "verifier")
+from longform.synthesis.settings import Role
 
 Outcome = Literal["accepted", "rejected", "exhausted"]
 

@@ -14,6 +14,7 @@ CHECKS: Mapping[str, str] = {
     "insight categorised": "the verifier sorts it into its own subtopic",
     "subtopic expandable": "enough insights of it were accepted; a rule decides",
     "query on subtopic": "the verifier sorts the question into its own subtopic",
+    "insight not known": "an outsider, asked the query without documents, does not tell it; nothing follows from it",
     "article written": "an article, or an edit of one, can be read",
     "article leaks": "the verifier finds no insight that was not assigned",
     "article omissions": "the verifier finds every insight that was assigned",

@@ -11,7 +11,7 @@ from longform.synthesis.checks import RULES
 from longform.synthesis.outline import Outline
 from longform.synthesis.replies import Article, Chapter, Classified, Present
 from longform.synthesis.settings import Caps, Topic
-from longform.synthesis.verdicts import described
+from longform.synthesis.verdicts import described, numbers_fit
 
 ANGLES = (
     "begin with one person's day",
@@ -224,15 +224,11 @@ def _present(
         check=check,
         most=brief.caps.replies,
         log=log,
-        fits=lambda present: _numbers_fit(present.present, len(insights)),
+        fits=lambda present: numbers_fit(present.present, len(insights)),
     )
     if read.reason is not None:
         return _Found(None, read.call_id)
     return _Found(frozenset(insights[number - 1] for number in read.answer.present), read.call_id)
-
-
-def _numbers_fit(numbers: Sequence[int], n: int) -> str | None:
-    return None if all(1 <= number <= n for number in numbers) else "no_such_number"
 
 
 def _shown(outline: Outline, insights: Sequence[int]) -> str:
@@ -304,7 +300,7 @@ def _misfit(brief: Brief, place: int, chapter: str, subject: str, log: Log) -> P
         check="chapter classified",
         most=brief.caps.replies,
         log=log,
-        fits=lambda found: _numbers_fit(found.insights, len(facts)),
+        fits=lambda found: numbers_fit(found.insights, len(facts)),
         last_is_logged=False,
     )
     if read.reason is not None:

@@ -38,6 +38,7 @@ class Outline(Strict):
     """What a haystack's documents state."""
 
     subtopics: tuple[OutlinedSubtopic, ...]
+    known: tuple[int, ...] | None = None  # facts that an outsider told; null: nobody was asked
 
     @property
     def facts(self) -> list[Fact]:

@@ -64,6 +64,10 @@ class Present(Form):
     present: tuple[int, ...]
 
 
+class FactList(Form):
+    facts: tuple[Words, ...]
+
+
 class Classified(Form):
     subtopic: int  # 0: none of them
     insights: tuple[int, ...]
@@ -82,6 +86,7 @@ FORMS: dict[str, type[Form]] = {
     "synthesize_chapter": Chapter,
     "synthesize_classify": Classified,
     "synthesize_find": Present,
+    "synthesize_answer": FactList,
 }
 """Prompt -> the form of its reply."""
 

@@ -14,6 +14,8 @@ from longform.haystack_writer.assignment import assign_insights
 from longform.model_settings import ChatSettings
 from longform.strict import Strict
 
+Role = Literal["planner", "writer", "verifier", "outsider"]
+
 
 class NewsTopic(Strict):
     """Articles on one event or theme; seed articles give the planner ideas (SummHay takes 10 from DiverseSumm)."""
@@ -136,6 +138,7 @@ class ModelSynthesis(Strict):
     writer: ChatSettings  # of documents
     verifier: ChatSettings
     planner: ChatSettings | None = None  # of subtopics, insights and queries; null: the writer
+    outsider: ChatSettings | None = None  # answers the queries without documents; null: nobody is asked
     prompts: str | None = None  # a folder whose files replace our prompts of the same name
 
     @model_validator(mode="after")
@@ -145,9 +148,15 @@ class ModelSynthesis(Strict):
             raise ValueError(f"expected topics that differ, found {names}")
         return self
 
-    def chat(self, role: str) -> ChatSettings:
-        """The model of a role: planner, writer or verifier."""
-        return {"planner": self.planner or self.writer, "writer": self.writer, "verifier": self.verifier}[role]
+    @property
+    def chats(self) -> dict[Role, ChatSettings]:
+        """The model of each role; without an outsider where none is named."""
+        found: dict[Role, ChatSettings] = {
+            "planner": self.planner or self.writer,
+            "writer": self.writer,
+            "verifier": self.verifier,
+        }
+        return found if self.outsider is None else found | {"outsider": self.outsider}
 
 
 def assignment(sizes: Sizes, n_insights: Sequence[int], rng: np.random.Generator) -> list[list[tuple[int, int]]]:

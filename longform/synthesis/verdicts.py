@@ -28,6 +28,11 @@ def listed(subtopics: Sequence[Named]) -> str:
     return numbered({"name": subtopic.name, "description": subtopic.description} for subtopic in subtopics)
 
 
+def numbers_fit(numbers: Sequence[int], n: int) -> str | None:
+    """Why *numbers* are none of a list of *n* things; None where they are."""
+    return None if all(1 <= number <= n for number in numbers) else "no_such_number"
+
+
 def pairs_fit(pairs: Pairs, n: int) -> str | None:
     """Why *pairs* are none of a list of *n* things; None where they are."""
     fit = all(1 <= pair.number <= n and 1 <= pair.repeats <= n and pair.number != pair.repeats for pair in pairs.pairs)

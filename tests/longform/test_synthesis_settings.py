@@ -52,9 +52,9 @@ def test_what_does_not_fit_together_is_refused(changes: dict[str, Any], message:
 
 
 def test_the_planner_is_the_writer_unless_named() -> None:
-    assert config().chat("planner").model == "m"
-    assert config(planner={"model": "p"}).chat("planner").model == "p"
-    assert config(planner={"model": "p"}).chat("writer").model == "m"
+    models = {role: settings.model for role, settings in config(planner={"model": "p"}).chats.items()}
+    assert models == {"planner": "p", "writer": "m", "verifier": "m"}
+    assert config().chats["planner"].model == "m"
 
 
 def test_the_assignment_meets_the_bounds_exactly() -> None:
