@@ -20,7 +20,7 @@ from longform.errors import LongformError
 from longform.model_settings import ChatSettings
 from longform.retries import may_pass
 from longform.synthesis.asking import Ask, Plan, Reply
-from longform.synthesis.replies import FORMS
+from longform.synthesis.replies import FORMS, schema_of
 from longform.synthesis.settings import ModelSynthesis, Role
 
 Value = TypeVar("Value")
@@ -68,11 +68,11 @@ class SynthesisModels:
 
     async def _reply(self, ask: Ask) -> Reply:
         settings, chat = self._config.chats[ask.role], self._chats[ask.role]
-        schema = FORMS[ask.prompt].model_json_schema() if chat.accepted.json_schema else None
+        schema = schema_of(FORMS[ask.prompt]) if chat.accepted.json_schema else None
         text = self._prompts[ask.prompt].render(**ask.fields)
         request = prompt_request(settings, text, count_tokens=self._counters[ask.role], json_schema=schema)
-        if ask.temperature is not None:
-            request = replace(request, temperature=ask.temperature)
+        temperature = settings.temperature if ask.temperature is None else ask.temperature
+        request = replace(request, temperature=temperature, repeat=self._config.seed)
         reply = await chat.complete(request)
         if reply.failure is not None and may_pass(reply.failure):
             raise LongformError(

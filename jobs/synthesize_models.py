@@ -44,7 +44,7 @@ from longform.synthesis.asking import Attempt
 from longform.synthesis.checks import RULES
 from longform.synthesis.outline import REGENERATED_AT, Outline
 from longform.synthesis.replies import FORMS
-from longform.synthesis.settings import ModelSynthesis, NewsTopic, assignment
+from longform.synthesis.settings import ModelSynthesis, NewsTopic, Sizes, assignment
 
 ACCOUNT = "synthesis.json"
 _WORK = "synthesis"
@@ -130,7 +130,9 @@ class Synthesis:
         parts, done = self.work.locate("outlines"), self.work.locate("drafts")
         found, tasks = [], []
         for number, outline_id in enumerate(outline_ids):
-            _, outline = self._outline(outline_id)
+            row, outline = self._outline(outline_id)
+            if not outline.subtopics:
+                raise LongformError(_nothing_accepted(self.haystack_id(number), row))
             assigned = self.assigned(number, outline)
             ids = [
                 content_key("drafts", self.keys[number], outline.model_dump(mode="json"), index, places)
@@ -161,15 +163,18 @@ class Synthesis:
         For each document of a haystack its insights, places in `outline.facts`, in the order in which they are told.
 
         Raises:
-            LongformError: Nothing of the outline was accepted.
-            UsageError: So little was accepted that the sizes do not fit any more.
+            LongformError: So little of the outline was accepted that the sizes do not fit any more.
         """
         n_insights = [len(subtopic.insights) for subtopic in outline.subtopics]
-        if not n_insights:
-            raise LongformError(f"{self.haystack_id(number)}: no subtopic was accepted; see the attempts in {ACCOUNT}")
         rng = np.random.default_rng(stable_seed("assignment", self.config.seed, self.keys[number]))
         starts = [0, *accumulate(n_insights)]
-        dealt = assignment(self.config.sizes, n_insights, rng)
+        try:
+            dealt = assignment(self.config.sizes, n_insights, rng)
+        except UsageError as error:
+            raise LongformError(
+                f"{self.haystack_id(number)}: of {self.config.sizes.subtopics} x {self.config.sizes.insights} insights "
+                f"{n_insights} were accepted, which do not suffice: {error}"
+            ) from error
         return [[starts[s] + i for s, i in (places[j] for j in rng.permutation(len(places)))] for places in dealt]
 
     def collect(self, outline_ids: Sequence[str], draft_ids: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -278,13 +283,19 @@ def check_synthesis(config: ModelSynthesis) -> None:
         check_chat(config.chats["planner"].model_copy(update={"temperature": REGENERATED_AT}))
     for name in FORMS:
         load_prompt(name, config.prompts)
-    needed = TOKENS_A_WORD * config.sizes.words
+    words = max(_words_a_reply(topic.domain, config.sizes) for topic in config.topics)
+    needed = TOKENS_A_WORD * words
     if config.writer.max_tokens < needed:
         raise UsageError(
-            f"writer {config.writer.model!r}: max_tokens {config.writer.max_tokens} cuts documents of "
-            f"{config.sizes.words} words off; set it to {needed} or more"
+            f"writer {config.writer.model!r}: max_tokens {config.writer.max_tokens} cuts replies of {words} words off; "
+            f"set it to {needed} or more"
         )
     assignment(config.sizes, [config.sizes.insights] * config.sizes.subtopics, np.random.default_rng(config.seed))
+
+
+def _words_a_reply(domain: str, sizes: Sizes) -> int:
+    """Of a whole article, or of one chapter."""
+    return sizes.words // sizes.insights_per_document if RULES[domain].chapters else sizes.words
 
 
 def synthesize_with_models(
@@ -309,12 +320,18 @@ def synthesize_with_models(
     return synthesis.collect(outline_ids, synthesis.write(outline_ids))
 
 
+def _nothing_accepted(haystack_id: str, outline: Row) -> str:
+    given_up = [attempt for attempt in outline["attempts"] if attempt["verdict"] == "exhausted"]
+    lines = [f"  {attempt['check']}: {attempt['subject']}: {attempt['reason']}" for attempt in given_up[:5]]
+    return "\n".join([f"{haystack_id}: no subtopic was accepted. What was given up, first:", *lines])
+
+
 # ---------------------------------------------------------------- the command
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("synthesize-models", __doc__)
-    parser.add_argument("config", metavar="CONFIG", help="a .yaml file")
+    parser.add_argument("config", metavar="CONFIG", help="a .yaml file, or the name of a preset: rehearsal")
     parser.add_argument("--out", required=True, metavar="BENCH")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
     add_calling_arguments(parser)

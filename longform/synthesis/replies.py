@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import StringConstraints, ValidationError
 
@@ -91,6 +91,18 @@ FORMS: dict[str, type[Form]] = {
 """Prompt -> the form of its reply."""
 
 Read = TypeVar("Read", bound=Form)
+
+
+def schema_of(form: type[Form]) -> dict[str, Any]:
+    """The JSON schema of a form, in the subset that strict providers take: they refuse least lengths."""
+    schema: dict[str, Any] = _without_lengths(form.model_json_schema())
+    return schema
+
+
+def _without_lengths(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_lengths(inner) for name, inner in value.items() if name != "minLength"}
+    return [_without_lengths(inner) for inner in value] if isinstance(value, list) else value
 
 
 class UnreadableError(Exception):

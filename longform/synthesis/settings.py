@@ -129,7 +129,7 @@ class ModelSynthesis(Strict):
     """A file that says what to write, and with which models."""
 
     name: str = Field(min_length=1)
-    seed: int
+    seed: int = Field(ge=0, lt=2**31)  # of the assignment; calls of another seed are other calls
     topics: tuple[Topic, ...] = Field(min_length=1)
     sizes: Sizes
     caps: Caps

@@ -115,3 +115,13 @@ def test_the_name_of_a_model_says_how_it_errs() -> None:
     for wrong in ("scripted-writer:errors=0.1", "scripted-verifier:errors=much", "scripted-verifier:errors"):
         with pytest.raises(UsageError, match="expected options of"):
             scripted_faults(wrong)
+
+
+async def test_another_seed_makes_other_calls_and_the_temperature_is_the_plans() -> None:
+    found = {}
+    for seed in (1, 2):
+        model = Same(failed("refusal"))
+        models = SynthesisModels(config().model_copy(update={"seed": seed}), lambda _, model=model: model)
+        await models.carry_out(write_outline(OutlineJob(topic=TALK, sizes=SIZES, caps=CAPS), Log()))
+        found[seed] = [(request.repeat, request.temperature) for request in model.requests]
+    assert found == {seed: [(seed, None)] + [(seed, 1.0)] * (CAPS.subtopics - 1) for seed in (1, 2)}

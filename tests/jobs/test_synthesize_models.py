@@ -62,6 +62,7 @@ def test_it_leaves_a_benchmark_and_an_account_of_every_attempt(bench: str) -> No
     }
     assert attempts == counted
     assert attempts["article omissions", "accepted"] + attempts["article omissions", "exhausted"] == 8
+    assert all(0 <= len(one["known_without_documents"]) < one["insights"] for one in account["haystacks"])
     assert account["dataset_hash"] == made.manifest["dataset_hash"]
 
 
@@ -92,6 +93,7 @@ def contents(bench: Path) -> dict[str, bytes]:
     [
         pytest.param("sizes.documents=5", "ask for 14 documents", id="too-few-documents"),
         pytest.param("sizes.words=5000", "set it to 10000 or more", id="reply-too-short"),
+        pytest.param("seed=-1", "greater than or equal to 0", id="no-seed"),
         pytest.param("writer.script=novel", "one of", id="unknown-script"),
         pytest.param("planner={model: o1-mini}", "does not accept temperature", id="no-temperature"),
         pytest.param("topics.0.seed_files=[nowhere.txt]", "seed file cannot be read", id="no-seed-file"),
@@ -131,7 +133,7 @@ def provider() -> Iterator[Fake]:
 def making(provider: Fake, tmp_path_factory: pytest.TempPathFactory) -> Making:
     file = tmp_path_factory.mktemp("config") / "killed.yaml"
     config = read_config("rehearsal", SMALL).model_dump(mode="json", exclude_none=True)
-    for role in ("writer", "verifier"):
+    for role in ("writer", "verifier", "outsider"):
         # refusals are no answers: the ledger does not keep them, and they may be asked for again
         model = config[role]["model"].replace("refusals=0.02", "refusals=0")
         config[role] = {"model": model, "max_tokens": 2000, "base_url": provider.url, "concurrency": 8}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from longform.errors import UsageError
-from longform.synthesis.replies import Article, Pairs, UnreadableError, read_form
+from longform.synthesis.replies import FORMS, Article, Form, Pairs, UnreadableError, read_form, schema_of
 from longform.synthesis.settings import ModelSynthesis, Sizes, assignment
 from tests.longform.synthesizing import CAPS, NEWS, SIZES, TALK
 
@@ -100,3 +101,13 @@ def test_what_is_no_form_has_a_reason(text: str, reason: str) -> None:
 def test_an_article_without_words_is_none() -> None:
     with pytest.raises(UnreadableError):
         read_form('{"title": "T", "text": "  "}', Article)
+
+
+@pytest.mark.parametrize("form", FORMS.values())
+def test_a_schema_is_one_that_strict_providers_take(form: type[Form]) -> None:
+    """Every property required, none besides, and no least length."""
+    schema = schema_of(form)
+    objects = [schema, *schema.get("$defs", {}).values()]
+    assert all(set(one["required"]) == set(one["properties"]) for one in objects)
+    assert all(one["additionalProperties"] is False for one in objects)
+    assert "minLength" not in json.dumps(schema)
