@@ -1,13 +1,15 @@
 """
 The planner, writer and verifier of a synthesis: they carry its plans out over the chat pool.
 
-A call that failed for a passing reason ends the plan with an error: it is no fault of what was asked, and the same
-command again goes on from the ledger. What is final (a refusal, an empty or cut reply) is an attempt that failed.
+A call that failed for a passing reason, or because the model or its key is wrong, ends the plan with an error: it is no
+fault of what was asked, and must not decide what a benchmark holds. The same command again goes on from the ledger. Any
+other failure (a refusal, an empty or cut reply) is an attempt that was rejected.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
@@ -24,6 +26,8 @@ from longform.synthesis.replies import FORMS, schema_of
 from longform.synthesis.settings import ModelSynthesis, Role
 
 Value = TypeVar("Value")
+
+_OF_THE_CONFIGURATION = re.compile(r"http_40[134]$|insufficient_quota$|unsupported_|context_exceeds_window|script_")
 
 
 class SynthesisModels:
@@ -52,7 +56,7 @@ class SynthesisModels:
         What *plan* makes.
 
         Raises:
-            LongformError: A call failed for a reason that may pass.
+            LongformError: A call failed for a reason that may pass, or that lies in the configuration.
             BudgetReachedError: The command may not spend more.
         """
         try:
@@ -74,10 +78,10 @@ class SynthesisModels:
         temperature = settings.temperature if ask.temperature is None else ask.temperature
         request = replace(request, temperature=temperature, repeat=self._config.seed)
         reply = await chat.complete(request)
-        if reply.failure is not None and may_pass(reply.failure):
+        if reply.failure is not None and (may_pass(reply.failure) or _OF_THE_CONFIGURATION.match(reply.failure)):
             raise LongformError(
-                f"a call of model {settings.model!r} failed ({reply.failure}), which may pass: the same command again "
-                "goes on from here"
+                f"a call of model {settings.model!r} failed ({reply.failure}), which says nothing of what was asked: "
+                "once that is mended, the same command goes on from here"
             )
         return Reply(reply.text, reply.failure, call_id(settings, request))
 

@@ -96,9 +96,7 @@ class Synthesis:
     @cached_property
     def keys(self) -> list[str]:
         """Of each haystack: what makes its documents."""
-        said = self.config.model_dump(
-            mode="json", exclude={"topics", "writer", "verifier", "planner", "outsider", "prompts"}
-        )
+        said = self.config.model_dump(mode="json", include={"seed", "sizes", "caps", "withheld", "reread"})
         said |= {role: settings.identity for role, settings in self.config.chats.items()}
         return [
             content_key("synthesis", _PLANS_VERSION, topic.model_dump(mode="json"), said, self.prompt_versions)

@@ -77,17 +77,21 @@ async def carried_out(open_model: Callable[[ChatSettings], ChatModel]) -> Log:
     return log
 
 
-async def test_a_call_that_failed_for_a_passing_reason_is_no_attempt_but_an_error() -> None:
-    """An overloaded server must not decide what a benchmark holds."""
-    with pytest.raises(LongformError, match=r"http_503.*the same command again goes on"):
-        await carried_out(lambda _: Same(failed("http_503")))
+@pytest.mark.parametrize(
+    "failure",
+    ["http_503", "timeout", "http_401", "http_404", "insufficient_quota", "context_exceeds_window: 9 + 1 > 5"],
+)
+async def test_a_call_that_failed_whatever_was_asked_is_no_attempt_but_an_error(failure: str) -> None:
+    """An overloaded server or a wrong key must not decide what a benchmark holds."""
+    with pytest.raises(LongformError, match=rf"{failure.partition(':')[0]}.*the same command goes on"):
+        await carried_out(lambda _: Same(failed(failure)))
 
 
-async def test_a_final_failure_is_a_rejected_attempt() -> None:
-    log = await carried_out(lambda _: Same(failed("content_filter")))
-    assert [(a.verdict, a.reason) for a in log.attempts] == [("rejected", "content_filter")] * (CAPS.subtopics - 1) + [
-        ("exhausted", "content_filter")
-    ]
+@pytest.mark.parametrize("failure", ["content_filter", "refusal", "length", "empty_reply", "http_400"])
+async def test_a_final_failure_is_a_rejected_attempt(failure: str) -> None:
+    log = await carried_out(lambda _: Same(failed(failure)))
+    verdicts = ["rejected"] * (CAPS.subtopics - 1) + ["exhausted"]
+    assert [(attempt.verdict, attempt.reason) for attempt in log.attempts] == [(one, failure) for one in verdicts]
 
 
 async def test_a_model_that_takes_schemas_is_given_them_and_another_is_not() -> None:
