@@ -5,7 +5,7 @@ An OpenAI-compatible server on loopback without a model: for rehearsals, tests a
 
 Its first line on standard output is its base URL. `FakeSettings` says what it can do; each field is an option.
 
-    POST /v1/chat/completions   the two tasks of our prompts, as the scripted model does them; else a fixed text
+    POST /v1/chat/completions   the tasks of our prompts, as the scripted models do them; else a fixed text
     GET  /v1/models             one model
     /v1/files, /v1/batches      OpenAI's batch API
     GET  /counters              numbers of what it served
@@ -35,6 +35,7 @@ from actors.fake_batches import FakeBatches
 from actors.fake_options import parse_options
 from actors.fake_replies import Asked, PrefixCache, completion_body, cut, read_asked
 from actors.fake_tally import Served, Tally
+from longform.errors import UsageError
 from longform.fake_limits import Gate, refusal_headers
 from longform.fake_settings import FakeSettings, Fate, draw_fate
 
@@ -112,6 +113,8 @@ class FakeProvider:
             asked = read_asked(body)
         except (KeyError, TypeError, ValueError, IndexError):
             return self._bad_request("expected the JSON of a chat completion request, with messages of text")
+        except UsageError as error:  # the name of a scripted model that says what it does not know
+            return self._bad_request(str(error), param="model")
         refusal = self._refusal(body, asked)
         if refusal is not None:
             return refusal

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from actors.scripted_chat import read_task
+from actors.scripted_synthesis import Said, say
 from longform.chat import ChatRequest
 from longform.keys import content_key, stable_seed
 
@@ -29,6 +30,7 @@ class Asked(NamedTuple):
     completion_tokens: int
     text: str
     finish_reason: str
+    is_refusal: bool = False
 
     @property
     def tokens(self) -> int:
@@ -47,14 +49,14 @@ def read_asked(body: Mapping[str, Any]) -> Asked:
     """
     messages = [[message["role"], message["content"]] for message in body["messages"]]
     limit = body.get("max_completion_tokens") or body.get("max_tokens")
-    return _asked(messages, limit, body.get("response_format"))
+    return _asked(messages, limit, body.get("response_format"), str(body.get("model")))
 
 
-def fake_call(request: ChatRequest) -> tuple[str, int]:
-    """The content hash and the charged tokens that the fake will find in *request*."""
+def fake_call(request: ChatRequest, model: str = "") -> tuple[str, int]:
+    """The content hash and the charged tokens that the fake will find in *request* to a *model* of this name."""
     messages = [[message.role, message.text] for message in request.messages]
     wanted = None if request.json_schema is None else {"json_schema": {"schema": request.json_schema}}
-    asked = _asked(messages, request.max_tokens, wanted)
+    asked = _asked(messages, request.max_tokens, wanted, model)
     return asked.content, asked.tokens
 
 
@@ -62,7 +64,9 @@ def completion_body(asked: Asked, body: Mapping[str, Any], *, cached_tokens: int
     """A chat completion; *cached_tokens* None: usage says nothing of a cache."""
     choice: dict[str, Any] = {
         "index": 0,
-        "message": {"role": "assistant", "content": asked.text},
+        "message": {"role": "assistant", "content": None, "refusal": asked.text}
+        if asked.is_refusal
+        else {"role": "assistant", "content": asked.text},
         "finish_reason": asked.finish_reason,
     }
     if body.get("logprobs"):
@@ -89,12 +93,14 @@ def cut(asked: Asked) -> Asked:
     return asked._replace(text=asked.text[: len(asked.text) // 2], finish_reason="length")
 
 
-def _asked(messages: Sequence[Sequence[str]], limit: int | None, wanted: Mapping[str, Any] | None) -> Asked:
-    text, finish_reason = _reply(messages[-1][1], wanted), "stop"
+def _asked(messages: Sequence[Sequence[str]], limit: int | None, wanted: Mapping[str, Any] | None, model: str) -> Asked:
+    prompt = messages[-1][1]
+    said = say(prompt, model) or Said(_reply(prompt, wanted), is_refusal=False)
+    text, finish_reason = said.text, "stop"
     if limit is not None and _n_tokens(text) > limit:
         text, finish_reason = text[: limit * CHARACTERS_A_TOKEN], "length"
     n_prompt = sum(_n_tokens(text) for _, text in messages)
-    return Asked(content_key(*messages), n_prompt, _n_tokens(text), text, finish_reason)
+    return Asked(content_key(*messages), n_prompt, _n_tokens(text), text, finish_reason, said.is_refusal)
 
 
 def _n_tokens(text: str) -> int:

@@ -6,6 +6,7 @@ A chat model without a model, for dry runs and tests: what it replies follows fr
     profile-u     obedient, but its sentences are faithful by their document's place: most at both ends
     profile-lead  the same, falling from the first document to the last
     profile-flat  the same everywhere
+    synthesis     the writer or the verifier of a synthesis, by the model's name (`scripted_synthesis`)
 
 It reads the project's own prompts; for bullets and their coverage, others too as long as they keep what it looks for:
 the headings of the documents, the bullets as JSON, "Insight:", "Question:" or "subtopic:", a number before "bullets".
@@ -21,6 +22,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from actors.scripted_summaries import PROFILES, Profile, faithful
+from actors.scripted_synthesis import say
 from actors.scripted_tasks import SentenceTask, Supporting, read_sentence_task
 from longform.chat import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
@@ -119,6 +121,15 @@ async def _misbehaving(request: ChatRequest, model: str) -> ChatReply:
     return _said(_out_of_form(task, misdeed), request, model)
 
 
+async def _synthesis(request: ChatRequest, model: str) -> ChatReply:
+    said = say(request.messages[-1].text, model)
+    if said is None:
+        return failed(UNKNOWN_TASK)
+    if said.is_refusal:
+        return ChatReply(text=None, failure="refusal", finish_reason="stop", model=model)
+    return _said(said.text, request, model)
+
+
 def _out_of_form(task: AnyTask, misdeed: str) -> str:
     if isinstance(task, Summarizing | Judging):
         return task.out_of_range() if misdeed == "out_of_range" else task.list_of_ids()
@@ -145,6 +156,7 @@ Script = Callable[[ChatRequest, str], Awaitable[ChatReply]]
 SCRIPTS: dict[str, Script] = {
     "obedient": _obedient,
     "misbehaving": _misbehaving,
+    "synthesis": _synthesis,
     **{name: _with_profile(profile) for name, profile in PROFILES.items()},
 }
 

@@ -6,18 +6,17 @@ Only prompts as they ship are understood: a folder with other wordings is not.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from math import log
 from typing import NamedTuple
 
+from actors.prompt_reading import rendered_fields
 from actors.scripted_summaries import Merging, Profile, Sentences, Updating
 from longform import prompts
 from longform.chat import TokenLogprobs
 from longform.methods import Place
 from longform.text import stems
 
-_FIELD = re.compile(r"\{\{(\w+)\}\}")
 _SEPARATOR = "\n====\n"
 _PLACES: tuple[Place, ...] = ("top", "middle", "bottom")
 _LITERAL, _ELSE_AT_MOST, _LEAST = 0.95, 0.45, 1e-4  # P(yes)
@@ -66,31 +65,9 @@ def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask
 
 def _values(name: str, prompt: str) -> dict[str, str] | None:
     """The fields of the prompt *name* as they were rendered; None where *prompt* is another one."""
-    found = _pattern(name).fullmatch(prompt)
-    values = None if found is None else found.groupdict()
+    values = rendered_fields(name, prompt)
     countable = values is not None and int(values.get("n_sentences") or 1) > 0
     return values if countable else None
-
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    """
-    The prompt with a group in the place of each field; of the same field twice, the first place is read.
-
-    A group takes all it can: a line of ==== between two summaries does not end them, the last one does.
-    """
-    parts = _FIELD.split(prompts.load_prompt(name).text)
-    seen: set[str] = set()
-    pattern = ""
-    for index, part in enumerate(parts):
-        if index % 2 == 0:
-            pattern += re.escape(part)
-        elif part in seen:
-            pattern += f"(?P={part})"
-        else:
-            seen.add(part)
-            pattern += rf"(?P<{part}>\d+)" if part.startswith("n_") else f"(?P<{part}>.*)"
-    return re.compile(pattern, re.DOTALL)
 
 
 def _focus(sentence: str) -> Place | None:

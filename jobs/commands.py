@@ -23,6 +23,7 @@ from longform.errors import LongformError
 VERBS = {
     "ingest": "released files, BEIR or plain JSONL -> a benchmark folder",
     "synthesize": "make a benchmark",
+    "synthesize-models": "make a benchmark whose documents chat models write and check",
     "evaluate": "run systems on a benchmark, judge them, report",
     "replay": "score the summaries and labels that a release ships, without any call",
     "aggregate": "score a run again from its stored verdicts",
@@ -77,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Hand the rest of the command line to the verb's own module; importing all of them would take seconds."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words and words[0] in VERBS:
-        return int(import_module(f"jobs.{words[0]}").main(words[1:]))
+        return int(import_module(f"jobs.{words[0].replace('-', '_')}").main(words[1:]))
     if words == ["--version"]:
         print(__version__)
         return DONE
@@ -88,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _verb_lines() -> list[str]:
-    return [f"  {verb:<11} {description}" for verb, description in VERBS.items()]
+    return [f"  {verb:<17} {description}" for verb, description in VERBS.items()]
 
 
 if __name__ == "__main__":

@@ -27,6 +27,14 @@ Tables of a run
     scores      key (judge, summary_id, measure); value is null where the measure is undefined,
                 with the reason; total / n is the value, kept apart so that means can be pooled
 
+Tables of a synthesis with models (in the benchmark's folder `synthesis`, but for `attempts`)
+
+    outlines    key haystack_id: subtopics with insights and queries, as JSON
+    drafts      key (haystack_id, doc_index): a document with the insights it states; text is null where it was not
+                written
+    attempts    key (haystack_id, doc_index, check, subject, number): each verdict of each check; a table of the
+                benchmark
+
 The ledger
 
     calls       key attempt_id: one attempt of one model call; what is unsettled has no receipt
@@ -199,6 +207,46 @@ SCORES = pa.schema(
     ]
 )
 
+_ATTEMPT_FIELDS = [
+    ("check", pa.string()),
+    ("subject", pa.string()),
+    ("number", pa.int32()),  # of the check's attempts at the subject, from 1
+    ("verdict", pa.string()),  # accepted, rejected, exhausted: rejected, and nothing more was tried
+    ("reason", pa.string()),  # null: accepted
+    ("call_id", pa.string()),  # null: a rule decided
+]
+
+ATTEMPTS = pa.schema(
+    [
+        ("haystack_id", pa.string()),
+        ("doc_index", pa.int32()),  # place among all drafts; null: of the outline
+        *_ATTEMPT_FIELDS,
+    ]
+)
+
+OUTLINES = pa.schema(
+    [
+        ("work_id", pa.string()),
+        ("haystack_id", pa.string()),
+        ("outline", pa.string()),  # JSON
+        ("attempts", pa.list_(pa.struct(_ATTEMPT_FIELDS))),
+    ]
+)
+
+DRAFTS = pa.schema(
+    [
+        ("work_id", pa.string()),
+        ("haystack_id", pa.string()),
+        ("doc_index", pa.int32()),
+        ("title", pa.string()),  # null: none, or not written
+        ("text", pa.string()),  # null: not written
+        ("stated", _INTS),  # insights, by their place in the outline, from 0
+        ("unchecked", _INTS),  # of those whose last check could not be read
+        ("reread", _INTS),  # found by a second reading; null: there was none
+        ("attempts", pa.list_(pa.struct(_ATTEMPT_FIELDS))),
+    ]
+)
+
 CALLS = pa.schema(
     [
         ("attempt_id", pa.string()),
@@ -237,6 +285,9 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "units": UNITS,
     "verdicts": VERDICTS,
     "scores": SCORES,
+    "attempts": ATTEMPTS,
+    "outlines": OUTLINES,
+    "drafts": DRAFTS,
     "calls": CALLS,
 }
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 from urllib.request import urlopen
 
 import psutil
@@ -98,10 +98,20 @@ class Place:
         paths = ["--bench", self.bench, "--out", f"{folder}/run", "--ledger", f"{folder}/ledger"]
         return [str(self.config), *paths, "--prices", str(self.prices), "--workers", str(WORKERS)]
 
+    def command(self, folder: Path, until: str) -> list[str]:
+        """A module and its arguments."""
+        return ["jobs.evaluate", *self.arguments(folder), "--until", until]
+
+
+class Runnable(Protocol):
+    """What a command runs."""
+
+    def command(self, folder: Path, until: str) -> list[str]: ...
+
 
 class Command:
     """
-    `longform evaluate` as a process that leads a session; leaving the context ends whatever of it is left.
+    `longform VERB` as a process that leads a session; leaving the context ends whatever of it is left.
 
     Args:
         place: What to run.
@@ -110,9 +120,9 @@ class Command:
         until: The last stage to do.
     """
 
-    def __init__(self, place: Place, folder: Path, *, address: str | None = None, until: str = "report") -> None:
+    def __init__(self, place: Runnable, folder: Path, *, address: str | None = None, until: str = "report") -> None:
         self._said = folder / "said.txt"
-        command = [sys.executable, "-m", "jobs.evaluate", *place.arguments(folder), "--until", until]
+        command = [sys.executable, "-m", *place.command(folder, until)]
         command += ["--ray-address", address] if address else []
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_ADDRESS")}
         environment |= {"OPENAI_API_KEY": "not-a-secret", "HF_HUB_OFFLINE": "1"}

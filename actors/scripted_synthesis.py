@@ -1,0 +1,71 @@
+"""
+The scripted writer and verifier of a synthesis, chosen by the name of a model.
+
+    scripted-writer:seed=1,leaks=0.2,omissions=0.1,duplicates=0.1,invalid_json=0.05,refusals=0.05
+    scripted-verifier:seed=2,errors=0.05
+
+The options are the fields of `WriterFaults` and `VerifierFaults`; those left out are 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cache
+from typing import NamedTuple
+
+from actors.scripted_verifier import VerifierFaults, verify
+from actors.scripted_writer import WriterFaults, write
+from longform.errors import UsageError
+
+
+class Said(NamedTuple):
+    text: str
+    is_refusal: bool
+
+
+_KINDS: dict[str, type[WriterFaults | VerifierFaults]] = {
+    "scripted-writer": WriterFaults,
+    "scripted-verifier": VerifierFaults,
+}
+
+
+def say(prompt: str, model: str) -> Said | None:
+    """
+    What *model* replies to *prompt*; None where it is neither of the two, or is asked what it does not do.
+
+    Raises:
+        UsageError: The name has options that it does not know.
+    """
+    faults = scripted_faults(model)
+    if isinstance(faults, WriterFaults):
+        written = write(prompt, faults)
+        return None if written is None else Said(written.text, written.is_refusal)
+    if isinstance(faults, VerifierFaults):
+        text = verify(prompt, faults)
+        return None if text is None else Said(text, is_refusal=False)
+    return None
+
+
+@cache
+def scripted_faults(model: str) -> WriterFaults | VerifierFaults | None:
+    """
+    The faults that the name of a model states; None where it is not a name of the scripted writer or verifier.
+
+    Raises:
+        UsageError: It is one, with options that it does not know.
+    """
+    name, _, said = model.partition(":")
+    if name not in _KINDS:
+        return None
+    kind = _KINDS[name]
+    known = [one.name for one in fields(kind)]
+    options: dict[str, float] = {}
+    for part in filter(None, said.split(",")):
+        key, _, value = part.partition("=")
+        try:
+            options[key] = int(value) if key == "seed" else float(value)
+        except ValueError:
+            options[f"{part} (no number)"] = 0.0
+    if unknown := sorted(options.keys() - set(known)):
+        raise UsageError(f"model {model!r}: expected options of {known}, each =NUMBER, found {unknown}")
+    return kind(**options)  # type: ignore[arg-type]

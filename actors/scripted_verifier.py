@@ -1,0 +1,123 @@
+"""
+A verifier without a model, for rehearsals of a synthesis: right but for a stated share of its replies.
+
+It shares no code with the scripted writer: it goes by the numbers and themes that it reads in the texts. What it says
+follows from its seed and the prompt alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from actors.prompt_reading import rendered_fields
+from longform.keys import stable_seed
+
+_COUNT = re.compile(r"\b\d{3},\d{3}\b")
+_SUBTOPIC = re.compile(r"^Subtopic (\d+): (.+)$")
+_FACT = re.compile(r"^  Fact (\d+): (.+)$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifierFaults:
+    """
+    What goes wrong.
+
+    Attributes:
+        seed: Of errors.
+        errors: The share of replies in which one verdict is wrong: a find missed, or one that is none.
+        invalid_json: The share of replies that break off.
+    """
+
+    seed: int = 0
+    errors: float = 0.0
+    invalid_json: float = 0.0
+
+
+def verify(prompt: str, faults: VerifierFaults) -> str | None:
+    """The reply to a prompt of a synthesis; None where it is none that a verifier is asked."""
+    for name, task in _TASKS.items():
+        if (values := rendered_fields(name, prompt)) is not None:
+            draw = Random(stable_seed("scripted verifier", faults.seed, prompt))
+            errs, breaks_off = draw.random() < faults.errors, draw.random() < faults.invalid_json
+            reply = json.dumps(task(values, draw if errs else None))
+            return reply[: len(reply) // 2] if breaks_off else reply
+    return None
+
+
+def _overlaps(values: Mapping[str, str], wrong: Random | None) -> Any:
+    return _pairs([item["name"].lower().split()[-1] for item in json.loads(values["subtopics"])], wrong)
+
+
+def _duplicates(values: Mapping[str, str], wrong: Random | None) -> Any:
+    return _pairs([_count(item["fact"]) for item in json.loads(values["insights"])], wrong)
+
+
+def _pairs(signs: list[str | None], wrong: Random | None) -> Any:
+    """Numbers of things with the same sign; where *wrong*, of one thing the opposite."""
+    found = {n: signs.index(sign) + 1 for n, sign in enumerate(signs, start=1) if sign and signs.index(sign) + 1 < n}
+    if wrong and len(signs) > 1:
+        number = wrong.randint(2, len(signs))
+        if found.pop(number, None) is None:
+            found[number] = wrong.randint(1, number - 1)
+    return {"pairs": [{"number": number, "repeats": repeats} for number, repeats in found.items()]}
+
+
+def _categorize(values: Mapping[str, str], wrong: Random | None) -> Any:
+    themes = [item["name"].lower().split()[-1] for item in json.loads(values["subtopics"])]
+    said = re.findall(r"\w+", values["text"].lower())
+    right = next((number for number, theme in enumerate(themes, start=1) if theme in said), 0)
+    return {"subtopic": _other_than(right, len(themes), wrong) if wrong else right}
+
+
+def _other_than(right: int, n: int, draw: Random) -> int:
+    return draw.choice([number for number in range(n + 1) if number != right])
+
+
+def _find(values: Mapping[str, str], wrong: Random | None) -> Any:
+    facts = {number: item["fact"] for number, item in enumerate(json.loads(values["insights"]), start=1)}
+    return {"present": _stated(facts, values["text"], wrong)}
+
+
+def _classify(values: Mapping[str, str], wrong: Random | None) -> Any:
+    facts: dict[int, str] = {}
+    subtopic_of: dict[int, int] = {}
+    themes: dict[int, str] = {}
+    subtopic = 0
+    for line in values["outline"].splitlines():
+        if found := _SUBTOPIC.match(line):
+            subtopic = int(found[1])
+            themes[subtopic] = found[2].partition(":")[0].lower().split()[-1]
+        elif found := _FACT.match(line):
+            facts[int(found[1])] = found[2]
+            subtopic_of[int(found[1])] = subtopic
+    right = _stated(facts, values["chapter"], None)
+    about = next((subtopic_of[number] for number in right), 0)
+    return {"subtopic": about, "insights": _stated(facts, values["chapter"], wrong)}
+
+
+def _stated(facts: Mapping[int, str], text: str, wrong: Random | None) -> list[int]:
+    """The facts whose number stands in *text*; where *wrong*, the opposite for one of them."""
+    there = set(_COUNT.findall(text))
+    stated = {number for number, fact in facts.items() if _count(fact) in there}
+    if wrong and facts:
+        stated ^= {wrong.choice(sorted(facts))}
+    return sorted(stated)
+
+
+def _count(fact: str) -> str | None:
+    found = _COUNT.search(fact)
+    return found and found[0]
+
+
+_TASKS: Mapping[str, Callable[[Mapping[str, str], Random | None], Any]] = {
+    "synthesize_overlaps": _overlaps,
+    "synthesize_duplicates": _duplicates,
+    "synthesize_categorize": _categorize,
+    "synthesize_find": _find,
+    "synthesize_classify": _classify,
+}

@@ -1,0 +1,250 @@
+"""
+A writer without a model, for rehearsals of a synthesis: it plants faults at stated rates.
+
+Its facts are sentences with a number of their own, so that a search for the number finds where one is stated. What it
+writes follows from its seed and the prompt alone; `write` says beside the text which faults are in it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from actors.prompt_reading import rendered_fields
+from longform.keys import stable_seed
+from longform.synthesis.replies import FORMS
+
+THEMES = (
+    "funding staffing transport housing schooling catering insurance lighting drainage security parking heating "
+    "recycling tourism fishing farming policing archives broadband gardens libraries museums festivals sports "
+    "kindergartens hospitals markets bridges tunnels harbours"
+).split()
+
+_ENTITIES = "Alder Birch Cedar Dogwood Elm Fir Ginkgo Hazel Ivy Juniper Larch Maple Oak Poplar Rowan Spruce".split()
+_BODIES = "Council Institute Union Trust Office Board".split()
+_MONTHS = "January February March April May June July August September October November December".split()
+_FILLER = (
+    "People in the quarter talked about it for days.",
+    "Nobody had expected the matter to last so long.",
+    "The mood was calm, and the coffee was not bad.",
+    "Some shook their heads, and others went on with their work.",
+    "It was said that more would be known before long.",
+)
+_FACT = re.compile(r"On (\w+), the (\w+ \w+) recorded ([\d,]+) cases on (\d+ \w+)\.")
+_FIRST_FACTS = 4  # of a theme, which an outline is likely to hold: those that leak, or are known
+_STRAYS = (1000, 1_000_000)  # the numbers of facts that stray into another theme, which are none of its own
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriterFaults:
+    """
+    What goes wrong, each a share in [0, 1].
+
+    Attributes:
+        seed: Of facts and faults.
+        leaks: Of facts beside which another one slips in, and of those to be taken out that stay.
+        omissions: Of facts to be stated that are not.
+        duplicates: Of new subtopics and facts that repeat an earlier one.
+        strays: Of new facts that belong to another subtopic.
+        vague: Of new facts without number, date or name, and of queries that ask nothing.
+        knows: Of a theme's first facts, those that it tells when asked without documents.
+        invalid_json: Of replies that break off.
+        refusals: Of replies.
+    """
+
+    seed: int = 0
+    leaks: float = 0.0
+    omissions: float = 0.0
+    duplicates: float = 0.0
+    strays: float = 0.0
+    vague: float = 0.0
+    knows: float = 0.0
+    invalid_json: float = 0.0
+    refusals: float = 0.0
+
+
+@dataclass
+class WrittenReply:
+    """A reply, and the faults in it: (kind, what it is about), in their order."""
+
+    text: str
+    faults: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def is_refusal(self) -> bool:
+        return ("refusals", "") in self.faults
+
+
+def write(prompt: str, faults: WriterFaults) -> WrittenReply | None:
+    """The reply to a prompt of a synthesis; None where it is none that a writer or planner is asked."""
+    for name, task in _TASKS.items():
+        if (values := rendered_fields(name, prompt)) is not None:
+            draw = Random(stable_seed("scripted writer", faults.seed, prompt))
+            if draw.random() < faults.refusals:
+                return WrittenReply("I would rather not write that.", [("refusals", "")])
+            pen = _Pen(faults, draw, prompt)
+            text = json.dumps(task(pen, values), ensure_ascii=False)
+            if draw.random() < faults.invalid_json:
+                return WrittenReply(text[: len(text) // 2], [("invalid_json", "")])
+            return WrittenReply(text, pen.planted)
+    return None
+
+
+def theme_of(subtopic: str) -> str:
+    """The theme of a subtopic, by its name or its name and description."""
+    return subtopic.partition(":")[0].split()[-1].lower()
+
+
+def fact(seed: int, theme: str, number: int) -> str:
+    """Fact *number* of a *theme*, in the world of a *seed*."""
+    draw = Random(stable_seed("scripted fact", seed, theme, number))
+    who = f"{draw.choice(_ENTITIES)} {draw.choice(_BODIES)}"
+    when = f"{draw.randint(1, 28)} {draw.choice(_MONTHS)}"
+    return f"On {theme}, the {who} recorded {draw.randint(100_000, 999_999):,} cases on {when}."
+
+
+def count_of(text: str) -> str | None:
+    """The number by which a fact is known, in any wording of it."""
+    found = re.search(r"\d{3},\d{3}", text)
+    return found and found[0]
+
+
+class _Pen:
+    """Writes one reply, and notes what it plants."""
+
+    def __init__(self, faults: WriterFaults, draw: Random, prompt: str) -> None:
+        self.faults, self.draw, self.prompt = faults, draw, prompt
+        self.planted: list[tuple[str, str]] = []
+
+    def errs(self, kind: str) -> bool:
+        return bool(self.draw.random() < getattr(self.faults, kind))
+
+    def plant(self, kind: str, what: str) -> str:
+        self.planted.append((kind, what))
+        return what
+
+    def fresh(self, theme: str, start: int = 0) -> Iterator[str]:
+        """Facts of *theme* that the prompt does not hold."""
+        number = start
+        while True:
+            text = fact(self.faults.seed, theme, number)
+            if str(count_of(text)) not in self.prompt:
+                yield text
+            number += 1
+
+    def told(self, item: Mapping[str, Any]) -> list[str]:
+        """A fact to be stated, perhaps left out, perhaps with another of its theme beside it."""
+        said = [item["fact"]]
+        if self.errs("omissions"):
+            self.plant("omissions", said.pop())
+        if self.errs("leaks"):
+            sibling = fact(self.faults.seed, theme_of(item["subtopic"]), self.draw.randrange(_FIRST_FACTS))
+            if str(count_of(sibling)) not in self.prompt:
+                said.append(self.plant("leaks", sibling))
+        return said
+
+
+def _subtopics(pen: _Pen, values: Mapping[str, str]) -> Any:
+    used = [theme_of(item["name"]) for item in json.loads(values["kept"])]
+    themes = Random(stable_seed("scripted themes", pen.faults.seed, values["setting"])).sample(THEMES, len(THEMES))
+    names = []
+    for _ in range(int(values["n_subtopics"])):
+        if used and pen.errs("duplicates"):
+            names.append(pen.plant("duplicates", f"Questions of {pen.draw.choice(used)}"))
+        else:
+            # after a rejection others come first, as a model would vary
+            left = [theme for theme in themes if theme not in used]
+            used.append(left[0] if not values["notes"] else pen.draw.choice(left))
+            names.append(used[-1].capitalize())
+    return {"subtopics": [{"name": name, "description": f"What is told of {theme_of(name)}"} for name in names]}
+
+
+def _insights(pen: _Pen, values: Mapping[str, str]) -> Any:
+    theme = theme_of(values["subtopic"])
+    earlier = [item["fact"] for item in json.loads(values["own"])]
+    others = [theme_of(item["name"]) for item in json.loads(values["others"])]
+    fresh = pen.fresh(theme)
+    found = []
+    for _ in range(int(values["n_insights"])):
+        if earlier and pen.errs("duplicates"):
+            found.append(pen.plant("duplicates", restated(pen.draw.choice(earlier))))
+        elif others and pen.errs("strays"):
+            stray = next(pen.fresh(pen.draw.choice(others), pen.draw.randrange(*_STRAYS)))
+            found.append(pen.plant("strays", stray))
+        elif pen.errs("vague"):
+            found.append(pen.plant("vague", f"On {theme}, several people had views of their own."))
+        else:
+            earlier.append(next(fresh))
+            found.append(earlier[-1])
+    return {"insights": found}
+
+
+def restated(text: str) -> str:
+    """A fact in other words."""
+    return _FACT.sub(r"By \4, \3 cases had been recorded on \1 by the \2.", text)
+
+
+def _query(pen: _Pen, values: Mapping[str, str]) -> Any:
+    theme = theme_of(values["subtopic"])
+    return {"query": pen.plant("vague", f"Tell about {theme}") if pen.errs("vague") else f"What is said about {theme}?"}
+
+
+def _article(pen: _Pen, values: Mapping[str, str]) -> Any:
+    items = json.loads(values["insights"])
+    opening = f"This is account {values['n_document']} of {values['n_documents']}, told like this: {values['angle']}."
+    length = int(values["n_words"]) // max(1, len(items))
+    paragraphs = [_padded(pen.draw, pen.told(item), length) for item in items]
+    return {"title": f"Account {values['n_document']}", "text": "\n\n".join([opening, *paragraphs])}
+
+
+def _padded(draw: Random, said: Sequence[str], n_words: int) -> str:
+    text = [draw.choice(_FILLER), *said]
+    while sum(len(sentence.split()) for sentence in text) < n_words:
+        text.append(draw.choice(_FILLER))
+    return " ".join(text)
+
+
+def _remove(pen: _Pen, values: Mapping[str, str]) -> Any:
+    text = values["text"]
+    for item in json.loads(values["insights"]):
+        if pen.errs("leaks"):
+            pen.plant("leaks", item["fact"])
+        else:
+            text = text.replace(item["fact"], "").replace("  ", " ")
+    return {"title": values["title"], "text": text}
+
+
+def _add(pen: _Pen, values: Mapping[str, str]) -> Any:
+    added = [sentence for item in json.loads(values["insights"]) for sentence in pen.told(item)]
+    return {"title": values["title"], "text": "\n\n".join([values["text"], *added])}
+
+
+def _chapter(pen: _Pen, values: Mapping[str, str]) -> Any:
+    people = values["setting"].rpartition("Participants: ")[2].split(", ")
+    said = pen.told({"fact": values["insight"], "subtopic": values["subtopic"]})
+    place = f"chapter {values['n_chapter']} of conversation {values['n_document']}"
+    lines = [f"Welcome to {place}.", *said, *pen.draw.sample(_FILLER, 2)]
+    return {"text": "\n".join(f"{people[turn % len(people)]}: {line}" for turn, line in enumerate(lines))}
+
+
+def _answer(pen: _Pen, values: Mapping[str, str]) -> Any:
+    theme = values["query"].rstrip("?").split()[-1].lower()
+    known = [fact(pen.faults.seed, theme, number) for number in range(_FIRST_FACTS) if pen.errs("knows")]
+    return {"facts": [pen.plant("knows", text) for text in known] or ["Nobody can know that."]}
+
+
+_TASKS: Mapping[str, Callable[[_Pen, Mapping[str, str]], Any]] = {
+    "synthesize_subtopics": _subtopics,
+    "synthesize_insights": _insights,
+    "synthesize_query": _query,
+    "synthesize_article": _article,
+    "synthesize_remove": _remove,
+    "synthesize_add": _add,
+    "synthesize_chapter": _chapter,
+    "synthesize_answer": _answer,
+}
+assert _TASKS.keys() <= FORMS.keys()

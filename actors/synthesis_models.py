@@ -1,0 +1,91 @@
+"""
+The planner, writer and verifier of a synthesis: they carry its plans out over the chat pool.
+
+A call that failed for a passing reason, or because the model or its key is wrong, ends the plan with an error: it is no
+fault of what was asked, and must not decide what a benchmark holds. The same command again goes on from the ledger. Any
+other failure (a refusal, an empty or cut reply) is an attempt that was rejected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from actors.call_context import CallContext
+from actors.chat import load_prompt, open_pool, prompt_request, token_counter
+from actors.chat_model import ChatModel
+from longform.chat import call_id
+from longform.errors import LongformError
+from longform.model_settings import ChatSettings
+from longform.retries import may_pass
+from longform.synthesis.asking import Ask, Plan, Reply
+from longform.synthesis.replies import FORMS, schema_of
+from longform.synthesis.settings import ModelSynthesis, Role
+
+Value = TypeVar("Value")
+
+_OF_THE_CONFIGURATION = re.compile(r"http_40[134]$|insufficient_quota$|unsupported_|context_exceeds_window|script_")
+
+
+class SynthesisModels:
+    """
+    Many plans at once, on one event loop.
+
+    Args:
+        config: Which models.
+        open_model: Opens one; a model in several roles is opened once.
+    """
+
+    def __init__(self, config: ModelSynthesis, open_model: Callable[[ChatSettings], ChatModel]) -> None:
+        self._config = config
+        opened: dict[str, ChatModel] = {}
+        for settings in config.chats.values():
+            if (key := settings.model_dump_json()) not in opened:
+                opened[key] = open_model(settings)
+        self._chats: Mapping[Role, ChatModel] = {
+            role: opened[settings.model_dump_json()] for role, settings in config.chats.items()
+        }
+        self._counters = {role: token_counter(chat.accepted, None) for role, chat in self._chats.items()}
+        self._prompts = {name: load_prompt(name, config.prompts) for name in FORMS}
+
+    async def carry_out(self, plan: Plan[Value]) -> Value:
+        """
+        What *plan* makes.
+
+        Raises:
+            LongformError: A call failed for a reason that may pass, or that lies in the configuration.
+            BudgetReachedError: The command may not spend more.
+        """
+        try:
+            asks = next(plan)
+            while True:
+                asks = plan.send(await asyncio.gather(*(self._reply(ask) for ask in asks)))
+        except StopIteration as ended:
+            value: Value = ended.value
+            return value
+
+    async def close(self) -> None:
+        await asyncio.gather(*(chat.close() for chat in {id(chat): chat for chat in self._chats.values()}.values()))
+
+    async def _reply(self, ask: Ask) -> Reply:
+        settings, chat = self._config.chats[ask.role], self._chats[ask.role]
+        schema = schema_of(FORMS[ask.prompt]) if chat.accepted.json_schema else None
+        text = self._prompts[ask.prompt].render(**ask.fields)
+        request = prompt_request(settings, text, count_tokens=self._counters[ask.role], json_schema=schema)
+        temperature = settings.temperature if ask.temperature is None else ask.temperature
+        request = replace(request, temperature=temperature, repeat=self._config.seed)
+        reply = await chat.complete(request)
+        if reply.failure is not None and (may_pass(reply.failure) or _OF_THE_CONFIGURATION.match(reply.failure)):
+            raise LongformError(
+                f"a call of model {settings.model!r} failed ({reply.failure}), which says nothing of what was asked: "
+                "once that is mended, the same command goes on from here"
+            )
+        return Reply(reply.text, reply.failure, call_id(settings, request))
+
+
+def open_models(config: ModelSynthesis, context: CallContext) -> SynthesisModels:
+    """The models behind the pool: within their limits, recorded, never paid twice."""
+    return SynthesisModels(config, lambda settings: open_pool(settings, context))

@@ -1,0 +1,171 @@
+"""`longform synthesize-models`: what it leaves behind, what it refuses, and what is left when it is killed."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from actors.benchmark import Benchmark
+from actors.fake_provider import fake_process
+from actors.storage import Folder
+from jobs.calling import Calling
+from jobs.cluster import Cluster
+from jobs.synthesize_models import main, read_config, synthesize_with_models
+from longform.errors import UsageError
+from longform.fake_settings import FakeSettings
+from longform.records import gold_documents
+from tests.jobs.killing import WORKERS, Command, Fake, bill, until
+
+SIZES = {"subtopics": 3, "insights": 3, "least_insights": 2, "documents": 8, "words": 60}
+SMALL = [f"sizes.{name}={value}" for name, value in SIZES.items()] + ["sizes.subtopics_per_document=3"]
+
+
+# ---------------------------------------------------------------- what it leaves
+
+
+@pytest.fixture(scope="module")
+def bench(ray_session: None, tmp_path_factory: pytest.TempPathFactory) -> str:
+    url = str(tmp_path_factory.mktemp("made") / "bench")
+    synthesize(url)
+    return url
+
+
+def synthesize(url: str, *changes: str) -> dict[str, Any]:
+    return synthesize_with_models(
+        read_config("rehearsal", [*SMALL, *changes]),
+        url,
+        cluster=Cluster(address=None, workers=2),
+        calling=Calling("test", ledger=f"{url}-ledger"),
+    )
+
+
+@pytest.mark.ray
+def test_it_leaves_a_benchmark_and_an_account_of_every_attempt(bench: str) -> None:
+    made, account = Benchmark(bench), Folder(bench).read_json("synthesis.json")
+    assert [len(made.documents(haystack)) for haystack in made.haystack_ids] == [8, 8]
+    assert {query.domain for query in made.queries.values()} == {"news", "conversation"}
+    assert min(map(len, gold_documents(made.qrels).values())) >= 5
+
+    attempts = Counter((row["check"], row["verdict"]) for row in Folder(bench).read("attempts").to_pylist())
+    counted = {
+        (row["check"], verdict): row[verdict]
+        for row in account["checks"]
+        for verdict in ("accepted", "rejected", "exhausted")
+        if row[verdict]
+    }
+    assert attempts == counted
+    assert attempts["article omissions", "accepted"] + attempts["article omissions", "exhausted"] == 8
+    assert all(0 <= len(one["known_without_documents"]) < one["insights"] for one in account["haystacks"])
+    assert account["dataset_hash"] == made.manifest["dataset_hash"]
+
+
+@pytest.mark.ray
+def test_again_it_calls_nobody_and_writes_the_same_and_another_configuration_is_refused(bench: str) -> None:
+    before = contents(Path(bench))
+    account = synthesize(bench)
+    assert contents(Path(bench)) == before
+    assert account == Folder(bench).read_json("synthesis.json")
+    with pytest.raises(UsageError, match="another benchmark"):
+        synthesize(bench, "seed=2")
+
+
+def contents(bench: Path) -> dict[str, bytes]:
+    """The files of a benchmark, but for the folder of what it was made from."""
+    return {
+        str(file.relative_to(bench)): file.read_bytes()
+        for file in sorted(bench.rglob("*"))
+        if file.is_file() and file.relative_to(bench).parts[0] != "synthesis"
+    }
+
+
+# ---------------------------------------------------------------- what it refuses
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        pytest.param("sizes.documents=5", "ask for 14 documents", id="too-few-documents"),
+        pytest.param("sizes.words=5000", "set it to 10000 or more", id="reply-too-short"),
+        pytest.param("seed=-1", "greater than or equal to 0", id="no-seed"),
+        pytest.param("writer.script=novel", "one of", id="unknown-script"),
+        pytest.param("planner={model: o1-mini}", "does not accept temperature", id="no-temperature"),
+        pytest.param("topics.0.seed_files=[nowhere.txt]", "seed file cannot be read", id="no-seed-file"),
+        pytest.param("prompts=nowhere", "does not exist", id="no-prompts"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_the_first_call(
+    change: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-secret")
+    assert main(["rehearsal", "--out", str(tmp_path / "bench"), "--set", change]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- killed
+
+
+@dataclass(frozen=True)
+class Making:
+    """A synthesis over the fake provider."""
+
+    config: Path
+
+    def command(self, folder: Path, until: str) -> list[str]:
+        paths = ["--out", f"{folder}/bench", "--ledger", f"{folder}/ledger"]
+        return ["jobs.synthesize_models", str(self.config), *paths, "--workers", str(WORKERS)]
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Fake]:
+    with fake_process(FakeSettings(delay_s=0.2)) as url:
+        yield Fake(url)
+
+
+@pytest.fixture(scope="module")
+def making(provider: Fake, tmp_path_factory: pytest.TempPathFactory) -> Making:
+    file = tmp_path_factory.mktemp("config") / "killed.yaml"
+    config = read_config("rehearsal", SMALL).model_dump(mode="json", exclude_none=True)
+    for role in ("writer", "verifier", "outsider"):
+        # refusals are no answers: the ledger does not keep them, and they may be asked for again
+        model = config[role]["model"].replace("refusals=0.02", "refusals=0")
+        config[role] = {"model": model, "max_tokens": 2000, "base_url": provider.url, "concurrency": 8}
+    file.write_text(yaml.safe_dump(config))
+    return Making(file)
+
+
+@pytest.mark.slow
+def test_killed_the_same_command_makes_the_same_benchmark_and_repeats_no_finished_call(
+    making: Making, provider: Fake, tmp_path: Path
+) -> None:
+    undisturbed = tmp_path / "undisturbed"
+    undisturbed.mkdir()
+    with Command(making, undisturbed) as command:
+        code = command.wait()
+        assert code in (0, 3), command.said()
+    n_calls = provider.counters()["accepted"]
+    assert provider.served_again() == []
+
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    provider.reset()
+    with Command(making, killed) as command:
+        command.reach(provider, 3 * n_calls // 5)  # the outlines are done, and some of the documents
+        command.signal(signal.SIGKILL)
+        command.gone()
+        until(lambda: provider.counters()["in_flight"] == 0, "the provider sees that nobody waits for replies")
+    assert provider.counters()["accepted"] < n_calls
+    with Command(making, killed) as command:
+        assert command.wait() == code, command.said()
+
+    assert contents(killed / "bench") == contents(undisturbed / "bench")
+    found = bill(provider, killed)
+    assert found.ledger.answered == n_calls
+    assert found.n_again <= found.ledger.open
