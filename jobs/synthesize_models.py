@@ -4,7 +4,8 @@ Make a benchmark whose documents chat models write and check: 1:N; a document th
     longform synthesize-models CONFIG --out BENCH
 
 Reads   a configuration: topics, sizes, caps of the loops, the models
-Writes  documents, queries, targets, qrels, attempts; synthesis.json (what was accepted and rejected); benchmark.json.
+Writes  documents, queries, targets, qrels, attempts; synthesis.json (what was accepted and rejected); benchmark.json;
+        SummHay's files and audit.json.
         BENCH/synthesis holds outlines and drafts, so that a second call of the same command goes on where one ended
 """
 
@@ -27,6 +28,7 @@ from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
 from jobs.stage import Row, Stage, Task, run_stage
+from jobs.synthesis_files import export_summhay, write_audit
 from jobs.synthesis_workers import draft_of, draft_worker, outline_worker
 from jobs.write_benchmark import write_benchmark
 from longform import __version__
@@ -315,7 +317,10 @@ def synthesize_with_models(
     """
     synthesis = Synthesis(config, out_url, cluster=cluster, calling=calling)
     outline_ids = synthesis.outline()
-    return synthesis.collect(outline_ids, synthesis.write(outline_ids))
+    account = synthesis.collect(outline_ids, synthesis.write(outline_ids))
+    export_summhay(out_url)
+    write_audit(out_url, seed=config.seed)
+    return account
 
 
 def _nothing_accepted(haystack_id: str, outline: Row) -> str:
