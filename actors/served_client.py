@@ -98,7 +98,7 @@ class ServedClient:
 
 
 def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300.0) -> Send:
-    """Sends to a server; one connection pool for each call of this, closed when the process ends."""
+    """Sends to a server, over a connection for each request: a request is a list, and takes long beside it."""
     import aiohttp
 
     headers = {"Authorization": f"Bearer {token}"} if token else {}

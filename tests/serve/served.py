@@ -70,6 +70,11 @@ class LengthJudge:
         return "short" if len(unit["text"].split()) <= unit["most_words"] * self._strictness else "long"
 
 
+def no_judge(name: str, *, threads: int) -> object:
+    """What a mistaken configuration may name."""
+    return (name, threads)
+
+
 def small_backends(**batching: Any) -> Backends:
     """An embedder, a reranker of logits shown as probabilities, and two judges."""
     how = Batching(**batching)

@@ -132,7 +132,7 @@ async def test_a_judge_of_a_new_kind_is_one_entry_of_the_configuration() -> None
         pytest.param({"make": "no.such.module:Judge"}, "cannot import", id="no-module"),
         pytest.param({"make": "tests.serve.served:NoJudge"}, "cannot import", id="no-attribute"),
         pytest.param({"make": "tests.serve.served:LengthJudge", "settings": {"x": 1}}, "these settings", id="settings"),
-        pytest.param({"make": "builtins:dict"}, "a judge with item", id="no-judge"),
+        pytest.param({"make": "tests.serve.served:no_judge"}, "a judge with item", id="no-judge"),
     ],
 )
 def test_what_is_no_judge_is_refused(entry: dict[str, Any], said: str) -> None:
