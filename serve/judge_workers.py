@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -92,7 +93,8 @@ class SupportWorker:
             score_kind="probability",
             **_card(_support_card(settings)),
         )
-        self.run([("A document is a text.", "It is a text.")])
+        with ThreadPoolExecutor(max_workers=1) as thread:  # this one may have a loop that runs, as a replica's has
+            thread.submit(self.run, [("A document is a text.", "It is a text.")]).result()
 
     def split(self, item: Mapping[str, Any]) -> list[Any]:
         return [(item["document"], sentence) for sentence in item["sentences"]]

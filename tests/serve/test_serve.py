@@ -26,7 +26,11 @@ def served(ray_session: None, unused_tcp_port_factory: Callable[[], int]) -> Ite
     port = unused_tcp_port_factory()
     serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
     (application,) = yaml.safe_load(Path("serve/config.yaml").read_text())["applications"]
-    serve.run(build(application["args"]), name=application["name"], route_prefix="/")
+    try:
+        serve.run(build(application["args"]), name=application["name"], route_prefix="/")
+    except RuntimeError as error:
+        found = serve.status().applications[application["name"]].deployments
+        raise AssertionError({name: one.message for name, one in found.items()}) from error
     yield f"http://127.0.0.1:{port}"
     serve.shutdown()
 

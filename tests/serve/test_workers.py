@@ -18,7 +18,7 @@ from longform.support_judging import SupportGroup
 from serve.deployments import load_worker
 from serve.engine import Engine
 from serve.judge_workers import NO_CARD, CoverageItem, item_type
-from serve.settings import Settings, parse_settings
+from serve.settings import Batching, Settings, parse_settings
 from tests.actors.tiny_checkpoints import save_bert
 from tests.serve.served import LengthItem
 
@@ -84,6 +84,13 @@ def test_a_checkpoint_judges_and_has_no_card(tmp_path: Path) -> None:
     (work,) = worker.run([("the bank cut a rate", "the fed cut a rate")])
     assert 0 < work.content[0]["probability"] < 1
     assert (worker.about.card, worker.about.card_reason) == (None, NO_CARD)
+
+
+async def test_a_judge_is_made_and_asked_where_a_loop_runs() -> None:
+    """A replica is made inside its event loop."""
+    worker = loaded("judges", {"task": "support", "judge": {"kind": "offline"}})
+    found = await Engine(worker, Batching()).ask([{"document": DOCUMENT, "sentences": SENTENCES}])
+    assert [answer.content[0]["answer"] for answer in found.answers[0]] == ["supported", "unsupported", None]
 
 
 def test_another_judges_card_is_refused(tmp_path: Path) -> None:
