@@ -65,9 +65,9 @@ class Found(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """The queue is full; ask again after so many seconds."""
+    """The queue is full: ask again after so many seconds; None: the request is too large for it, whenever it comes."""
 
-    retry_after_s: float
+    retry_after_s: float | None
 
 
 class QueueFullError(LongformError):
@@ -76,6 +76,13 @@ class QueueFullError(LongformError):
     def __init__(self, retry_after_s: float) -> None:
         super().__init__(f"the queue is full; ask again in {math.ceil(retry_after_s)} s")
         self.retry_after_s = retry_after_s
+
+
+class TooLargeError(LongformError):
+    """One request is more work than the queue may hold."""
+
+    def __init__(self) -> None:
+        super().__init__("the request is more work than this model's queue may hold; split it")
 
 
 class UnavailableError(LongformError):

@@ -137,6 +137,8 @@ def over_handle(handle: Any) -> Send:
         except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
             return Reply(503, type(error).__name__)
         if isinstance(found, Refusal):
+            if found.retry_after_s is None:
+                return Reply(413, "the request is more work than the model's queue may hold; split it")
             return Reply(429, "the queue is full", found.retry_after_s)
         return Reply(200, _judged(found) if path == "/v1/judge" else _reranked(found))
 

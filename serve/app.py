@@ -163,8 +163,11 @@ def check_texts(items: Any, limits: Limits) -> None:
     longest = max(map(len, texts), default=0)
     if longest > limits.text_chars:
         raise ApiError(413, f"expected texts of at most {limits.text_chars} characters, found one of {longest}")
-    if any("\ud800" <= character <= "\udfff" for text in texts if not text.isascii() for character in text):
-        raise ApiError(422, "expected texts of Unicode characters, found half of a surrogate pair")
+    try:
+        for text in texts:
+            text.encode()
+    except UnicodeEncodeError:
+        raise ApiError(422, "expected texts of Unicode characters, found half of a surrogate pair") from None
 
 
 def _texts(value: Any) -> list[str]:

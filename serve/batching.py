@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from actors.served import QueueFullError
+from actors.served import QueueFullError, TooLargeError
 
 _FAILURES = 3
 """Batches that may fail one after another before the replica calls itself ill."""
@@ -82,8 +82,11 @@ class TokenBatcher:
 
         Raises:
             QueueFullError: Nothing of it was queued.
+            TooLargeError: Nor will it ever be.
             Exception: What *run* raised for a unit of them.
         """
+        if sum(costs) > self._queue_tokens:
+            raise TooLargeError
         if self.waiting_tokens >= self._queue_tokens:
             raise QueueFullError(self.retry_after_s())
         loop = asyncio.get_running_loop()

@@ -20,7 +20,7 @@ from ray.serve.config import BackpressureConfig, RequestRouterConfig
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from ray.serve.handle import DeploymentHandle
 
-from actors.served import About, Found, QueueFullError, Refusal, UnavailableError
+from actors.served import About, Found, QueueFullError, Refusal, TooLargeError, UnavailableError
 from serve.access import Access, read_tokens
 from serve.app import Backends, ServedJudge, make_app
 from serve.engine import Backend, Engine, Worker
@@ -60,6 +60,8 @@ class Replica:
             return await self._engine.ask(items)
         except QueueFullError as error:
             return Refusal(error.retry_after_s)
+        except TooLargeError:
+            return Refusal(None)
 
     async def about(self) -> About:
         return await self._engine.about()
@@ -138,7 +140,7 @@ class HandleBackend:
         except (RayActorError, DeploymentUnavailableError) as error:
             raise UnavailableError(f"{self._deployment}: {type(error).__name__}") from error
         if isinstance(found, Refusal):
-            raise QueueFullError(found.retry_after_s)
+            raise TooLargeError if found.retry_after_s is None else QueueFullError(found.retry_after_s)
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
@@ -59,6 +60,7 @@ class Backend(Protocol):
 
         Raises:
             QueueFullError: Too much is waiting; nothing of this was queued.
+            TooLargeError: This is more than may ever wait.
             UnavailableError: The model cannot be reached now.
         """
 
@@ -93,25 +95,33 @@ class Engine:
 
     async def ask(self, items: Sequence[Any]) -> Found:
         split = [self._worker.split(item) for item in items]
-        keys = [[self._key(unit) for unit in units] for units in split]
+        texts = Texts()
+        keys = [[content_key(self._worker.about.version, texts.digests(unit)) for unit in units] for units in split]
         wanted = {key: unit for of, units in zip(keys, split, strict=True) for key, unit in zip(of, units, strict=True)}
         known = {key: self._kept[key] for key in wanted if key in self._kept}
         new = {key: unit for key, unit in wanted.items() if key not in known}
-        costs = [self._cost(unit) for unit in new.values()]
-        found = dict(zip(new, await self._batcher.ask(list(new.values()), costs), strict=True))
+        units = list(new.values())
+        found = dict(zip(new, await self._batcher.ask(units, self._costs(units, texts)), strict=True))
         self._keep({**known, **found})
         work = {**known, **found}
         answers = [[_answered(work[key], key, from_cache=key in known) for key in of] for of in keys]
         return Found(self._worker.about, answers)
 
-    def _key(self, unit: Any) -> str:
-        return content_key(self._worker.about.version, unit)
+    def _costs(self, units: Sequence[Any], texts: Texts) -> list[int]:
+        """
+        Tokens of each unit, no more than the window; a text that the unit before shares is counted there.
 
-    def _cost(self, unit: Any) -> int:
-        """Tokens of *unit*, estimated, since a tokenizer must not be read from two threads; no more than are read."""
+        They are estimated, since a tokenizer must not be read from two threads.
+        """
         window = self._worker.about.window
-        estimate = 1 + n_bytes(unit) // _BYTES_A_TOKEN
-        return estimate if window is None else min(estimate, window)
+        costs, before = [], None
+        for unit in units:
+            first = unit[0] if isinstance(unit, list | tuple) and unit else None
+            read = unit[1:] if first is not None and first is before else unit
+            estimate = 1 + texts.n_bytes(read) // _BYTES_A_TOKEN
+            costs.append(estimate if window is None else min(estimate, window))
+            before = first
+        return costs
 
     def _keep(self, found: dict[str, Work]) -> None:
         for key, work in found.items():
@@ -126,10 +136,29 @@ def _answered(work: Work, key: str, *, from_cache: bool) -> Answered:
     return Answered(work.content, work.tokens, work.truncated, from_cache, key)
 
 
-def n_bytes(value: Any) -> int:
-    """Of all texts in a JSON value."""
-    if isinstance(value, str):
-        return len(value.encode())
-    if isinstance(value, dict):
-        return sum(n_bytes(part) for part in value.values())
-    return sum(n_bytes(part) for part in value) if isinstance(value, list | tuple) else 0
+class Texts:
+    """Digests and sizes of a request's texts, each text read once however many units share it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, int]] = {}
+
+    def digests(self, value: Any) -> Any:
+        """A JSON value with a digest in place of each text."""
+        if isinstance(value, str):
+            return self._of(value)[0]
+        if isinstance(value, dict):
+            return {name: self.digests(part) for name, part in value.items()}
+        return [self.digests(part) for part in value] if isinstance(value, list | tuple) else value
+
+    def n_bytes(self, value: Any) -> int:
+        """Of all texts in a JSON value."""
+        if isinstance(value, str):
+            return self._of(value)[1]
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+        return sum(self.n_bytes(part) for part in parts)
+
+    def _of(self, text: str) -> tuple[str, int]:
+        if text not in self._known:
+            encoded = text.encode()
+            self._known[text] = (hashlib.sha256(encoded).hexdigest(), len(encoded))
+        return self._known[text]

@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from actors.served import QueueFullError, UnavailableError
+from actors.served import QueueFullError, TooLargeError, UnavailableError
 
 _LONGEST = 1000
 _UNAVAILABLE_S = 1
@@ -60,6 +60,10 @@ def add_error_answers(app: FastAPI) -> None:
     @app.exception_handler(QueueFullError)
     async def full(_: Request, error: QueueFullError) -> JSONResponse:
         return error_answer(429, str(error), retry_after_s=error.retry_after_s)
+
+    @app.exception_handler(TooLargeError)
+    async def large(_: Request, error: TooLargeError) -> JSONResponse:
+        return error_answer(413, str(error))
 
     @app.exception_handler(UnavailableError)
     async def away(_: Request, error: UnavailableError) -> JSONResponse:  # noqa: ARG001  its message may name a node

@@ -24,7 +24,7 @@ from longform.lexical_judge import QueryInsights, Reading, StemWeights, shipped_
 from longform.strict import Strict
 from longform.support_cards import KIND
 from longform.support_judging import SupportGroup, SupportVerdict
-from serve.engine import Work, n_bytes
+from serve.engine import Texts, Work
 from serve.settings import ServedCoverage, ServedJudge, ServedOther, ServedSupport
 
 NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
@@ -230,4 +230,4 @@ def _coverage_verdict(reading: Reading) -> dict[str, Any]:
 
 def _tokens(unit: Any) -> int:
     """An estimate: the offline judges have no tokenizer."""
-    return 1 + n_bytes(unit) // _BYTES_A_TOKEN
+    return 1 + Texts().n_bytes(unit) // _BYTES_A_TOKEN

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.served import UnavailableError
+from actors.served import QueueFullError, UnavailableError
 from serve.app import Backends
 from serve.engine import Engine
 from serve.settings import Batching
@@ -133,6 +133,29 @@ async def test_equal_units_are_computed_once() -> None:
         for texts in (["a", "b", "a"], ["b", "c"]):
             await asked.post("/rerank", json={"query": "q", "texts": texts})
     assert worker.batches == [[("q", "a"), ("q", "b")], [("q", "c")]]
+
+
+async def test_a_text_that_units_share_is_counted_once() -> None:
+    """A long document with many sentences would else be split into batches of one, and read in each."""
+    worker = CountingWorker("judge", None)
+    worker.about = worker.about._replace(window=None)
+    asked = Engine(worker, Batching(batch_tokens=300))
+    await asked.ask([{"query": "long " * 200, "texts": ["a", "b", "c"]}, {"query": "other " * 160, "texts": ["a"]}])
+    assert [len(batch) for batch in worker.batches] == [3, 1]
+
+
+async def test_a_full_queue_is_429_and_too_large_a_request_413() -> None:
+    backends = small_backends(queue_tokens=10)
+
+    class Full(Engine):
+        async def ask(self, items: Any) -> Any:
+            raise QueueFullError(6.2)
+
+    full = Backends(rerankers={"words": Full(CountingWorker(), Batching())}, embeddings=backends.embeddings)
+    async with client(local_app(full)) as asked:
+        refused = await asked.post("/rerank", json={"query": "a", "texts": ["a"]})
+        large = await asked.post("/v1/embeddings", json={"input": [f"{n}" * 30 for n in range(9)]})
+    assert (refused.status_code, refused.headers["retry-after"], large.status_code) == (429, "7", 413)
 
 
 async def test_what_is_not_served_is_not_found() -> None:

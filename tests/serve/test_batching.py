@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.served import QueueFullError
+from actors.served import QueueFullError, TooLargeError
 from serve.batching import TokenBatcher
 
 
@@ -65,7 +65,7 @@ async def test_a_full_queue_refuses_whole_requests() -> None:
     asked = batcher(gate, queue=5)
     running = asyncio.create_task(asked.ask(["running"], [1]))
     await entered(gate)
-    waiting = asyncio.create_task(asked.ask(["waiting"], [6]))
+    waiting = asyncio.create_task(asked.ask(["waiting"], [5]))
     await asyncio.sleep(0)
     with pytest.raises(QueueFullError) as refused:
         await asked.ask(["refused", "too"], [1, 1])
@@ -74,6 +74,11 @@ async def test_a_full_queue_refuses_whole_requests() -> None:
     assert await asyncio.gather(running, waiting) == [["<running>"], ["<waiting>"]]
     assert await asked.ask(["later"], [1]) == ["<later>"]
     assert "refused" not in [unit for batch in gate.batches for unit in batch]
+
+
+async def test_more_than_the_queue_may_hold_is_refused_for_good() -> None:
+    with pytest.raises(TooLargeError):
+        await batcher(lambda units: units, queue=5).ask(["a", "b"], [3, 3])
 
 
 async def test_a_unit_answers_for_itself_only() -> None:
