@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from longform.errors import UsageError
 from serve.access import Access, Tokens, is_loopback, read_tokens
 from serve.app import make_app
+from serve.errors import error_answer
 from serve.settings import AccessSettings, Limits
 from tests.serve.served import client, local_app, small_backends
 
@@ -174,6 +175,10 @@ async def test_a_malformed_request_is_named_by_field_and_not_repeated() -> None:
     assert "body.input.1" in message
     assert "secret_option" in message
     assert "my-secret" not in response.text
+
+
+def test_a_message_that_holds_half_a_character_can_be_sent() -> None:
+    assert b"half \\\\ud800" in error_answer(422, "half \ud800").body
 
 
 async def test_no_page_of_another_origin_may_read_answers() -> None:
