@@ -25,6 +25,9 @@ class CrossEncoderReranker:
     """
     A Sentence Transformers cross-encoder with one output, by hub name, folder or `package:NAME`.
 
+    Attributes:
+        window: Tokens the model reads of a pair, special tokens included.
+
     Raises:
         UsageError: The model cannot be loaded, or has several outputs (an entailment model is a judge, not a reranker).
     """
@@ -45,13 +48,26 @@ class CrossEncoderReranker:
         if self._model.num_labels != 1:
             msg = f"reranker {model!r}: expected one output, the relevance; found {self._model.num_labels}"
             raise UsageError(msg)
+        self.window: int = self._model.max_seq_length or self._model.tokenizer.model_max_length
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """The relevance of each text as a logit, rounded to 6 decimals. The model's window cuts long texts."""
-        if not texts:
+        return self.score_pairs([(query, text) for text in texts])
+
+    def lengths(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
+        """Tokens of each pair, special tokens included, uncut."""
+        if not pairs:
             return []
-        pairs = [(query, text) for text in texts]
-        logits = self._model.predict(pairs, batch_size=_BATCH_SIZE, show_progress_bar=False, convert_to_numpy=True)
+        queries, texts = ([pair[side] for pair in pairs] for side in (0, 1))
+        encoded = self._model.tokenizer(queries, texts, truncation=False, padding=False, verbose=False)
+        return [len(ids) for ids in encoded["input_ids"]]
+
+    def score_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """The same for pairs (query, text)."""
+        if not pairs:
+            return []
+        asked = list(pairs)
+        logits = self._model.predict(asked, batch_size=_BATCH_SIZE, show_progress_bar=False, convert_to_numpy=True)
         scores: list[float] = rounded(logits).tolist()
         return scores
 

@@ -1,1 +1,1 @@
-"""The actors behind Ray Serve. Deployments come with serving; until then this room keeps their place."""
+"""The actors behind Ray Serve: embeddings, rerankers and judges over HTTP, for other jobs and people."""

@@ -1,0 +1,161 @@
+"""
+Asks served judges and rerankers, by URL or by a deployment's handle.
+
+A dead replica, an overload and a `Retry-After` are waited out, up to a cap; a wrong request is an error at once. Send
+lists: one request with a hundred documents costs little more than one with one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from actors.served import Found, Refusal, verdicts
+from longform.errors import LongformError
+from longform.ranking import ranked
+
+_PASSING = frozenset({429, 500, 502, 503, 504})
+"""Statuses after which another try may succeed; Serve answers 500 when a replica dies under a request."""
+
+_FIRST_WAIT_S = 0.5
+
+
+class Reply(NamedTuple):
+    """
+    Attributes:
+        status: As of HTTP; 503: nobody was reached.
+        body: JSON; of an error, its message.
+        retry_after_s: What the server asked for; None: it did not say.
+    """
+
+    status: int
+    body: Any
+    retry_after_s: float | None = None
+
+
+Send = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
+"""A path and a JSON body -> the reply; never raises because of the other side."""
+
+
+class ServedClient:
+    """
+    Asks, again where that may help.
+
+    Args:
+        send: `over_http` or `over_handle`.
+        attempts: Of one request, at most.
+        most_wait_s: Before one attempt, whatever the server asks for.
+        sleep: Waits.
+    """
+
+    def __init__(
+        self,
+        send: Send,
+        *,
+        attempts: int = 8,
+        most_wait_s: float = 30.0,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._send = send
+        self._attempts = attempts
+        self._most_wait_s = most_wait_s
+        self._sleep = sleep
+
+    async def judge(self, judge: str, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """
+        The answer of `/v1/judge`: `results`, one an item in order, each with its `verdicts`; the judge's `card`.
+
+        Raises:
+            LongformError: The request is wrong, or nobody answered it in time.
+        """
+        answer: dict[str, Any] = await self._asked("/v1/judge", {"judge": judge, "items": list(items)})
+        return answer
+
+    async def rerank(self, model: str, query: str, documents: Sequence[str]) -> list[tuple[int, float]]:
+        """
+        (index, score) of all *documents*, best first.
+
+        Raises:
+            LongformError: As of `judge`.
+        """
+        if not documents:
+            return []
+        answer = await self._asked("/v1/rerank", {"model": model, "query": query, "documents": list(documents)})
+        return [(result["index"], result["relevance_score"]) for result in answer["results"]]
+
+    async def _asked(self, path: str, body: Mapping[str, Any]) -> Any:
+        for attempt in range(self._attempts):
+            reply = await self._send(path, body)
+            if reply.status == 200:
+                return reply.body
+            if reply.status not in _PASSING:
+                break
+            if attempt + 1 < self._attempts:
+                wait_s = reply.retry_after_s if reply.retry_after_s is not None else _FIRST_WAIT_S * 2**attempt
+                await self._sleep(min(wait_s, self._most_wait_s))
+        raise LongformError(f"{path} answered {reply.status} after {attempt + 1} attempts: {reply.body}")
+
+
+def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300.0) -> Send:
+    """Sends to a server, over a connection for each request: a request is a list, and takes long beside it."""
+    import aiohttp
+
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    async def send(path: str, body: Mapping[str, Any]) -> Reply:
+        timeout = aiohttp.ClientTimeout(total=timeout_s)
+        try:
+            async with (
+                aiohttp.ClientSession(headers=headers, timeout=timeout) as session,
+                session.post(f"{base_url.rstrip('/')}{path}", json=dict(body)) as response,
+            ):
+                if response.status == 200:
+                    return Reply(200, await response.json())
+                text = (await response.text())[:1000]
+                return Reply(response.status, text, _seconds(response.headers.get("Retry-After")))
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            return Reply(503, f"{type(error).__name__}: {error}")
+
+    return send
+
+
+def over_handle(handle: Any) -> Send:
+    """
+    Sends to one model's deployment of the same cluster: `serve.get_deployment_handle("judges-NAME", "longform")`.
+
+    The model named in a request is not read: a handle is of one model. Scores of a reranker are its own, a logit or a
+    cosine, whatever the configuration says of its HTTP answers.
+    """
+    from ray.exceptions import RayActorError
+    from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
+
+    async def send(path: str, body: Mapping[str, Any]) -> Reply:
+        items = body["items"] if path == "/v1/judge" else [{"query": body["query"], "texts": body["documents"]}]
+        try:
+            found: Found | Refusal = await handle.ask.remote(items)
+        except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
+            return Reply(503, type(error).__name__)
+        if isinstance(found, Refusal):
+            if found.retry_after_s is None:
+                return Reply(413, "the request is more work than the model's queue may hold; split it")
+            return Reply(429, "the queue is full", found.retry_after_s)
+        return Reply(200, _judged(found) if path == "/v1/judge" else _reranked(found))
+
+    return send
+
+
+def _judged(found: Found) -> dict[str, Any]:
+    about = found.about
+    stated = {"judge": about.name, "version": about.version, "card": about.card, "card_reason": about.card_reason}
+    return {**stated, "results": [{"verdicts": verdicts(answers)} for answers in found.answers]}
+
+
+def _reranked(found: Found) -> dict[str, Any]:
+    scores = [answer.content for answer in found.answers[0]]
+    return {"results": [{"index": place, "relevance_score": scores[place]} for place in ranked(scores)]}
+
+
+def _seconds(stated: str | None) -> float | None:
+    """A `Retry-After` in seconds; one that is a date is not read."""
+    return float(stated) if stated and stated.strip().isdigit() else None

@@ -1,0 +1,275 @@
+"""
+The HTTP application over any backends: embeddings, rerank, score, judge, and what describes them.
+
+It knows no Ray: `serve.deployments` puts deployment handles behind it, a test puts what it likes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from pydantic import Field, TypeAdapter, ValidationError, WithJsonSchema, create_model
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from actors.served import Found, QueueFullError, UnavailableError, verdicts
+from longform import __version__
+from longform.strict import Strict
+from serve.access import OPEN_PATH, Access
+from serve.engine import Backend
+from serve.errors import ApiError, add_error_answers, error_answer
+from serve.guard import Counts, Guard, metrics_text
+from serve.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind, usage
+from serve.schemas import EmbeddingRequest, JudgeAnswer, RerankRequest, ScoreRequest
+from serve.settings import Limits
+
+RERANK_PATHS = ("/rerank", "/v1/rerank", "/v2/rerank")
+_DESCRIBE_S = 5.0
+"""How long `/info` waits for a model that may be starting."""
+
+
+class ServedJudge(NamedTuple):
+    """A judge and the type of one item of its requests."""
+
+    backend: Backend
+    item: type[Strict]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backends:
+    """What is served, by name; the first of a kind answers requests that name none."""
+
+    embeddings: Mapping[str, Backend] = field(default_factory=dict)
+    rerankers: Mapping[str, Backend] = field(default_factory=dict)
+    judges: Mapping[str, ServedJudge] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Name -> kind, of all."""
+        kinds = {"embedding": self.embeddings, "rerank": self.rerankers, "judge": self.judges}
+        return {name: kind for kind, named in kinds.items() for name in named}
+
+    @property
+    def every(self) -> dict[str, Backend]:
+        return {**self.embeddings, **self.rerankers, **{name: judge.backend for name, judge in self.judges.items()}}
+
+
+def make_app(backends: Backends, access: Access) -> FastAPI:
+    """The application. Its counts are its own; CORS is off, since no browser page is meant to ask."""
+    app = FastAPI(title="longform", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
+    counts = Counts()
+    add_error_answers(app)
+    _add_models(app, backends, access.limits, counts)
+    if backends.judges:
+        _add_judges(app, backends.judges, access.limits, counts)
+    _add_descriptions(app, backends, counts)
+    paths = {route.path for route in app.routes if isinstance(route, APIRoute)} | {"/openapi.json"}
+    app.add_middleware(Guard, access=access, counts=counts, paths=paths)
+    return app
+
+
+def _add_models(app: FastAPI, backends: Backends, limits: Limits, counts: Counts) -> None:
+    """The paths of vectors and scores."""
+
+    @app.post("/v1/embeddings")
+    async def embeddings(request: EmbeddingRequest) -> Response:
+        name, backend = _chosen(backends.embeddings, request.model, "embedding")
+        found = await _asked(name, backend, [{"texts": list(request.input)}], limits, counts)
+        return JSONResponse(_embedding_answer(request, found))
+
+    async def rerank(request: RerankRequest) -> Response:
+        name, backend = _chosen(backends.rerankers, request.model, "rerank")
+        found = await _asked(name, backend, [{"query": request.query, "texts": request.all_texts}], limits, counts)
+        answers, about = found.answers[0], found.about
+        check_windows(request, answers, about)
+        if request.texts is not None:
+            kind = {"X-Score-Kind": str(tei_score_kind(request, about))}
+            return JSONResponse(tei_answer(request, answers, about), headers=kind)
+        return JSONResponse(object_answer(request, answers, about, _new_id("rerank")))
+
+    for path in RERANK_PATHS:
+        app.post(path, name=path.strip("/").replace("/", "_"))(rerank)
+
+    @app.post("/score")
+    async def score(request: ScoreRequest) -> Response:
+        name, backend = _chosen(backends.rerankers, request.model, "rerank")
+        items = [{"query": first, "texts": [second]} for first, second in request.pairs]
+        return JSONResponse(_score_answer(await _asked(name, backend, items, limits, counts)))
+
+
+def _add_judges(app: FastAPI, judges: Mapping[str, ServedJudge], limits: Limits, counts: Counts) -> None:
+    request_type = _judge_request(judges)
+
+    async def judge(request: Any) -> Response:
+        name, served = _chosen(judges, request.judge, "judge")
+        items = _items(served.item, request.items)
+        found = await _asked(name, served.backend, items, limits, counts)
+        return JSONResponse(_judge_answer(found))
+
+    judge.__annotations__["request"] = request_type
+    app.post("/v1/judge", response_model=JudgeAnswer)(judge)
+
+
+def _add_descriptions(app: FastAPI, backends: Backends, counts: Counts) -> None:
+    """The paths of what is served, and how it fares."""
+    started = int(time.time())
+
+    @app.get(OPEN_PATH)
+    async def health() -> Response:
+        """Says no more than that: who asks has no token."""
+        problems = await asyncio.gather(*(backend.problem() for backend in backends.every.values()))
+        if not any(problems):
+            return JSONResponse({"status": "ok"})
+        return error_answer(503, "a model does not work; /info says which", retry_after_s=10)
+
+    @app.get("/v1/models")
+    async def models() -> Response:
+        of = {"object": "model", "created": started, "owned_by": "longform"}
+        return JSONResponse({"object": "list", "data": [{"id": n, **of, "kind": k} for n, k in backends.kinds.items()]})
+
+    @app.get("/info")
+    async def info() -> Response:
+        described = await asyncio.gather(*(_described(backend) for backend in backends.every.values()))
+        return JSONResponse({"version": __version__, "models": dict(zip(backends.every, described, strict=True))})
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return PlainTextResponse(metrics_text(counts), media_type="text/plain; version=0.0.4")
+
+
+async def _asked(name: str, backend: Backend, items: Sequence[Any], limits: Limits, counts: Counts) -> Found:
+    check_texts(items, limits)
+    found = await backend.ask(items)
+    counts.add(name, (answer for of in found.answers for answer in of))
+    return found
+
+
+def check_texts(items: Any, limits: Limits) -> None:
+    """
+    Raises:
+        ApiError: A text is too long or cannot be encoded, or there are too many.
+    """
+    texts = _texts(items)
+    if len(texts) > limits.texts:
+        raise ApiError(413, f"expected at most {limits.texts} texts in a request, found {len(texts)}; send several")
+    longest = max(map(len, texts), default=0)
+    if longest > limits.text_chars:
+        raise ApiError(413, f"expected texts of at most {limits.text_chars} characters, found one of {longest}")
+    try:
+        for text in texts:
+            text.encode()
+    except UnicodeEncodeError:
+        raise ApiError(422, "expected texts of Unicode characters, found half of a surrogate pair") from None
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return [text for part in parts for text in _texts(part)]
+
+
+def _chosen(named: Mapping[str, Any], name: str | None, kind: str) -> tuple[str, Any]:
+    """The one that is called *name*, the first without a name."""
+    if name in named or (name is None and named):
+        chosen = next(iter(named)) if name is None else name
+        return chosen, named[chosen]
+    raise ApiError(404, f"no such {kind} model here; expected one of {list(named)}")
+
+
+def _judge_request(judges: Mapping[str, ServedJudge]) -> type[Strict]:
+    """The request's type; its published schema has those of all items."""
+    schemas = {served.item.__name__: served.item.model_json_schema() for served in judges.values()}
+    schema = {"type": "array", "minItems": 1, "items": {"anyOf": list(schemas.values())}}
+    items = Annotated[list[dict[str, Any]], Field(min_length=1), WithJsonSchema(schema)]
+    return create_model("JudgeRequest", __base__=Strict, judge=(str | None, None), items=(items, ...))
+
+
+def _items(item: type[Strict], given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The items as the judge expects them."""
+    try:
+        read: list[Strict] = TypeAdapter(list[item]).validate_python(given)  # type: ignore[valid-type]
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part)[:80] for part in ("items", *first["loc"]))
+        raise ApiError(422, f"{place}: {first['msg']}; this judge's items have {list(item.model_fields)}") from None
+    return [one.model_dump() for one in read]
+
+
+def _embedding_answer(request: EmbeddingRequest, found: Found) -> dict[str, Any]:
+    answers, about = found.answers[0], found.about
+    if request.dimensions not in (None, about.dimensions):
+        raise ApiError(422, f"dimensions: expected none or {about.dimensions}, which this model has")
+    return {
+        "object": "list",
+        "model": about.name,
+        "data": [
+            {
+                "object": "embedding",
+                "index": index,
+                "embedding": _vector(answer.content, request.encoding_format),
+                "truncated": answer.truncated,
+            }
+            for index, answer in enumerate(answers)
+        ],
+        "usage": usage(answers),
+    }
+
+
+def _vector(vector: Any, encoding: str) -> Any:
+    values = np.asarray(vector, dtype="<f4")
+    return base64.b64encode(values.tobytes()).decode() if encoding == "base64" else values.tolist()
+
+
+def _score_answer(found: Found) -> dict[str, Any]:
+    answers, kind = [of[0] for of in found.answers], found.about.score_kind
+    return {
+        "id": _new_id("score"),
+        "object": "list",
+        "created": int(time.time()),
+        "model": found.about.name,
+        "score_kind": kind,
+        "data": [
+            {"index": i, "object": "score", "score": in_kind(answer.content, kind), "truncated": answer.truncated}
+            for i, answer in enumerate(answers)
+        ],
+        "usage": usage(answers),
+    }
+
+
+def _judge_answer(found: Found) -> dict[str, Any]:
+    about = found.about
+    units = [answer for of in found.answers for answer in of]
+    return {
+        "id": _new_id("judge"),
+        "judge": about.name,
+        "task": about.task,
+        "version": about.version,
+        "score_kind": about.score_kind,
+        "card": about.card,
+        "card_reason": about.card_reason,
+        "from_cache": all(answer.from_cache for answer in units),
+        "results": [{"verdicts": verdicts(of)} for of in found.answers],
+        "usage": {**usage(units), "estimated": True},
+    }
+
+
+async def _described(backend: Backend) -> dict[str, Any]:
+    """What the model says of itself, and its problem; null where it cannot be asked now."""
+    try:
+        about = (await asyncio.wait_for(backend.about(), _DESCRIBE_S))._asdict()
+        return {**about, "problem": await backend.problem()}
+    except (TimeoutError, QueueFullError, UnavailableError):
+        return {"about": None, "reason": "it did not answer in time; it may be starting", "problem": None}
+
+
+def _new_id(kind: str) -> str:
+    return f"{kind}-{uuid.uuid4().hex}"

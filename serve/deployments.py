@@ -1,0 +1,202 @@
+"""
+The application on Ray Serve: one deployment a model, and an ingress before them.
+
+    serve deploy serve/config.yaml
+
+A deployment is a thin wrapper of the classes that `serve.app` and the jobs use. Callers wait inside a replica, in a
+queue that refuses, not in Serve's router, which slows down far below what the replicas can do once they are full.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI
+from ray import serve
+from ray.serve.config import BackpressureConfig, RequestRouterConfig
+from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
+from ray.serve.handle import DeploymentHandle
+
+from actors.served import About, Found, QueueFullError, Refusal, TooLargeError, UnavailableError
+from serve.access import Access, read_tokens
+from serve.app import Backends, ServedJudge, make_app
+from serve.engine import Backend, Engine, Worker
+from serve.judge_workers import item_type, load_judge
+from serve.settings import ServedCrossEncoder, ServedEncoder, Settings, parse_settings
+from serve.workers import CosineWorker, CrossEncoderWorker, EmbeddingWorker
+
+KINDS = ("embeddings", "rerankers", "judges")
+"""The sections of the settings; the deployment of an entry is called `KIND-NAME`."""
+
+_ROUTER = RequestRouterConfig(initial_backoff_s=0.01, backoff_multiplier=1.5, max_backoff_s=0.05)
+
+
+@serve.deployment(
+    max_ongoing_requests=200,
+    max_queued_requests=400,
+    request_router_config=_ROUTER,
+    max_constructor_retry_count=3,
+    graceful_shutdown_timeout_s=60,
+    ray_actor_options={"num_cpus": 0.25},
+)
+class Replica:
+    """
+    One model in memory.
+
+    Raises:
+        UsageError: It cannot be loaded; Serve states the reason after three tries.
+    """
+
+    def __init__(self, arguments: Mapping[str, Any], kind: str, name: str) -> None:
+        settings = parse_settings(arguments)
+        self._engine = Engine(load_worker(settings, kind, name), getattr(settings, kind)[name].batching)
+
+    async def ask(self, items: Sequence[Any]) -> Found | Refusal:
+        """The answers; a refusal is an answer too, since an error would cross the wire as another type."""
+        try:
+            return await self._engine.ask(items)
+        except QueueFullError as error:
+            return Refusal(error.retry_after_s)
+        except TooLargeError:
+            return Refusal(None)
+
+    async def about(self) -> About:
+        return await self._engine.about()
+
+    def check_health(self) -> None:
+        self._engine.check_health()
+
+
+@serve.deployment(
+    max_ongoing_requests=500,
+    max_queued_requests=1000,
+    backpressure_config=BackpressureConfig(status_code=429, retry_after_s=1),
+    request_router_config=_ROUTER,
+    max_constructor_retry_count=3,
+    graceful_shutdown_timeout_s=60,
+    ray_actor_options={"num_cpus": 0.1},
+)
+@serve.ingress()
+class Ingress:
+    """
+    The HTTP application.
+
+    Args:
+        arguments: The settings.
+        handles: Kind -> name -> the deployment's handle.
+
+    Raises:
+        UsageError: Tokens are wanted, and there are none.
+    """
+
+    def __init__(self, arguments: Mapping[str, Any], handles: Mapping[str, Mapping[str, DeploymentHandle]]) -> None:
+        self._settings = parse_settings(arguments)
+        self._handles = handles
+
+    def __serve_build_asgi_app__(self) -> FastAPI:
+        access = Access(
+            bind=bind_address(),
+            tokens=read_tokens(self._settings.access, os.environ),
+            on_loopback=self._settings.access.on_loopback,
+            limits=self._settings.limits,
+        )
+        found = {
+            kind: {name: HandleBackend(f"{kind}-{name}", handle) for name, handle in self._handles[kind].items()}
+            for kind in KINDS
+        }
+        return make_app(backends(self._settings, found), access)
+
+
+class HandleBackend:
+    """A `Backend` behind a deployment's handle."""
+
+    def __init__(self, deployment: str, handle: DeploymentHandle) -> None:
+        self._deployment = deployment
+        self._handle = handle
+
+    async def about(self) -> About:
+        about: About = await self._handle.about.remote()
+        return about
+
+    async def problem(self) -> str | None:
+        """What Serve's own health checks found; replicas are not asked, which would wake those that sleep."""
+        status = await asyncio.to_thread(serve.status)
+        for application in status.applications.values():
+            deployment = application.deployments.get(self._deployment)
+            if deployment is not None and deployment.status in ("UNHEALTHY", "DEPLOY_FAILED"):
+                return f"Serve says {deployment.status}"
+        return None
+
+    async def ask(self, items: Sequence[Any]) -> Found:
+        from ray.exceptions import RayActorError
+
+        try:
+            found: Found | Refusal = await self._handle.ask.remote(list(items))
+        except BackPressureError as error:
+            raise QueueFullError(error.retry_after_s or 1.0) from error
+        except (RayActorError, DeploymentUnavailableError) as error:
+            raise UnavailableError(f"{self._deployment}: {type(error).__name__}") from error
+        if isinstance(found, Refusal):
+            raise TooLargeError if found.retry_after_s is None else QueueFullError(found.retry_after_s)
+        return found
+
+
+def build(arguments: dict[str, Any]) -> Any:
+    """
+    The application that *arguments*, the `args:` of the configuration, describe.
+
+    Raises:
+        UsageError: The settings are wrong; nothing was started.
+    """
+    settings = parse_settings(arguments)
+    replica: Any = Replica  # the decorator makes a deployment of the class, which types do not tell
+    ingress: Any = Ingress
+    handles = {
+        kind: {
+            name: replica.options(name=f"{kind}-{name}").bind(arguments, kind, name) for name in getattr(settings, kind)
+        }
+        for kind in KINDS
+    }
+    return ingress.options(name="ingress").bind(arguments, handles)
+
+
+def load_worker(settings: Settings, kind: str, name: str) -> Worker:
+    """
+    The model of an entry, loaded.
+
+    Raises:
+        UsageError: It cannot be.
+    """
+    entry = getattr(settings, kind)[name]
+    if isinstance(entry, ServedEncoder):
+        return EmbeddingWorker(name, entry, threads=settings.threads)
+    if kind == "judges":
+        return load_judge(name, entry, threads=settings.threads)
+    if isinstance(entry, ServedCrossEncoder):
+        return CrossEncoderWorker(name, entry, threads=settings.threads)
+    return CosineWorker(name, entry, threads=settings.threads)
+
+
+def backends(settings: Settings, found: Mapping[str, Mapping[str, Backend]]) -> Backends:
+    """What the application asks, with the type of each judge's items."""
+    judges = {
+        name: ServedJudge(backend, item_type(name, settings.judges[name])) for name, backend in found["judges"].items()
+    }
+    return Backends(embeddings=found["embeddings"], rerankers=found["rerankers"], judges=judges)
+
+
+def bind_address() -> str | None:
+    """
+    Where Serve's proxies listen, as its controller says; None: unknown.
+
+    There is no public way to ask, and a setting of our own could contradict what Serve really does.
+    """
+    from ray.serve import context
+
+    try:
+        return str(context._get_global_client().http_config.host)  # noqa: SLF001
+    except AttributeError:
+        return None

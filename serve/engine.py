@@ -1,0 +1,164 @@
+"""A loaded model that many ask at once: its answers kept by their content, its work put together in batches."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from actors.served import About, Answered, Found
+from longform.errors import LongformError
+from longform.keys import content_key
+from serve.batching import TokenBatcher
+from serve.settings import Batching
+
+_BYTES_A_TOKEN = 4
+
+
+class Work(NamedTuple):
+    """
+    What a worker makes of one unit.
+
+    Attributes:
+        content: A vector, a score or a list of verdicts.
+        tokens: That it read.
+        truncated: Whether its window cut the unit's text.
+        lasting: Whether another try would say the same; what would not, such as a service's failure, is not kept.
+    """
+
+    content: Any
+    tokens: int
+    truncated: bool = False
+    lasting: bool = True
+
+
+class Worker(Protocol):
+    """A loaded model. It is never called from two threads at once."""
+
+    about: About
+
+    def split(self, item: Any) -> list[Any]:
+        """The units of work that one item of a request consists of, as JSON values."""
+
+    def run(self, units: list[Any]) -> list[Work]:
+        """What it makes of each unit, in order; that does not depend on the units beside it."""
+
+
+class Backend(Protocol):
+    """What the application asks: an `Engine` in the same process, or one behind a deployment handle."""
+
+    async def about(self) -> About:
+        """What the model says of itself."""
+
+    async def problem(self) -> str | None:
+        """Why it does not work; None: it does."""
+
+    async def ask(self, items: Sequence[Any]) -> Found:
+        """
+        The answers to the units of each item.
+
+        Raises:
+            QueueFullError: Too much is waiting; nothing of this was queued.
+            TooLargeError: This is more than may ever wait.
+            UnavailableError: The model cannot be reached now.
+        """
+
+
+class Engine:
+    """A `Backend` around a `Worker` of this process."""
+
+    def __init__(self, worker: Worker, batching: Batching) -> None:
+        self._worker = worker
+        self._batcher = TokenBatcher(
+            worker.run,
+            batch_tokens=batching.batch_tokens,
+            queue_tokens=batching.queue_tokens,
+            wait_s=batching.wait_s,
+        )
+        self._most_kept = batching.cache_entries
+        self._kept: OrderedDict[str, Work] = OrderedDict()
+
+    async def about(self) -> About:
+        return self._worker.about
+
+    async def problem(self) -> str | None:
+        return self._batcher.problem()
+
+    def check_health(self) -> None:
+        """
+        Raises:
+            LongformError: The replica should be replaced; the message says why.
+        """
+        if problem := self._batcher.problem():
+            raise LongformError(f"{self._worker.about.name}: {problem}")
+
+    async def ask(self, items: Sequence[Any]) -> Found:
+        split = [self._worker.split(item) for item in items]
+        texts = Texts()
+        keys = [[content_key(self._worker.about.version, texts.digests(unit)) for unit in units] for units in split]
+        wanted = {key: unit for of, units in zip(keys, split, strict=True) for key, unit in zip(of, units, strict=True)}
+        known = {key: self._kept[key] for key in wanted if key in self._kept}
+        new = {key: unit for key, unit in wanted.items() if key not in known}
+        units = list(new.values())
+        found = dict(zip(new, await self._batcher.ask(units, self._costs(units, texts)), strict=True))
+        self._keep({**known, **found})
+        work = {**known, **found}
+        answers = [[_answered(work[key], key, from_cache=key in known) for key in of] for of in keys]
+        return Found(self._worker.about, answers)
+
+    def _costs(self, units: Sequence[Any], texts: Texts) -> list[int]:
+        """
+        Tokens of each unit, no more than the window; a text that the unit before shares is counted there.
+
+        They are estimated, since a tokenizer must not be read from two threads.
+        """
+        window = self._worker.about.window
+        costs, before = [], None
+        for unit in units:
+            first = unit[0] if isinstance(unit, list | tuple) and unit else None
+            read = unit[1:] if first is not None and first is before else unit
+            estimate = 1 + texts.n_bytes(read) // _BYTES_A_TOKEN
+            costs.append(estimate if window is None else min(estimate, window))
+            before = first
+        return costs
+
+    def _keep(self, found: dict[str, Work]) -> None:
+        for key, work in found.items():
+            if work.lasting:
+                self._kept[key] = work
+                self._kept.move_to_end(key)
+        while len(self._kept) > self._most_kept:
+            self._kept.popitem(last=False)
+
+
+def _answered(work: Work, key: str, *, from_cache: bool) -> Answered:
+    return Answered(work.content, work.tokens, work.truncated, from_cache, key)
+
+
+class Texts:
+    """Digests and sizes of a request's texts, each text read once however many units share it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, int]] = {}
+
+    def digests(self, value: Any) -> Any:
+        """A JSON value with a digest in place of each text."""
+        if isinstance(value, str):
+            return self._of(value)[0]
+        if isinstance(value, dict):
+            return {name: self.digests(part) for name, part in value.items()}
+        return [self.digests(part) for part in value] if isinstance(value, list | tuple) else value
+
+    def n_bytes(self, value: Any) -> int:
+        """Of all texts in a JSON value."""
+        if isinstance(value, str):
+            return self._of(value)[1]
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+        return sum(self.n_bytes(part) for part in parts)
+
+    def _of(self, text: str) -> tuple[str, int]:
+        if text not in self._known:
+            encoded = text.encode()
+            self._known[text] = (hashlib.sha256(encoded).hexdigest(), len(encoded))
+        return self._known[text]

@@ -1,0 +1,137 @@
+"""What stands before every path: the count of requests, the token, and the size of the body."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from actors.served import Answered
+from serve.access import OPEN_PATH, Access
+from serve.errors import error_answer
+
+
+class Counts:
+    """What one ingress replica saw since it started."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, int, str]] = Counter()  # (path, status, whose token)
+        self.seconds: defaultdict[str, float] = defaultdict(float)  # by path
+        self.in_flight = 0
+        self.models: Counter[tuple[str, str]] = Counter()  # (model, units | cached_units | tokens)
+
+    def add(self, model: str, answers: Iterable[Answered]) -> None:
+        """What *model* answered."""
+        for answer in answers:
+            self.models[model, "units"] += 1
+            self.models[model, "cached_units"] += answer.from_cache
+            self.models[model, "tokens"] += answer.tokens
+
+
+class Guard:
+    """
+    Answers 401 to who has no token where one is wanted, 413 to a body that is too long; counts all.
+
+    Args:
+        app: What stands behind.
+        access: What is asked.
+        counts: Where requests are counted.
+        paths: Counted by their name; others are counted together, so that nobody can fill the memory with names.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, counts: Counts, paths: Collection[str]) -> None:
+        self._app = app
+        self._access = access
+        self._counts = counts
+        self._paths = frozenset(paths)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http":
+            await self._counted(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"] if scope["path"] in self._paths else "other"
+        authorization = dict(scope["headers"]).get(b"authorization")
+        caller = self._access.tokens.holder(authorization) if self._access.tokens else None
+        status = 500
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        started = time.perf_counter()
+        self._counts.in_flight += 1
+        try:
+            await self._admit(caller, scope, receive, watched)
+        finally:
+            self._counts.in_flight -= 1
+            self._counts.requests[path, status, caller or ""] += 1
+            self._counts.seconds[path] += time.perf_counter() - started
+
+    async def _admit(self, caller: str | None, scope: Scope, receive: Receive, send: Send) -> None:
+        """The application's answer, or a refusal."""
+        if self._access.wants_token and caller is None and scope["path"] != OPEN_PATH:
+            refusal = error_answer(401, "expected `Authorization: Bearer TOKEN` with a known token")
+            return await refusal(scope, receive, send)
+        body = await self._body(dict(scope["headers"]), receive)
+        if body is None:
+            most = self._access.limits.body_bytes
+            refusal = error_answer(413, f"expected a body of at most {most} bytes; send fewer texts at once")
+            return await refusal(scope, receive, send)
+        return await self._app(scope, _again(body, receive), send)
+
+    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
+        """The whole body; None: it is too long, and was not read to its end."""
+        most = self._access.limits.body_bytes
+        stated = headers.get(b"content-length", b"0")
+        if stated.isdigit() and (len(stated) > 18 or int(stated) > most):
+            return None
+        body = bytearray()
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > most:
+                return None
+            if not message.get("more_body"):
+                return bytes(body)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """*body* as one message, then what else comes."""
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+def metrics_text(counts: Counts) -> str:
+    """Prometheus' text format."""
+    lines = ["# TYPE longform_requests_total counter"]
+    for (path, status, caller), n in sorted(counts.requests.items()):
+        lines.append(f'longform_requests_total{{path="{path}",status="{status}",caller="{_escaped(caller)}"}} {n}')
+    lines.append("# TYPE longform_request_seconds_total counter")
+    lines += [f'longform_request_seconds_total{{path="{path}"}} {s:.6f}' for path, s in sorted(counts.seconds.items())]
+    lines += ["# TYPE longform_requests_in_flight gauge", f"longform_requests_in_flight {counts.in_flight}"]
+    for what in sorted({what for _, what in counts.models}):
+        lines.append(f"# TYPE longform_model_{what}_total counter")
+        found = sorted((model, n) for (model, counted), n in counts.models.items() if counted == what)
+        lines += [f'longform_model_{what}_total{{model="{model}"}} {n}' for model, n in found]
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(label: str) -> str:
+    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,233 @@
+"""The judges, as the jobs load them. A judge's unit has a list of verdicts for its content, one mostly."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from pydantic import Field
+
+from actors.call_context import CallContext
+from actors.offline_judge import PROMPT_VERSION
+from actors.served import About
+from actors.support_judges import code_version, make_support_judge
+from longform.errors import UsageError
+from longform.judge_cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, describe, shipped_card_line
+from longform.judge_settings import SHIPPED_CHECKER, OfflineSupportJudge
+from longform.keys import content_key
+from longform.lexical_judge import QueryInsights, Reading, StemWeights, shipped_judge
+from longform.strict import Strict
+from longform.support_cards import KIND
+from longform.support_judging import SupportGroup, SupportVerdict
+from serve.engine import Texts, Work
+from serve.settings import ServedCoverage, ServedJudge, ServedOther, ServedSupport
+
+NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
+
+_BYTES_A_TOKEN = 4
+
+
+@runtime_checkable
+class JudgeWorker(Protocol):
+    """
+    A judge of any kind.
+
+    Attributes:
+        item: The type of one item of a request.
+        about: Of kind `judge`.
+    """
+
+    item: type[Strict]
+    about: About
+
+    def split(self, item: Any) -> list[Any]:
+        """The units of work in an item, as JSON values."""
+
+    def run(self, units: list[Any]) -> list[Work]:
+        """Each unit's verdicts, a list of mappings; one that has a `failure` has no answer."""
+
+
+class SupportItem(Strict):
+    """Sentences to be checked against one document; one verdict a sentence."""
+
+    document: str
+    sentences: tuple[str, ...] = Field(min_length=1)
+
+
+class CoverageItem(Strict):
+    """
+    Insights to be looked for in one summary's bullets; one verdict an insight.
+
+    Words weigh by how rare they are in `haystack_insights`, those of all queries to the same documents; null:
+    `insights`.
+    """
+
+    bullets: tuple[str, ...]
+    insights: tuple[str, ...] = Field(min_length=1)
+    haystack_insights: tuple[str, ...] | None = None
+
+
+class SupportWorker:
+    """
+    A unit is a cell, (document, sentence).
+
+    Raises:
+        UsageError: The judge cannot be loaded, or its card is another's.
+    """
+
+    item: type[Strict] = SupportItem
+
+    def __init__(self, name: str, settings: ServedSupport, *, threads: int) -> None:
+        nobody = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
+        self._ask = make_support_judge(name, settings.judge, prompts=None, context=nobody, threads=threads)
+        self.about = About(
+            name,
+            "judge",
+            version=content_key(settings.judge.model_dump(mode="json"), code_version(settings.judge)),
+            task="support",
+            score_kind="probability",
+            **_card(_support_card(settings)),
+        )
+        with ThreadPoolExecutor(max_workers=1) as thread:  # this one may have a loop that runs, as a replica's has
+            thread.submit(self.run, [("A document is a text.", "It is a text.")]).result()
+
+    def split(self, item: Mapping[str, Any]) -> list[Any]:
+        return [(item["document"], sentence) for sentence in item["sentences"]]
+
+    def run(self, units: list[Any]) -> list[Work]:
+        groups: dict[str, list[str]] = {}
+        for document, sentence in units:
+            groups.setdefault(document, []).append(sentence)
+        asked = [SupportGroup(document, document, tuple(sentences)) for document, sentences in groups.items()]
+        found = asyncio.run(self._answers(asked))  # in the batch's thread, which has no loop of its own
+        return [_support_work(unit, found[unit[0], unit[1]]) for unit in units]
+
+    async def _answers(self, groups: list[SupportGroup]) -> dict[tuple[str, str], SupportVerdict]:
+        judged = await self._ask(groups)
+        return {
+            (group.text, sentence): verdict
+            for group, row in zip(groups, judged, strict=True)
+            for sentence, verdict in zip(group.sentences, row, strict=True)
+        }
+
+
+class CoverageWorker:
+    """
+    A unit is an item.
+
+    Raises:
+        UsageError: No judge ships for the calibration.
+    """
+
+    item: type[Strict] = CoverageItem
+
+    def __init__(self, name: str, settings: ServedCoverage, *, threads: int) -> None:  # noqa: ARG002  it needs none
+        self._model = shipped_judge(settings.judge.calibration)
+        self.about = About(
+            name,
+            "judge",
+            version=content_key(settings.judge.model_dump(mode="json"), PROMPT_VERSION),
+            task="coverage",
+            score_kind="probability",
+            **_card(shipped_card_line(f"offline-{settings.judge.calibration}")),
+        )
+
+    def split(self, item: Mapping[str, Any]) -> list[Any]:
+        return [item]
+
+    def run(self, units: list[Any]) -> list[Work]:
+        return [self._work(unit) for unit in units]
+
+    def _work(self, item: Mapping[str, Any]) -> Work:
+        insights = QueryInsights(item["insights"], StemWeights.of(item["haystack_insights"] or item["insights"]))
+        readings = insights.readings(list(item["bullets"]), self._model)
+        return Work([_coverage_verdict(reading) for reading in readings], _tokens(item))
+
+
+def load_judge(name: str, settings: ServedJudge, *, threads: int) -> JudgeWorker:
+    """
+    The judge of an entry, loaded.
+
+    Raises:
+        UsageError: It cannot be found, loaded, or is no judge.
+    """
+    if isinstance(settings, ServedSupport):
+        return SupportWorker(name, settings, threads=threads)
+    if isinstance(settings, ServedCoverage):
+        return CoverageWorker(name, settings, threads=threads)
+    make = _imported(name, settings)
+    try:
+        worker = make(name, threads=threads, **settings.settings)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"judge {name!r}: {settings.make} does not take these settings: {error}") from error
+    if not isinstance(worker, JudgeWorker):
+        raise UsageError(f"judge {name!r}: expected {settings.make} to make a judge with item, about, split and run")
+    return worker
+
+
+def item_type(name: str, settings: ServedJudge) -> type[Strict]:
+    """
+    The type of one item of its requests, without loading the judge.
+
+    Raises:
+        UsageError: It cannot be found.
+    """
+    if isinstance(settings, ServedSupport):
+        return SupportItem
+    if isinstance(settings, ServedCoverage):
+        return CoverageItem
+    found = getattr(_imported(name, settings), "item", None)
+    if not (isinstance(found, type) and issubclass(found, Strict)):
+        raise UsageError(f"judge {name!r}: expected an attribute `item` of {settings.make}, the type of its items")
+    return found
+
+
+def _imported(name: str, settings: ServedOther) -> Any:
+    module, _, attribute = settings.make.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"judge {name!r}: cannot import {settings.make}: {error}") from error
+
+
+def _support_card(settings: ServedSupport) -> str | None:
+    judge = settings.judge
+    if settings.card is None:
+        if isinstance(judge, OfflineSupportJudge):
+            return shipped_card_line(SUPPORT_LEXICAL)
+        return shipped_card_line(SUPPORT_CHECKER) if judge == SHIPPED_CHECKER else None
+    try:
+        card = json.loads(Path(settings.card).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"card {settings.card!r}: expected a file that `longform calibrate` wrote: {error}") from error
+    if not isinstance(card, dict) or card.get("kind") != KIND or card.get("version") != code_version(judge):
+        raise UsageError(f"card {settings.card!r}: expected the card of this support judge as it is, found another's")
+    return describe(card)
+
+
+def _card(line: str | None) -> dict[str, Any]:
+    return {"card": line, "card_reason": None if line else NO_CARD}
+
+
+def _support_work(unit: tuple[str, str], verdict: SupportVerdict) -> Work:
+    return Work([verdict._asdict()], _tokens(unit))
+
+
+def _coverage_verdict(reading: Reading) -> dict[str, Any]:
+    return {
+        "answer": reading.answer,
+        "probability": reading.score,
+        "linked_bullet": reading.linked,
+        "failure": "insight_without_words" if reading.answer is None else None,
+        "evidence": {key: value for key, value in reading.evidence._asdict().items() if key != "has_words"},
+    }
+
+
+def _tokens(unit: Any) -> int:
+    """An estimate: the offline judges have no tokenizer."""
+    return 1 + Texts().n_bytes(unit) // _BYTES_A_TOKEN

@@ -1,0 +1,97 @@
+"""The answers to rerank requests, in the words of each dialect. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from actors.served import About, Answered, ScoreKind
+from longform.ranking import ranked
+from serve.errors import ApiError
+from serve.schemas import RerankRequest
+
+_DOCUMENTS_A_SEARCH = 100
+"""Cohere bills a search unit for a query with up to 100 documents."""
+
+
+def check_windows(request: RerankRequest, answers: Sequence[Answered], about: About) -> None:
+    """
+    Raises:
+        ApiError: Something was cut that the caller does not want cut, or cannot have cut so.
+    """
+    most, window = request.max_tokens_per_doc, about.window
+    if most is not None and window is not None and most < window:
+        raise ApiError(422, f"max_tokens_per_doc: expected none, or at least the model's window of {window}")
+    cut = [index for index, answer in enumerate(answers) if answer.truncated]
+    if request.texts is not None and cut and not request.truncate:
+        raise ApiError(
+            413,
+            f"texts {cut[:10]}: longer than the model's window of {about.window} tokens with the query; "
+            "send shorter ones, or `truncate: true`",
+        )
+
+
+def tei_answer(request: RerankRequest, answers: Sequence[Answered], about: About) -> list[dict[str, Any]]:
+    """A bare list, best first; ties by index."""
+    kind = tei_score_kind(request, about)
+    return [
+        {
+            "index": index,
+            "score": in_kind(answers[index].content, kind),
+            "truncated": answers[index].truncated,
+            **({"text": request.all_texts[index]} if request.return_text else {}),
+        }
+        for index in _order(request, answers)
+    ]
+
+
+def tei_score_kind(request: RerankRequest, about: About) -> ScoreKind | None:
+    """TEI's callers say what they want; a cosine stays one."""
+    if about.score_kind == "cosine":
+        return "cosine"
+    return "logit" if request.raw_scores else "probability"
+
+
+def object_answer(request: RerankRequest, answers: Sequence[Answered], about: About, answer_id: str) -> dict[str, Any]:
+    """What Cohere's, Jina's and vLLM's callers read, each their part."""
+    return {
+        "id": answer_id,
+        "model": about.name,
+        "object": "rerank",
+        "score_kind": about.score_kind,
+        "results": [
+            {
+                "index": index,
+                "relevance_score": in_kind(answers[index].content, about.score_kind),
+                "truncated": answers[index].truncated,
+                **({"document": {"text": request.all_texts[index]}} if request.return_documents else {}),
+            }
+            for index in _order(request, answers)
+        ],
+        "usage": usage(answers),
+        "meta": {
+            "api_version": {"version": "2"},
+            "billed_units": {"search_units": math.ceil(len(answers) / _DOCUMENTS_A_SEARCH)},
+        },
+    }
+
+
+def in_kind(score: float, kind: ScoreKind | None) -> float:
+    """A model's score as a *kind*; reranking models give logits, or cosines, which stay as they are."""
+    return _sigmoid(score) if kind == "probability" else score
+
+
+def usage(answers: Sequence[Answered]) -> dict[str, int]:
+    """Tokens read for a request; `cached_tokens` of them were read before."""
+    tokens = sum(answer.tokens for answer in answers)
+    cached = sum(answer.tokens for answer in answers if answer.from_cache)
+    return {"prompt_tokens": tokens, "total_tokens": tokens, "cached_tokens": cached}
+
+
+def _order(request: RerankRequest, answers: Sequence[Answered]) -> list[int]:
+    return ranked([answer.content for answer in answers], depth=request.top_n or None)
+
+
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit)) if logit >= 0 else math.exp(logit) / (1 + math.exp(logit))

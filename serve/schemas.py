@@ -1,0 +1,130 @@
+"""Requests and answers as they travel. An option that is not known here is refused, not ignored."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BeforeValidator, Field, model_validator
+
+from longform.strict import Strict
+
+
+class Text(Strict):
+    """A document as an object."""
+
+    text: str
+
+
+Document = str | Text
+Texts = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+def _listed(value: Any) -> Any:
+    """One is a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
+class EmbeddingRequest(Strict):
+    """As OpenAI's; texts only, no token ids."""
+
+    input: Annotated[Texts, BeforeValidator(_listed)]
+    model: str | None = None
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = None  # the model's own, or none
+    user: str | None = None  # not used
+
+
+class RerankRequest(Strict):
+    """TEI's where there are `texts`; Cohere's, Jina's and vLLM's where there are `documents`."""
+
+    query: str
+    texts: Texts | None = None
+    documents: Annotated[tuple[Document, ...], Field(min_length=1)] | None = None
+    model: str | None = None
+    top_n: int | None = Field(None, ge=0)  # null and 0: all
+    raw_scores: bool = False  # TEI: logits in place of probabilities
+    return_text: bool = False  # TEI
+    return_documents: bool = False
+    truncate: bool = False  # TEI: cut what is too long; false: refuse it
+    truncation_direction: Literal["right", "Right"] = "right"
+    max_tokens_per_doc: int | None = Field(None, gt=0)  # Cohere: only what the model reads anyway
+    user: str | None = None  # not used
+
+    @model_validator(mode="after")
+    def _one_dialect(self) -> RerankRequest:
+        if (self.texts is None) == (self.documents is None):
+            raise ValueError("expected either `texts` (TEI) or `documents` (Cohere, Jina, vLLM)")
+        return self
+
+    @property
+    def all_texts(self) -> list[str]:
+        found = self.texts if self.texts is not None else self.documents or ()
+        return [one if isinstance(one, str) else one.text for one in found]
+
+
+class ScoreRequest(Strict):
+    """As vLLM's: one text with each of many, or as many with as many, pair by pair."""
+
+    text_1: Annotated[Texts, BeforeValidator(_listed)] = Field(validation_alias=AliasChoices("text_1", "queries"))
+    text_2: Annotated[Texts, BeforeValidator(_listed)] = Field(validation_alias=AliasChoices("text_2", "documents"))
+    model: str | None = None
+
+    @model_validator(mode="after")
+    def _can_be_paired(self) -> ScoreRequest:
+        if len(self.text_1) not in (1, len(self.text_2)):
+            n, m = len(self.text_1), len(self.text_2)
+            raise ValueError(f"expected one text_1, or as many as text_2; found {n} and {m}")
+        return self
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        firsts = self.text_1 * len(self.text_2) if len(self.text_1) == 1 else self.text_1
+        return list(zip(firsts, self.text_2, strict=True))
+
+
+class Usage(Strict):
+    """
+    Tokens of a request.
+
+    Attributes:
+        cached_tokens: Of `prompt_tokens`: answered from what was answered before.
+        estimated: A token for every four bytes, where a judge has no tokenizer.
+    """
+
+    prompt_tokens: int
+    total_tokens: int
+    cached_tokens: int
+    estimated: bool = False
+
+
+class JudgedItem(Strict):
+    """
+    The verdicts of one item: of `support` one a sentence, of `coverage` one an insight, in order.
+
+    Each verdict has `answer` and `probability` (null: unjudged, and `failure` says why), `call_id` and `from_cache`.
+    """
+
+    verdicts: list[dict[str, Any]]
+
+
+class JudgeAnswer(Strict):
+    """
+    Attributes:
+        id: Of this answer.
+        judge: Its name.
+        version: Changes with all that can change the judge's answers.
+        score_kind: What `probability` is.
+        card: What the judge is worth, in one line; null, and `card_reason` says why.
+        from_cache: Whether every verdict was.
+    """
+
+    id: str
+    judge: str
+    task: str | None
+    version: str
+    score_kind: str | None
+    card: str | None
+    card_reason: str | None
+    from_cache: bool
+    results: list[JudgedItem]
+    usage: Usage

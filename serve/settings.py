@@ -1,0 +1,137 @@
+"""What the `args:` of serve/config.yaml may say; an unknown key is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
+
+from longform.errors import UsageError
+from longform.judge_settings import CheckpointSupportJudge, OfflineJudge, OfflineSupportJudge
+from longform.strict import Strict
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+
+
+class Batching(Strict):
+    """How one replica puts requests together, and when it refuses more."""
+
+    batch_tokens: int = Field(16384, gt=0)  # of one batch; a token is counted for every four bytes of text
+    wait_s: float = Field(0.002, ge=0, le=1)  # for company, when nothing is running
+    queue_tokens: int = Field(2_000_000, gt=0)  # waiting; beyond, requests are refused with 429
+    cache_entries: int = Field(10_000, ge=0)  # answers kept by their content
+
+
+class ServedEncoder(Strict):
+    """Embeddings of a Sentence Transformers model."""
+
+    model: str  # a hub name, a folder, package:NAME or s3://
+    batching: Batching = Batching()
+
+
+class ServedCrossEncoder(Strict):
+    """A reranker that reads query and document together."""
+
+    kind: Literal["cross_encoder"]
+    model: str  # as above
+    scores: Literal["logit", "probability"]  # as Cohere's, Jina's and vLLM's callers get them; TEI's say for themselves
+    batching: Batching = Batching()
+
+
+class ServedCosine(Strict):
+    """A reranker by the cosine of sentence vectors: needs no cross-encoder, and is worth less than one."""
+
+    kind: Literal["cosine"]
+    model: str  # an encoder
+    batching: Batching = Batching()
+
+
+class ServedCoverage(Strict):
+    """Which insights a summary covers, and by which bullet."""
+
+    task: Literal["coverage"]
+    judge: OfflineJudge
+    batching: Batching = Batching()
+
+
+class ServedSupport(Strict):
+    """Whether a document supports a sentence."""
+
+    task: Literal["support"]
+    judge: Annotated[OfflineSupportJudge | CheckpointSupportJudge, Field(discriminator="kind")]
+    card: str | None = None  # the file that `longform calibrate --out` wrote; null: the one that ships, if any
+    batching: Batching = Batching()
+
+
+class ServedOther(Strict):
+    """Any other judge: `make` names a class or function that makes its worker (`serve.workers.JudgeWorker`)."""
+
+    make: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")  # module:name
+    settings: dict[str, Any] = Field(default_factory=dict)  # its keyword arguments
+    batching: Batching = Batching()
+
+
+def _judge_form(entry: Any) -> str | None:
+    """Which of the forms of a judge *entry* has."""
+    stated = entry if isinstance(entry, Mapping) else vars(entry)
+    return "make" if "make" in stated else stated.get("task")
+
+
+ServedReranker = Annotated[ServedCrossEncoder | ServedCosine, Field(discriminator="kind")]
+ServedJudge = Annotated[
+    Annotated[ServedCoverage, Tag("coverage")]
+    | Annotated[ServedSupport, Tag("support")]
+    | Annotated[ServedOther, Tag("make")],
+    Discriminator(_judge_form),
+]
+
+
+class Limits(Strict):
+    """Of one request; what exceeds them is refused with 413."""
+
+    body_bytes: int = Field(16_000_000, gt=0)
+    texts: int = Field(4096, gt=0)  # all texts of a request together
+    text_chars: int = Field(1_000_000, gt=0)  # of one text
+
+
+class AccessSettings(Strict):
+    """Where tokens are found: `NAME=TOKEN`, by lines or commas. They stand in no configuration."""
+
+    tokens_env: str = "LONGFORM_SERVE_TOKENS"
+    tokens_file: str | None = None
+    on_loopback: bool = False  # want a token there, too
+
+
+class Settings(Strict):
+    """A whole application; the first of several models of a kind answers requests that name none."""
+
+    embeddings: dict[Name, ServedEncoder] = Field(default_factory=dict)
+    rerankers: dict[Name, ServedReranker] = Field(default_factory=dict)
+    judges: dict[Name, ServedJudge] = Field(default_factory=dict)
+    access: AccessSettings = AccessSettings()
+    limits: Limits = Limits()
+    threads: int = Field(1, gt=0)  # of each replica's model
+
+    @model_validator(mode="after")
+    def _serves_something(self) -> Settings:
+        names = [*self.embeddings, *self.rerankers, *self.judges]
+        if not names:
+            raise ValueError("expected at least one entry under embeddings, rerankers or judges")
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"expected every name once, found {twice} several times")
+        return self
+
+
+def parse_settings(arguments: Mapping[str, Any]) -> Settings:
+    """
+    The settings.
+
+    Raises:
+        UsageError: They are not as expected; the message names each field, and no value.
+    """
+    try:
+        return Settings.model_validate(dict(arguments))
+    except ValidationError as error:
+        found = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'args'}: {one['msg']}" for one in error.errors())
+        raise UsageError(f"args of the serve configuration: {found}") from None

@@ -1,0 +1,117 @@
+"""The models that give vectors and scores, as the jobs load them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.checkpoints import checkpoint_content, checkpoint_path
+from actors.encoder import Encoder
+from actors.reranker import CrossEncoderReranker
+from actors.served import About
+from longform.errors import LongformError
+from longform.ranking import rounded
+from serve.engine import Work
+from serve.settings import ServedCosine, ServedCrossEncoder, ServedEncoder
+
+_WARM = ("A first text.", "It makes the model ready.")
+
+
+class EmbeddingWorker:
+    """
+    Items {texts}; a unit is a text, its content a unit vector.
+
+    Raises:
+        UsageError: The model cannot be loaded.
+    """
+
+    def __init__(self, name: str, settings: ServedEncoder, *, threads: int) -> None:
+        self._encoder = Encoder(checkpoint_path(settings.model), threads=threads)
+        self.about = About(
+            name,
+            "embedding",
+            version=f"encoder+{checkpoint_content(settings.model)}",
+            window=self._encoder.window,
+            dimensions=self._encoder.dimensions,
+        )
+        self.run(list(_WARM))
+
+    def split(self, item: Mapping[str, Any]) -> list[Any]:
+        return list(item["texts"])
+
+    def run(self, units: list[Any]) -> list[Work]:
+        vectors, lengths = _embedded(self._encoder, units)
+        window = self._encoder.window
+        return [
+            Work(vector, min(length, window), length > window) for vector, length in zip(vectors, lengths, strict=True)
+        ]
+
+
+class CrossEncoderWorker:
+    """
+    Items {query, texts}; a unit is a pair, its content a logit.
+
+    Raises:
+        UsageError: The model cannot be loaded, or has several outputs.
+    """
+
+    def __init__(self, name: str, settings: ServedCrossEncoder, *, threads: int) -> None:
+        self._model = CrossEncoderReranker(checkpoint_path(settings.model), threads=threads)
+        version = f"cross_encoder+{checkpoint_content(settings.model)}"
+        # Inside, scores are logits, by which ties are told apart; the application turns them into what is asked for.
+        self.about = About(name, "rerank", version, score_kind=settings.scores, window=self._model.window)
+        self.run([_WARM])
+
+    def split(self, item: Mapping[str, Any]) -> list[Any]:
+        return pairs_of(item)
+
+    def run(self, units: list[Any]) -> list[Work]:
+        scores, lengths = self._model.score_pairs(units), self._model.lengths(units)
+        return [_scored(score, length, self._model.window) for score, length in zip(scores, lengths, strict=True)]
+
+
+class CosineWorker:
+    """
+    Items {query, texts}; a unit is a pair, its content the cosine of the two vectors.
+
+    Raises:
+        UsageError: The model cannot be loaded.
+    """
+
+    def __init__(self, name: str, settings: ServedCosine, *, threads: int) -> None:
+        self._encoder = Encoder(checkpoint_path(settings.model), threads=threads)
+        version = f"cosine+{checkpoint_content(settings.model)}"
+        self.about = About(name, "rerank", version, score_kind="cosine", window=self._encoder.window)
+        self.run([_WARM])
+
+    def split(self, item: Mapping[str, Any]) -> list[Any]:
+        return pairs_of(item)
+
+    def run(self, units: list[Any]) -> list[Work]:
+        # (pairs, 2) -> (2 x pairs); equal texts are embedded once
+        texts = [unit[side] for side in (0, 1) for unit in units]
+        vectors, lengths = _embedded(self._encoder, texts)
+        cosines = rounded((vectors[: len(units)] * vectors[len(units) :]).sum(axis=1)).tolist()
+        longest = [max(both) for both in zip(lengths[: len(units)], lengths[len(units) :], strict=True)]
+        return [_scored(cosine, length, self._encoder.window) for cosine, length in zip(cosines, longest, strict=True)]
+
+
+def pairs_of(item: Mapping[str, Any]) -> list[Any]:
+    """(query, text) for each text."""
+    return [(item["query"], text) for text in item["texts"]]
+
+
+def _embedded(encoder: Encoder, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[int]]:
+    vectors = encoder.embed(texts)
+    encoder.forget()
+    return vectors, encoder.lengths(texts)
+
+
+def _scored(score: float, length: int, window: int) -> Work:
+    if not isfinite(score):
+        raise LongformError("the model gave a score that is no number")
+    return Work(score, min(length, window), length > window)

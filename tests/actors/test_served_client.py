@@ -1,0 +1,101 @@
+"""Callers wait out what passes, and are told at once what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from actors.served import About, Answered, Found, Refusal
+from actors.served_client import Reply, ServedClient, over_handle
+from longform.errors import LongformError
+
+
+class Server:
+    """Gives the replies it was told, and notes what it was asked and how long callers waited."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self.replies = list(replies)
+        self.asked: list[tuple[str, Mapping[str, Any]]] = []
+        self.waits: list[float] = []
+
+    async def __call__(self, path: str, body: Mapping[str, Any]) -> Reply:
+        self.asked.append((path, body))
+        return self.replies.pop(0)
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+    def client(self, **options: Any) -> ServedClient:
+        return ServedClient(self, sleep=self.sleep, **options)
+
+
+RANKED = Reply(200, {"results": [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.1}]})
+
+
+async def test_a_list_is_one_request() -> None:
+    server = Server(RANKED)
+    assert await server.client().rerank("m", "q", ["a", "b"]) == [(1, 0.9), (0, 0.1)]
+    assert server.asked == [("/v1/rerank", {"model": "m", "query": "q", "documents": ["a", "b"]})]
+    assert await server.client().rerank("m", "q", []) == []
+
+
+async def test_overload_and_dead_replicas_are_waited_out_up_to_a_cap() -> None:
+    server = Server(Reply(429, "full", 3.0), Reply(503, "gone"), Reply(500, "died"), Reply(429, "full", 900.0), RANKED)
+    await server.client(most_wait_s=10).rerank("m", "q", ["a", "b"])
+    assert server.waits == [3.0, 1.0, 2.0, 10.0]
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 413, 422])
+async def test_a_wrong_request_is_not_repeated(status: int) -> None:
+    server = Server(Reply(status, "what is wrong"))
+    with pytest.raises(LongformError, match="what is wrong"):
+        await server.client().judge("j", [{}])
+    assert (len(server.asked), server.waits) == (1, [])
+
+
+async def test_patience_ends() -> None:
+    server = Server(*[Reply(503, "nobody there")] * 3)
+    with pytest.raises(LongformError, match="503 after 3 attempts: nobody there"):
+        await server.client(attempts=3).judge("j", [{}])
+    assert len(server.waits) == 2
+
+
+class Remote:
+    """A deployment's handle, as far as clients use one."""
+
+    def __init__(self, *outcomes: Any) -> None:
+        self.outcomes = list(outcomes)
+        self.ask = self
+
+    async def remote(self, items: Any) -> Any:
+        self.items = items
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+async def test_a_handle_answers_as_a_server_does() -> None:
+    from ray.exceptions import ActorDiedError
+
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    answer = Answered([{"answer": "supported", "call_id": None}], 5, False, True, "key")
+    found = Found(About("j", "judge", "1", card="good"), [[answer]])
+    remote = Remote(Refusal(4.0), ActorDiedError(), found)
+    items = [{"document": "d", "sentences": ["s"]}]
+    judged = await ServedClient(over_handle(remote), sleep=sleep).judge("j", items)
+    assert judged["results"] == [{"verdicts": [{"answer": "supported", "call_id": "key", "from_cache": True}]}]
+    assert (judged["card"], remote.items, waits) == ("good", items, [4.0, 1.0])
+
+
+async def test_a_handle_of_a_reranker_ranks_with_ties_by_index() -> None:
+    answers = [Answered(score, 1, False, False, str(score)) for score in (0.5, 2.0, 0.5)]
+    remote = Remote(Found(About("r", "rerank", "1", score_kind="logit"), [answers]))
+    assert await ServedClient(over_handle(remote)).rerank("r", "q", ["a", "b", "c"]) == [(1, 2.0), (0, 0.5), (2, 0.5)]
+    assert remote.items == [{"query": "q", "texts": ["a", "b", "c"]}]

@@ -1,0 +1,96 @@
+"""Small models without weights, and an application over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+from actors.served import About
+from longform.strict import Strict
+from serve.access import Access
+from serve.app import Backends, ServedJudge, make_app
+from serve.engine import Engine, Work
+from serve.settings import Batching
+
+WINDOW = 8
+"""Words."""
+
+
+class CountingWorker:
+    """Scores and vectors from the number of words that are shared; keeps the batches it was given."""
+
+    def __init__(self, kind: str = "rerank", score_kind: str | None = "probability", *, version: str = "1") -> None:
+        self.about = About("words", kind, version, score_kind=score_kind, window=WINDOW, dimensions=2)
+        self.batches: list[list[Any]] = []
+
+    def split(self, item: Mapping[str, Any]) -> list[Any]:
+        return [(item["query"], text) for text in item["texts"]] if "query" in item else list(item["texts"])
+
+    def run(self, units: list[Any]) -> list[Work]:
+        self.batches.append(list(units))
+        return [self._work(unit) for unit in units]
+
+    def _work(self, unit: Any) -> Work:
+        if "broken" in str(unit):
+            raise RuntimeError("/secret/path/of/weights.bin has token abc")
+        texts = [unit] if isinstance(unit, str) else list(unit)
+        n_words = sum(len(text.split()) for text in texts)
+        content = (
+            [0.5, float(n_words)] if len(texts) == 1 else float(len(set(texts[0].split()) & set(texts[1].split())))
+        )
+        return Work(content, min(n_words, WINDOW), n_words > WINDOW)
+
+
+class LengthItem(Strict):
+    """What the judge of lengths is asked."""
+
+    text: str
+    most_words: int
+
+
+class LengthJudge:
+    """A judge of a kind that the project does not have: is a text short enough?"""
+
+    item: type[Strict] = LengthItem
+
+    def __init__(self, name: str, *, threads: int, strictness: float = 1.0) -> None:
+        self.about = About(name, "judge", f"length@1+{strictness}", task="length", card_reason="a test's judge")
+        self._strictness = strictness
+
+    def split(self, item: Any) -> list[Any]:
+        return [item]
+
+    def run(self, units: list[Any]) -> list[Work]:
+        return [Work([{"answer": self._short(unit), "failure": None}], len(unit["text"])) for unit in units]
+
+    def _short(self, unit: Any) -> str:
+        return "short" if len(unit["text"].split()) <= unit["most_words"] * self._strictness else "long"
+
+
+def no_judge(name: str, *, threads: int) -> object:
+    """What a mistaken configuration may name."""
+    return (name, threads)
+
+
+def small_backends(**batching: Any) -> Backends:
+    """An embedder, a reranker of logits shown as probabilities, and two judges."""
+    how = Batching(**batching)
+    return Backends(
+        embeddings={"vectors": Engine(CountingWorker("embedding", None), how)},
+        rerankers={"words": Engine(CountingWorker(), how)},
+        judges={"length": ServedJudge(Engine(LengthJudge("length", threads=1), how), LengthItem)},
+    )
+
+
+def client(app: FastAPI, **headers: str) -> httpx.AsyncClient:
+    """A client of the application in this process."""
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://served", headers=headers)
+
+
+def local_app(backends: Backends | None = None, **access: Any) -> FastAPI:
+    """On loopback, where no token is wanted."""
+    return make_app(backends or small_backends(), Access(bind="127.0.0.1", **access))
