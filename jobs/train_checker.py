@@ -139,12 +139,15 @@ def stated(corpus: Corpus, *, threads: int) -> list[Stated]:
     encoder = Encoder(MINILM, threads=threads)
     found = []
     for name, text in corpus.trained.items():
-        told = corpus.statements.get(corpus.groups[name], [])
-        statements = [said for said, stating in told if name in stating]
+        statements = corpus.statements.get(corpus.groups[name], [])
         parts = passages(text)
         if statements and parts:
-            best = (encoder.embed(statements) @ encoder.embed(parts).T).argmax(axis=1)
-            found += [Stated(name, parts[place], said) for said, place in zip(statements, best, strict=True)]
+            near = encoder.embed([said for said, _ in statements]) @ encoder.embed(parts).T
+            best = near.argmax(axis=1)
+            found += [
+                Stated(name, parts[place], said, name in stating)
+                for (said, stating), place in zip(statements, best, strict=True)
+            ]
     return found
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from longform.keys import stable_seed
 from longform.sentences import sentences
-from longform.training.sentence_changes import ALTERING, Stock, keeps, merged, shortened, wrongly_merged
+from longform.training.sentence_changes import ALTERING, Stock, merged, shortened, wrongly_merged
 from longform.windows import sentence_windows
 
 OTHER_DOCUMENT, WRONG_MERGE = "other_document", "wrong_merge"
@@ -36,12 +36,6 @@ _IN_PASSAGE = 0.2
 
 _SPEAKER = re.compile(r"^\[[^\[\]]{1,30}\]:? ")
 _STATED_SHARE = 1 / 6
-_LOOSE = 0.5
-"""Share of pairs whose sentence lacks words."""
-
-_LEFT_OUT = (0.1, 0.4)
-"""Of words that carry no number, name or denial, the least and the most that are left out."""
-
 _STOCK_DOCUMENTS = 12
 _TRIES = 40
 
@@ -68,11 +62,12 @@ class CheckerPair(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """A statement in words of its own, and the passage nearest to it of a document that makes it."""
+    """A statement in words of its own, and the passage of a document nearest to it."""
 
     document: str
     passage: str
     text: str
+    supported: bool  # whether the document is known to state it
 
 
 class _Source(NamedTuple):
@@ -100,7 +95,7 @@ def checker_pairs(
         seed: Of every choice.
         groups: Name -> what documents about the same thing share: a sentence of another document is one of another
             group.
-        stated: Statements that a gold map knows; where there are some, a sixth of the pairs is made of them.
+        stated: Statements whose support a gold map knows; where there are some, a sixth of the pairs is made of them.
         without: Kinds of `UNSUPPORTED` that are not made.
 
     Raises:
@@ -112,24 +107,8 @@ def checker_pairs(
     sources = [source for name, text in documents.items() if (source := _source(name, groups[name], text)).usable]
     if len({source.group for source in sources}) < 2:
         raise ValueError(f"expected documents of two groups with sentences, got {len(sources)} of one or none")
-    seeds = [stable_seed("checker pair", seed, number) for number in range(n)]
-    return [_told_loosely(_pair(sources, stated, kinds, one), one) for one in seeds]
-
-
-def _told_loosely(pair: CheckerPair, seed: int) -> CheckerPair:
-    """In a part of the pairs the sentence lacks words, right ones only: who tells a thing again leaves words out."""
-    rng = np.random.default_rng(stable_seed("loosely", seed))
-    if rng.random() >= _LOOSE:
-        return pair
-    share = float(rng.uniform(*_LEFT_OUT))
-    words = pair.sentence.split()
-    thin = pair.supported or all(pair.wrong)
-    kept = [
-        place
-        for place, (word, wrong) in enumerate(zip(words, pair.wrong, strict=True))
-        if keeps(word) or (wrong and not thin) or rng.random() >= share
-    ]
-    return pair._replace(sentence=" ".join(words[p] for p in kept), wrong=tuple(pair.wrong[p] for p in kept))
+    known = [[one for one in stated if one.supported is answer] for answer in (True, False)]
+    return [_pair(sources, known, kinds, stable_seed("checker pair", seed, number)) for number in range(n)]
 
 
 def _source(name: str, group: str, text: str) -> _Source:
@@ -138,9 +117,11 @@ def _source(name: str, group: str, text: str) -> _Source:
     return _Source(name, group, found, usable)
 
 
-def _pair(sources: Sequence[_Source], stated: Sequence[Stated], kinds: Sequence[str], seed: int) -> CheckerPair:
+def _pair(
+    sources: Sequence[_Source], known: Sequence[Sequence[Stated]], kinds: Sequence[str], seed: int
+) -> CheckerPair:
     rng = np.random.default_rng(seed)
-    if stated and rng.random() < _STATED_SHARE and (pair := _of_statement(sources, stated, kinds, rng)) is not None:
+    if all(known) and rng.random() < _STATED_SHARE and (pair := _of_statement(sources, known, kinds, rng)) is not None:
         return pair
     kind = str(rng.choice(SUPPORTED if rng.random() < 0.5 else kinds))
     for _ in range(_TRIES):
@@ -159,13 +140,16 @@ def _certain(unsupported: bool, sources: Sequence[_Source], rng: np.random.Gener
 
 
 def _of_statement(
-    sources: Sequence[_Source], stated: Sequence[Stated], kinds: Sequence[str], rng: np.random.Generator
+    sources: Sequence[_Source], known: Sequence[Sequence[Stated]], kinds: Sequence[str], rng: np.random.Generator
 ) -> CheckerPair | None:
-    """A statement that its document makes, or one that was changed."""
-    chosen = stated[int(rng.integers(len(stated)))]
-    if rng.random() < 0.5:
-        marks = (False,) * len(chosen.text.split())
-        return CheckerPair(chosen.document, chosen.passage, chosen.text, True, STATEMENT, marks)
+    """A statement that its document makes; one that it does not make, or one that was changed."""
+    supported, changed = rng.random() < 0.5, rng.random() < 0.5
+    one = known[0 if supported or changed else 1]
+    chosen = one[int(rng.integers(len(one)))]
+    if supported or not changed:
+        kind, wrong = (STATEMENT, False) if supported else (OTHER_DOCUMENT, True)
+        marks = (wrong,) * len(chosen.text.split())
+        return CheckerPair(chosen.document, chosen.passage, chosen.text, supported, kind, marks)
     stock = _stock(sources[int(rng.integers(len(sources)))], sources, rng)
     kind = str(rng.choice([kind for kind in kinds if kind in ALTERING] or ["none"]))
     said = ALTERING[kind](chosen.text, rng, stock) if kind in ALTERING else None

@@ -58,9 +58,6 @@ _ASIDES = (
     re.compile(r", \w+ing [^.;:]{5,90}(?=\.?$)"),
     re.compile(r" (?:because|although|while|whereas) [^.;:]{5,120}(?=\.?$)"),
 )
-_CARRIES = re.compile(r"\d|[A-Z]|n['’]t\b|^(?:not|no|never|none|without)$|[.!?]$")
-"""In a word that must stay when others are left out."""
-
 _LEAST_KEPT = 5
 """Words of a shortened sentence."""
 
@@ -170,11 +167,6 @@ def shortened(sentence: str, rng: np.random.Generator) -> str | None:
         kept.append(rest[0].upper() + rest[1:])
     kept = [text for text in kept if len(text.split()) >= _LEAST_KEPT]
     return _pick(kept, rng) if kept else None
-
-
-def keeps(word: str) -> bool:
-    """Whether leaving the word out could change what is said: numbers, names and denials, and the end."""
-    return bool(_CARRIES.search(word))
 
 
 def merged(first: str, second: str, rng: np.random.Generator) -> str:
