@@ -99,7 +99,8 @@ def checker_pairs(
         without: Kinds of `UNSUPPORTED` that are not made.
 
     Raises:
-        ValueError: Fewer than two groups have sentences of a fit length, or *without* names no kind, or all.
+        ValueError: Fewer than two groups have sentences of a fit length, or they have the same ones; *without* names
+            no kind, or all.
     """
     kinds = [kind for kind in UNSUPPORTED if kind not in without]
     if set(without) - set(UNSUPPORTED) or not kinds:
@@ -133,10 +134,12 @@ def _pair(
 
 
 def _certain(unsupported: bool, sources: Sequence[_Source], rng: np.random.Generator) -> CheckerPair:
-    source = sources[int(rng.integers(len(sources)))]
-    pair = _foreign(source, sources, rng) if unsupported else _supported("sentence", source, sources, rng)
-    assert pair is not None  # a source has a sentence that can be quoted, and there are two groups
-    return pair
+    for _ in range(_TRIES):
+        source = sources[int(rng.integers(len(sources)))]
+        pair = _foreign(source, sources, rng) if unsupported else _supported("sentence", source, sources, rng)
+        if pair is not None:
+            return pair
+    raise ValueError("expected documents that say different things, got groups that share their sentences")
 
 
 def _of_statement(
@@ -150,9 +153,12 @@ def _of_statement(
         kind, wrong = (STATEMENT, False) if supported else (OTHER_DOCUMENT, True)
         marks = (wrong,) * len(chosen.text.split())
         return CheckerPair(chosen.document, chosen.passage, chosen.text, supported, kind, marks)
+    altering = [kind for kind in kinds if kind in ALTERING]
+    if not altering:
+        return None
     stock = _stock(sources[int(rng.integers(len(sources)))], sources, rng)
-    kind = str(rng.choice([kind for kind in kinds if kind in ALTERING] or ["none"]))
-    said = ALTERING[kind](chosen.text, rng, stock) if kind in ALTERING else None
+    kind = str(rng.choice(altering))
+    said = ALTERING[kind](chosen.text, rng, stock)
     if said is None:
         return None
     return CheckerPair(chosen.document, chosen.passage, said, False, kind, _wrong_words(chosen.text, said))
