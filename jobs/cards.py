@@ -12,13 +12,11 @@ from actors.support_judges import code_version
 from jobs.calling import identity
 from longform.configuration import Experiment
 from longform.errors import UsageError
-from longform.judge_cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, describe, shipped_card_line
+from longform.judge_cards import describe, shipped_card_line, shipped_support_line
 from longform.judge_settings import (
-    SHIPPED_CHECKER,
     ChatSupportJudge,
     Judge,
     OfflineJudge,
-    OfflineSupportJudge,
     SupportJudge,
     judge_scale,
 )
@@ -48,9 +46,9 @@ def judge_rows(experiment: Experiment) -> list[dict[str, Any]]:
         {
             "judge": name,
             "scale": None,
-            "card": _named_support_card(experiment, name) if name in experiment.cards else _support_line(definition),
+            "card": _support_line(experiment, name),
         }
-        for name, definition in experiment.support_judges.items()
+        for name in experiment.support_judges
     ]
     return rows + support
 
@@ -64,10 +62,9 @@ def _shipped_line(definition: Judge) -> str | None:
     return shipped_card_line(f"offline-{definition.calibration}") if isinstance(definition, OfflineJudge) else None
 
 
-def _support_line(definition: SupportJudge) -> str | None:
-    if definition == SHIPPED_CHECKER:
-        return shipped_card_line(SUPPORT_CHECKER)
-    return shipped_card_line(SUPPORT_LEXICAL) if isinstance(definition, OfflineSupportJudge) else None
+def _support_line(experiment: Experiment, name: str) -> str | None:
+    named = name in experiment.cards
+    return _named_support_card(experiment, name) if named else shipped_support_line(experiment.support_judges[name])
 
 
 def _named_support_card(experiment: Experiment, name: str) -> str:

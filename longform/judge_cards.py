@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from longform.judge_settings import SHIPPED_CHECKER, OfflineSupportJudge, SupportJudge
 from longform.models import read_model
 from longform.support_cards import KIND, describe_support
 
@@ -32,6 +33,13 @@ def shipped_card_line(judge: str) -> str | None:
     """The same in one line."""
     card = shipped_card(judge)
     return None if card is None else describe(card)
+
+
+def shipped_support_line(judge: SupportJudge) -> str | None:
+    """The line of the card that ships for a support judge of this definition; None: none."""
+    if judge == SHIPPED_CHECKER:
+        return shipped_card_line(SUPPORT_CHECKER)
+    return shipped_card_line(SUPPORT_LEXICAL) if isinstance(judge, OfflineSupportJudge) else None
 
 
 def held_out_rows(scale: str) -> list[dict[str, Any]]:

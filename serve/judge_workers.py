@@ -17,8 +17,7 @@ from actors.offline_judge import PROMPT_VERSION
 from actors.served import About
 from actors.support_judges import code_version, make_support_judge
 from longform.errors import UsageError
-from longform.judge_cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, describe, shipped_card_line
-from longform.judge_settings import SHIPPED_CHECKER, OfflineSupportJudge
+from longform.judge_cards import describe, shipped_card_line, shipped_support_line
 from longform.keys import content_key
 from longform.lexical_judge import QueryInsights, Reading, StemWeights, shipped_judge
 from longform.strict import Strict
@@ -198,9 +197,7 @@ def _imported(name: str, settings: ServedOther) -> Any:
 def _support_card(settings: ServedSupport) -> str | None:
     judge = settings.judge
     if settings.card is None:
-        if isinstance(judge, OfflineSupportJudge):
-            return shipped_card_line(SUPPORT_LEXICAL)
-        return shipped_card_line(SUPPORT_CHECKER) if judge == SHIPPED_CHECKER else None
+        return shipped_support_line(judge)
     try:
         card = json.loads(Path(settings.card).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
