@@ -8,7 +8,7 @@ from actors.call_context import CallContext
 from actors.checkpoints import checkpoint_content
 from actors.encoder import MINILM
 from longform import lexical_support
-from longform.judge_settings import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge, SupportJudge
+from longform.judge_settings import AskedSupportJudge, ChatSupportJudge, CheckpointSupportJudge, LocalSupportJudge
 from longform.models import models_version
 from longform.support_judging import SupportGroup, SupportVerdict
 
@@ -21,7 +21,7 @@ AskSupport = Callable[[Sequence[SupportGroup]], Awaitable[Verdicts]]
 
 
 def make_support_judge(
-    name: str, settings: SupportJudge, *, prompts: str | None, context: CallContext, threads: int
+    name: str, settings: AskedSupportJudge, *, prompts: str | None, context: CallContext, threads: int
 ) -> AskSupport:
     """
     The judge that *settings* describe; what it loads, it loads here.
@@ -49,7 +49,7 @@ def make_support_judge(
     return ask
 
 
-def code_version(settings: OfflineSupportJudge | CheckpointSupportJudge) -> str:
+def code_version(settings: LocalSupportJudge) -> str:
     """
     Changes with all that can change a local judge's verdicts beside its settings: code, fitted model, checkpoint.
 
@@ -61,7 +61,7 @@ def code_version(settings: OfflineSupportJudge | CheckpointSupportJudge) -> str:
     return f"offline_support@{lexical_support.VERSION}+{models_version('support_judge')} {MINILM}"
 
 
-def _local(name: str, settings: SupportJudge, threads: int) -> Callable[[Sequence[SupportGroup]], Verdicts]:
+def _local(name: str, settings: LocalSupportJudge, threads: int) -> Callable[[Sequence[SupportGroup]], Verdicts]:
     if isinstance(settings, CheckpointSupportJudge):
         from actors.checkpoint_support_judge import CheckpointSupportJudge as Checkpoint
 

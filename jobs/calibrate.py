@@ -6,6 +6,7 @@ A judge against human labels: its agreement, its bias, and the card that states 
     longform calibrate HUMAN --judge mean:offline-people+released:gpt-4o
     longform calibrate HUMAN --judge NAME --config CONFIG
     longform calibrate LABELS --support offline --modes document,full,chunk-1024 --orders
+    longform calibrate LABELS --support mean:offline+checker
     longform calibrate LABELS --support '{kind: checkpoint, model: FOLDER}' --out card.json
 
 Reads   summaries, targets and labels of a benchmark that has labels of annotator `human`; of support, by `people`
@@ -272,7 +273,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     which.add_argument(
         "--judge", help="released:NAME, offline-people, offline-gpt-4o, mean:A+B, or a judge of --config"
     )
-    which.add_argument("--support", help="offline, checker, one of --config, or settings as YAML")
+    which.add_argument("--support", help="offline, checker, mean:A+B, one of --config, or settings as YAML")
     parser.add_argument("--config", help="a configuration whose judges may be named")
     parser.add_argument("--out", metavar="CARD", help="write the card to this file")
     parser.add_argument("--note", help="what a reader of the card must know besides, in one sentence")

@@ -19,19 +19,36 @@ from actors.benchmark import Benchmark
 from actors.chat import check_chat
 from actors.storage import Folder
 from jobs.calibration_plan import calibration_plan
-from jobs.calling import Calling, calling_of, identity
+from jobs.calling import Calling, calling_of, support_identity
 from jobs.cards import judge_version, write_card
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome
 from jobs.configs import read_experiment, validated
-from jobs.label_cells import Judging, Wanted, cells_stage, cells_tasks, read_cells, work_ids
+from jobs.label_cells import (
+    Judging,
+    Verdicts,
+    Wanted,
+    cells_of,
+    cells_stage,
+    cells_tasks,
+    read_verdicts,
+    work_ids,
+)
 from jobs.label_texts import LabelledText, labelled_texts
 from jobs.spending_plan import plan_words
-from jobs.stage import run_stage
+from jobs.stage import Task, run_stage
 from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judge_settings import SHIPPED_SUPPORT_JUDGES, ChatSupportJudge, OfflineSupportJudge, SupportJudge
+from longform.judge_settings import (
+    SHIPPED_SUPPORT_JUDGES,
+    AskedSupportJudge,
+    ChatSupportJudge,
+    MeanSupportJudge,
+    OfflineSupportJudge,
+    SupportJudge,
+)
+from longform.mean_support import mean_support_verdicts
 from longform.meta_evaluation import (
     CHUNK,
     DOCUMENT,
@@ -45,18 +62,27 @@ from longform.meta_evaluation import (
     order_study,
 )
 from longform.meta_evaluation_words import meta_evaluation_words
+from longform.model_settings import ChatSettings
 from longform.strict import Strict
 from longform.support_cards import shown_row, support_card
 
 UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
 """The share of cells above which the exit code says so, where no configuration does."""
 
+_MEAN = "mean:"
+
 
 class Asked(NamedTuple):
-    """What is to be calibrated, and how."""
+    """
+    What is to be calibrated, and how.
+
+    Attributes:
+        members: Whom to ask: the judge itself, or those that it is the mean of.
+    """
 
     name: str
     settings: SupportJudge
+    members: Mapping[str, AskedSupportJudge]
     prompts: str | None = None  # a folder whose files replace ours of the same name
     modes: tuple[str, ...] = (DOCUMENT,)
     orders: bool = False
@@ -67,6 +93,20 @@ class Asked(NamedTuple):
         """The modes whose cells are needed."""
         by_order = [order_mode(order) for order in ORDERS] if self.orders else []
         return list(dict.fromkeys([*self.modes, *by_order]))
+
+
+class _Part(NamedTuple):
+    """One judge that is asked: what is wanted of it, and the tasks that are not done."""
+
+    judging: Judging
+    wanted: Mapping[str, Wanted]
+    tasks: list[Task]
+
+    @property
+    def chat(self) -> ChatSettings | None:
+        """The model that it asks; None: it asks none, or nothing is to be done."""
+        settings = self.judging.settings
+        return settings.chat if isinstance(settings, ChatSupportJudge) and self.tasks else None
 
 
 def calibrate_support(
@@ -85,22 +125,16 @@ def calibrate_support(
     Raises:
         UsageError: There are no labels, the judge cannot be used, or no summary has the ranking that orders need.
     """
-    judging, texts, wanted = _wanted(bench_url, asked)
-    tasks = cells_tasks(run, judging, wanted)
-    stage = cells_stage(run, judging, calling=calling, threads=max(1, int(cluster.cpus)))
-    if isinstance(asked.settings, ChatSupportJudge) and tasks:
-        check_chat(asked.settings.chat, with_key=True)
-        calling.check_prices([asked.settings.chat])
-        cluster.start()
-        calling.start()
-    run_stage(run, stage, len(wanted), tasks, cluster=cluster)
-    cells, failures = read_cells(run, wanted)
+    texts, parts = _parts(bench_url, asked, run)
+    _judge(parts, run=run, cluster=cluster, calling=calling)
+    cells, failures = cells_of(_verdicts(asked, {part.judging.name: read_verdicts(run, part.wanted) for part in parts}))
     summaries = [text.summary for text in texts]
+    fitted = frozenset(article for part in parts for article in part.judging.fitted)
     found = {
         "judge": asked.name,
         "scoring": asked.scoring._asdict(),
         "data_sets": [
-            {**counts, "held_out": counts["data_set"] in _held_out(summaries, judging.fitted)}
+            {**counts, "held_out": counts["data_set"] in _held_out(summaries, fitted)}
             for counts in label_counts(summaries)
         ],
         "n_cells": sum(matrix.size for matrix in cells.values()),
@@ -109,32 +143,62 @@ def calibrate_support(
         "grid": grid(summaries, cells, asked.modes, asked.scoring),
         "orders": order_study(summaries, cells, asked.scoring) if asked.orders else None,
     }
-    return found | {"card": _card(asked, judging, found, summaries)}
+    return found | {"card": _card(asked, fitted, found, summaries)}
 
 
 def plan_support(bench_url: str, asked: Asked, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
     """What the calibration will ask a chat model, and what that will take; nothing is asked, and no key is needed."""
-    judging, _, wanted = _wanted(bench_url, asked)
-    if isinstance(asked.settings, ChatSupportJudge):
-        check_chat(asked.settings.chat, logprobs=asked.settings.probability, with_key=False)
-    return calibration_plan(judging, cells_tasks(run, judging, wanted), calling=calling, workers=workers)
+    for settings in asked.members.values():
+        if isinstance(settings, ChatSupportJudge):
+            check_chat(settings.chat, logprobs=settings.probability, with_key=False)
+    _, parts = _parts(bench_url, asked, run)
+    return calibration_plan([(part.judging, part.tasks) for part in parts], calling=calling, workers=workers)
 
 
-def _wanted(bench_url: str, asked: Asked) -> tuple[Judging, list[LabelledText], dict[str, Wanted]]:
+def _parts(bench_url: str, asked: Asked, run: Folder) -> tuple[list[LabelledText], list[_Part]]:
     texts = labelled_texts(Benchmark(bench_url))
     if asked.orders and not any(text.ranking for text in texts):
         raise UsageError(f"{bench_url}: orders need a ranking of documents by importance, and no summary has one")
-    judging = _judging(bench_url, asked)
-    return judging, texts, work_ids(judging, texts, asked.all_modes)
+    parts = []
+    for name, settings in asked.members.items():
+        judging = _judging(bench_url, asked, name, settings)
+        wanted = work_ids(judging, texts, asked.all_modes)
+        parts.append(_Part(judging, wanted, cells_tasks(run, judging, wanted)))
+    return texts, parts
 
 
-def _judging(bench_url: str, asked: Asked) -> Judging:
-    scoring, settings = asked.scoring, asked.settings
+def _judge(parts: Sequence[_Part], *, run: Folder, cluster: Cluster, calling: Calling) -> None:
+    if chats := [part.chat for part in parts if part.chat is not None]:
+        for chat in chats:
+            check_chat(chat, with_key=True)
+        calling.check_prices(chats)
+        cluster.start()
+        calling.start()
+    for part in parts:
+        stage = cells_stage(run, part.judging, calling=calling, threads=max(1, int(cluster.cpus)))
+        run_stage(run, stage, len(part.wanted), part.tasks, cluster=cluster)
+
+
+def _verdicts(asked: Asked, found: Mapping[str, Verdicts]) -> Verdicts:
+    """What the judge says: its own verdicts, or the means of those that its members gave."""
+    if not isinstance(asked.settings, MeanSupportJudge):
+        return found[asked.name]
+    threshold = asked.settings.threshold
+    return {
+        key: mean_support_verdicts(
+            {name: verdicts[key] for name, verdicts in found.items()}, judge=asked.name, threshold=threshold
+        )
+        for key in found[asked.settings.of[0]]
+    }
+
+
+def _judging(bench_url: str, asked: Asked, name: str, settings: AskedSupportJudge) -> Judging:
+    scoring = asked.scoring
     return Judging(
         bench_url=bench_url,
-        name=asked.name,
+        name=name,
         settings=settings,
-        version=judge_version(settings, asked.prompts),
+        version=judge_version(settings, asked.members, asked.prompts),
         fidelity=scoring.fidelity,
         seed=scoring.seed,
         prompts=asked.prompts,
@@ -154,18 +218,18 @@ def _held_out(summaries: Sequence[LabelledSummary], fitted: frozenset[str]) -> l
 
 
 def _card(
-    asked: Asked, judging: Judging, found: Mapping[str, Any], summaries: Sequence[LabelledSummary]
+    asked: Asked, fitted: frozenset[str], found: Mapping[str, Any], summaries: Sequence[LabelledSummary]
 ) -> dict[str, Any] | None:
     if shown_row(found) is None:
         return None
     return support_card(
         judge=asked.name,
-        settings=identity(asked.settings),
-        version=judging.version,
+        settings=support_identity(asked.settings, asked.members),
+        version=judge_version(asked.settings, asked.members, asked.prompts),
         found=found,
         summaries=summaries,
-        held_out=_held_out(summaries, judging.fitted),
-        fitted_articles=sorted(judging.fitted),
+        held_out=_held_out(summaries, fitted),
+        fitted_articles=sorted(fitted),
     )
 
 
@@ -216,9 +280,11 @@ def asked_of(arguments: argparse.Namespace, configured: Mapping[str, SupportJudg
     """
     if not 0 <= arguments.threshold < 1:
         raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
-    name, settings = named_support_judge(arguments.support, {**SHIPPED_SUPPORT_JUDGES, **configured})
+    known = {**SHIPPED_SUPPORT_JUDGES, **configured}
+    name, settings = named_support_judge(arguments.support, known)
+    members = support_members(name, settings, known)
     scoring = Scoring(arguments.fidelity, arguments.threshold, arguments.seed, arguments.resamples)
-    return Asked(name, settings, prompts, modes_of(arguments.modes), arguments.orders, scoring)
+    return Asked(name, settings, members, prompts, modes_of(arguments.modes), arguments.orders, scoring)
 
 
 def modes_of(text: str) -> tuple[str, ...]:
@@ -242,13 +308,16 @@ class _Named(Strict):
 
 def named_support_judge(text: str, known: Mapping[str, SupportJudge]) -> tuple[str, SupportJudge]:
     """
-    A judge of *known*, or the one that YAML settings such as `{kind: checkpoint, model: ...}` define, with its name.
+    A judge of *known*, the mean of some (`mean:A+B`), or the one that YAML settings define, with its name.
 
     Raises:
-        UsageError: It is neither.
+        UsageError: It is none of these.
     """
     if text in known:
         return text, known[text]
+    if text.startswith(_MEAN):
+        mean = {"kind": "mean", "of": text.removeprefix(_MEAN).split("+")}
+        return text, validated(MeanSupportJudge, mean, (), where=text)
     try:
         settings = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -258,6 +327,27 @@ def named_support_judge(text: str, known: Mapping[str, SupportJudge]) -> tuple[s
     judge = validated(_Named, {"judge": settings}, (), where="--support").judge
     name = judge.chat.model if isinstance(judge, ChatSupportJudge) else getattr(judge, "model", judge.kind)
     return name, judge
+
+
+def support_members(
+    name: str, settings: SupportJudge, known: Mapping[str, SupportJudge]
+) -> dict[str, AskedSupportJudge]:
+    """
+    Whom judge *name* means to ask: itself, or the judges of *known* that it is the mean of.
+
+    Raises:
+        UsageError: A member is not known, or is a mean itself.
+    """
+    if not isinstance(settings, MeanSupportJudge):
+        return {name: settings}
+    members = {}
+    for member in settings.of:
+        found = known.get(member)
+        if found is None or isinstance(found, MeanSupportJudge):
+            asked = sorted(other for other, one in known.items() if not isinstance(one, MeanSupportJudge))
+            raise UsageError(f"{name}: expected judges that are asked, of {asked}; found {member!r}")
+        members[member] = found
+    return members
 
 
 def run_of(arguments: argparse.Namespace, until_done: ExitStack) -> Folder:

@@ -17,22 +17,25 @@ from longform.judge_settings import ChatSupportJudge as Settings
 from longform.support_judging import open_cells
 
 
-def calibration_plan(judging: Judging, tasks: Sequence[Task], *, calling: Calling, workers: int) -> dict[str, Any]:
+def calibration_plan(
+    asked: Sequence[tuple[Judging, Sequence[Task]]], *, calling: Calling, workers: int
+) -> dict[str, Any]:
     """
     The document of what is still to be asked.
 
     Args:
-        judging: The judge, and the benchmark with the labels.
-        tasks: Those that are not done.
+        asked: Each judge with the benchmark of the labels, and its tasks that are not done.
         calling: Names the ledger and the prices.
         workers: Processes the stage may use.
     """
-    settings = judging.settings
-    if not isinstance(settings, Settings):
-        return plan_document([], calling=calling, workers=workers)
     with opened_ledger(calling) as ledger:
-        calls = _calls(judging, settings, tasks, CallCount(ledger))
-    return plan_document([calls], calling=calling, workers=workers)
+        count = CallCount(ledger)
+        calls = [
+            _calls(judging, judging.settings, tasks, count)
+            for judging, tasks in asked
+            if isinstance(judging.settings, Settings)
+        ]
+    return plan_document(calls, calling=calling, workers=workers)
 
 
 def _calls(judging: Judging, settings: Settings, tasks: Sequence[Task], count: CallCount) -> StageCalls:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import uuid
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.price_list import PriceList
 from longform.configuration import Experiment
 from longform.errors import UsageError
-from longform.judge_settings import AskedJudge, SupportJudge
+from longform.judge_settings import AskedJudge, MeanSupportJudge, SupportJudge
 from longform.model_settings import ChatSettings, Summarizer
 
 LEDGER_VARIABLE = "LONGFORM_LEDGER"
@@ -76,6 +77,14 @@ def identity(settings: Summarizer | AskedJudge | SupportJudge) -> dict[str, Any]
     """What can change the answers of a summarizer or judge, as JSON values; limits and deadlines are no part of it."""
     found = settings.model_dump(mode="json")
     return found | {"chat": settings.chat.identity} if settings.kind == "chat" else found
+
+
+def support_identity(settings: SupportJudge, judges: Mapping[str, SupportJudge]) -> dict[str, Any]:
+    """The same of a support judge; of a mean with its members, as *judges* define them."""
+    found = identity(settings)
+    if isinstance(settings, MeanSupportJudge):
+        found["of"] = {name: identity(judges[name]) for name in settings.of}
+    return found
 
 
 def open_rows(settings: ChatSettings) -> int:

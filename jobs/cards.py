@@ -9,18 +9,21 @@ from typing import Any
 
 from actors.chat import REPAIR_PROMPT, load_prompt
 from actors.support_judges import code_version
-from jobs.calling import identity
+from jobs.calling import support_identity
 from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.judge_cards import describe, shipped_card_line, shipped_support_line
 from longform.judge_settings import (
     ChatSupportJudge,
     Judge,
+    MeanSupportJudge,
     OfflineJudge,
     SupportJudge,
     judge_scale,
+    mean_scale,
 )
 from longform.keys import content_key
+from longform.mean_support import VERSION as MEAN_VERSION
 from longform.support_cards import KIND
 
 
@@ -45,10 +48,10 @@ def judge_rows(experiment: Experiment) -> list[dict[str, Any]]:
     support = [
         {
             "judge": name,
-            "scale": None,
+            "scale": mean_scale(definition),
             "card": _support_line(experiment, name),
         }
-        for name in experiment.support_judges
+        for name, definition in experiment.support_judges.items()
     ]
     return rows + support
 
@@ -72,7 +75,11 @@ def _named_support_card(experiment: Experiment, name: str) -> str:
     card = _read_card(path)
     if card.get("kind") != KIND:
         raise UsageError(f"{path}: expected the card of a support judge, as {name!r} is, found one of coverage")
-    expected = {"settings": identity(definition), "version": judge_version(definition, experiment.prompts)}
+    judges = experiment.support_judges
+    expected = {
+        "settings": support_identity(definition, judges),
+        "version": judge_version(definition, judges, experiment.prompts),
+    }
     if other := [key for key, value in expected.items() if card[key] != value]:
         raise UsageError(
             f"{path}: expected a card of {name!r} as it is, found one of other {' and '.join(other)}; "
@@ -81,8 +88,17 @@ def _named_support_card(experiment: Experiment, name: str) -> str:
     return describe(card)
 
 
-def judge_version(settings: SupportJudge, prompts: str | None) -> str:
-    """Changes with all that can change the judge's verdicts beside its settings: prompts, or code and models."""
+def judge_version(settings: SupportJudge, judges: Mapping[str, SupportJudge], prompts: str | None) -> str:
+    """
+    Changes with all that can change the judge's verdicts beside its settings: prompts, or code and models.
+
+    Args:
+        settings: Of the judge.
+        judges: Where a mean finds its members.
+        prompts: A folder whose files replace ours of the same name.
+    """
+    if isinstance(settings, MeanSupportJudge):
+        return content_key(MEAN_VERSION, [judge_version(judges[name], judges, prompts) for name in settings.of])
     if isinstance(settings, ChatSupportJudge):
         return content_key([load_prompt(name, prompts).version for name in (settings.prompt, REPAIR_PROMPT)])
     return code_version(settings)

@@ -23,7 +23,7 @@ from jobs.stage import Row, Stage, Task
 from longform.aggregate import SummaryInfo
 from longform.citations import without_citations
 from longform.configuration import Experiment
-from longform.judge_settings import ChatSupportJudge, SupportJudge
+from longform.judge_settings import AskedSupportJudge, ChatSupportJudge, MeanSupportJudge
 from longform.keys import content_key
 from longform.support_judging import SupportGroup, SupportVerdict
 
@@ -51,7 +51,7 @@ def check_work_ids(
     experiment: Experiment, contexts: Mapping[str, tuple[str, str]], versions: Mapping[str, str]
 ) -> dict[Checked, Source]:
     """
-    Every check the experiment asks for -> its work id and sources.
+    Every check that the experiment asks somebody for -> its work id and sources; means follow from these.
 
     Args:
         experiment: Whose support judges.
@@ -61,6 +61,8 @@ def check_work_ids(
     mode = experiment.faithfulness.mode
     found = {}
     for name, settings in experiment.support_judges.items():
+        if isinstance(settings, MeanSupportJudge):
+            continue
         for summary, (context, query_id) in contexts.items():
             units = unit_work_id(summary, experiment.units)
             work_id = content_key("support", units, context, name, identity(settings), versions[name], mode)
@@ -69,9 +71,15 @@ def check_work_ids(
 
 
 def check_stage(
-    run: Folder, bench_url: str, experiment: Experiment, name: str, *, calling: Calling, threads: int
+    run: Folder,
+    bench_url: str,
+    experiment: Experiment,
+    name: str,
+    settings: AskedSupportJudge,
+    *,
+    calling: Calling,
+    threads: int,
 ) -> Stage:
-    settings = experiment.support_judges[name]
     chat = settings.chat if isinstance(settings, ChatSupportJudge) else None
     mode = experiment.faithfulness.mode
     context = calling.context(f"check {name}")
@@ -139,7 +147,7 @@ def _worker(
     run: Folder,
     bench_url: str,
     name: str,
-    settings: SupportJudge,
+    settings: AskedSupportJudge,
     mode: str,
     *,
     prompts: str | None,
@@ -165,7 +173,7 @@ def _worker(
     return check
 
 
-def _version(settings: SupportJudge, prompts: str | None) -> str:
+def _version(settings: AskedSupportJudge, prompts: str | None) -> str:
     if isinstance(settings, ChatSupportJudge):
         return load_prompt(settings.prompt, prompts).version
     return code_version(settings)

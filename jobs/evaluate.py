@@ -26,6 +26,7 @@ from jobs.check import check_stage, check_tasks
 from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.combine import combine_stage, combine_tasks
+from jobs.combine_support import combine_support_stage, combine_support_tasks
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
 from jobs.faithfulness_results import faithfulness_results, with_another_order
@@ -52,7 +53,7 @@ from jobs.synthesize import make_benchmark, read_config
 from jobs.write_benchmark import TABLES
 from longform.configuration import Experiment
 from longform.errors import BudgetReachedError, UsageError
-from longform.judge_settings import MeanJudge
+from longform.judge_settings import MeanJudge, MeanSupportJudge
 
 
 class Step(NamedTuple):
@@ -185,16 +186,27 @@ class Evaluation:
                 self._perform(combine_stage(self.run, name, settings), len(infos), tasks)
 
     def check(self) -> None:
-        """Ask the support judges about every sentence and document of the summaries as written."""
+        """Ask the support judges about every sentence and document of the summaries as written; then the means."""
         infos = summary_infos(self.run, self.plan.written_work_ids)
-        for name in self.experiment.support_judges:
-            stage = check_stage(
-                self.run, self.bench_url, self.experiment, name, calling=self.calling, threads=self.threads
-            )
-            wanted = sum(checked.judge == name for checked in self.plan.checks)
-            tasks = check_tasks(self.run, name, self.plan.checks, infos, self.benchmark)
-            batched = checks_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
-            self._perform(stage, wanted, tasks, batched)
+        judges = self.experiment.support_judges.items()
+        for name, settings in judges:
+            if not isinstance(settings, MeanSupportJudge):
+                stage = check_stage(
+                    self.run,
+                    self.bench_url,
+                    self.experiment,
+                    name,
+                    settings,
+                    calling=self.calling,
+                    threads=self.threads,
+                )
+                tasks = check_tasks(self.run, name, self.plan.checks, infos, self.benchmark)
+                batched = checks_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
+                self._perform(stage, len(infos), tasks, batched)
+        for name, settings in judges:
+            if isinstance(settings, MeanSupportJudge):
+                tasks = combine_support_tasks(self.run, name, settings, self.plan.checks)
+                self._perform(combine_support_stage(self.run, name, settings), len(infos), tasks)
 
     def repair(self) -> None:
         """Twins that cite what supports their bullets, by matrix or by stored verdicts; nothing is asked."""

@@ -6,6 +6,7 @@ The summaries of one article are one task, so that each of its texts is read onc
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,11 +16,12 @@ import numpy as np
 from actors.benchmark import Benchmark
 from actors.call_context import CallContext
 from actors.storage import Folder
-from actors.support_judges import AskSupport, Verdicts
+from actors.support_judges import AskSupport
+from actors.support_judges import Verdicts as Judged
 from jobs.calling import Calling, identity, open_rows
 from jobs.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.stage import Row, Stage, Task
-from longform.judge_settings import ChatSupportJudge, SupportJudge
+from longform.judge_settings import AskedSupportJudge, ChatSupportJudge
 from longform.keys import content_key
 from longform.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity
 from longform.metrics.faithfulness import Array
@@ -38,7 +40,7 @@ class Judging(NamedTuple):
 
     bench_url: str
     name: str
-    settings: SupportJudge
+    settings: AskedSupportJudge
     version: str  # changes with all that can change its verdicts beside its settings
     fidelity: Fidelity
     seed: int
@@ -152,8 +154,8 @@ class CellsWorker:
             fitted = [text for text in texts if text.summary.article in self._judging.fitted]
             self._left_out = _left_out_judge(self._reader.benchmark, fitted, self._threads)
 
-        async def ask(groups: Sequence[SupportGroup]) -> Verdicts:
-            judged: Verdicts = self._left_out.judge_without(article, groups)
+        async def ask(groups: Sequence[SupportGroup]) -> Judged:
+            judged: Judged = self._left_out.judge_without(article, groups)
             return judged
 
         return ask
@@ -205,18 +207,23 @@ def _rows(name: str, item: Row, place: int, group: SupportGroup, verdicts: Seque
     ]
 
 
-def read_cells(run: Folder, wanted: Mapping[str, Wanted]) -> tuple[Cells, dict[str, int]]:
-    """The cells, and how many were not judged, by reason."""
-    cells: dict[tuple[str, str], Array] = {}
-    failures: dict[str, int] = {}
-    by_work_id: dict[str, list[Row]] = {}
+Verdicts = Mapping[tuple[str, str], Sequence[Row]]
+"""(mode, summary id) -> rows of `verdicts`."""
+
+
+def read_verdicts(run: Folder, wanted: Mapping[str, Wanted]) -> Verdicts:
+    """The rows of all that is wanted; they are there."""
+    found: dict[tuple[str, str], list[Row]] = {}
     for row in run.read("verdicts", work_ids=wanted).to_pylist():
-        by_work_id.setdefault(row["work_id"], []).append(row)
-        if row["answer"] is None:
-            failures[row["failure"]] = failures.get(row["failure"], 0) + 1
-    for work_id, (text, mode) in wanted.items():
-        cells[mode, text.summary.summary_id] = _matrix(by_work_id[work_id], mode)
-    return cells, failures
+        text, mode = wanted[row["work_id"]]
+        found.setdefault((mode, text.summary.summary_id), []).append(row)
+    return found
+
+
+def cells_of(verdicts: Verdicts) -> tuple[Cells, dict[str, int]]:
+    """The cells, and how many were not judged, by reason."""
+    missing = (row["failure"] for rows in verdicts.values() for row in rows if row["answer"] is None)
+    return {key: _matrix(rows, key[0]) for key, rows in verdicts.items()}, dict(Counter(missing))
 
 
 def _matrix(rows: Sequence[Row], mode: str) -> Array:

@@ -10,10 +10,11 @@ from actors.chat import REPAIR_PROMPT, check_chat, load_prompt
 from actors.retriever import check_loadable
 from actors.storage import Folder
 from actors.summary_prompts import prompts_of
-from actors.support_judges import code_version
+from jobs.cards import judge_version
 from jobs.check import Checked, check_work_ids
 from jobs.check import Source as CheckSource
 from jobs.combine import mean_work_ids
+from jobs.combine_support import with_means
 from jobs.judge import Judged, verdict_work_ids
 from jobs.pack import Packed, context_work_ids
 from jobs.repair import check_documents, copied_work_ids, judged_with_twins, repaired_work_ids, with_twins
@@ -25,7 +26,7 @@ from jobs.summarize import Source, Summarized, summary_work_ids
 from longform import extractive, lexical_judge, repair
 from longform.configuration import Experiment, UnitKind
 from longform.errors import UsageError
-from longform.judge_settings import ChatJudge, ChatSupportJudge
+from longform.judge_settings import ChatJudge, ChatSupportJudge, MeanSupportJudge
 from longform.keys import content_key
 from longform.model_settings import ChatSummarizer
 from longform.prompts import prompt_names
@@ -43,7 +44,8 @@ class RunPlan:
         repaired_by: What repaired them; changes with any change of what is cited.
         citing_judge: The support judge that did; None: none.
         copied: Work id of verdicts on a summary -> of the same on its twin.
-        checks: What support judges are asked about the summaries as written.
+        checks: What support judges are asked about the summaries as written, and the means of them.
+        support_means: Mean of support judges -> its members.
         units: What summaries are split into.
     """
 
@@ -58,6 +60,7 @@ class RunPlan:
     means: Mapping[Judged, str]
     copied: Mapping[str, str]
     checks: Mapping[Checked, CheckSource]
+    support_means: Mapping[str, tuple[str, ...]]
     units: UnitKind
 
     @property
@@ -106,7 +109,12 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
         asked=asked,
         means=means,
         copied=copied_work_ids(judged, repaired),
-        checks=check_work_ids(experiment, shown, support_versions),
+        checks=with_means(experiment, check_work_ids(experiment, shown, support_versions)),
+        support_means={
+            name: settings.of
+            for name, settings in experiment.support_judges.items()
+            if isinstance(settings, MeanSupportJudge)
+        },
         units=experiment.units,
     )
 
@@ -165,12 +173,8 @@ def _judge_versions(experiment: Experiment) -> dict[str, str]:
 
 
 def _support_versions(experiment: Experiment) -> dict[str, str]:
-    return {
-        name: _versions([settings.prompt, REPAIR_PROMPT], experiment)
-        if isinstance(settings, ChatSupportJudge)
-        else code_version(settings)
-        for name, settings in experiment.support_judges.items()
-    }
+    judges = experiment.support_judges
+    return {name: judge_version(settings, judges, experiment.prompts) for name, settings in judges.items()}
 
 
 def _versions(prompts: Sequence[str], experiment: Experiment) -> str:

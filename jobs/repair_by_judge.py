@@ -12,7 +12,7 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
-from jobs.calling import identity
+from jobs.calling import support_identity
 from jobs.check import Checked, Source
 from jobs.derive import PartReader, plan
 from jobs.stage import Row, Stage, Task
@@ -31,7 +31,8 @@ _SUMMARIES_AT_ONCE = 64
 def judge_key(experiment: Experiment, name: str, version: str) -> str:
     """What the twins by judge *name* are; *version* is that of what makes its answers."""
     settings = experiment.support_judges[name]
-    return content_key(judged_citations.VERSION, name, identity(settings), version, judge_threshold(settings))
+    how = support_identity(settings, experiment.support_judges)
+    return content_key(judged_citations.VERSION, name, how, version, judge_threshold(settings))
 
 
 def judged_repair_stage(run: Folder, bench_url: str, experiment: Experiment, name: str, *, by: str) -> Stage:

@@ -6,9 +6,10 @@ Their rows, and all rows made from them, are forgotten; then they are work that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from actors.storage import Folder
+from jobs.check import Checked
 from jobs.classify import classify_work_id
 from jobs.plan_run import RunPlan
 from jobs.score import score_work_id
@@ -21,7 +22,8 @@ def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) ->
     """How many summaries and judgements of *plan* had failed so, and are to be made again."""
     summaries = passing_failures(run, "summaries", plan.written_work_ids)
     judged = passing_failures(run, "verdicts", plan.asked.values())
-    checked = passing_failures(run, "verdicts", [source.work_id for source in plan.checks.values()])
+    failed = passing_failures(run, "verdicts", [source.work_id for source in plan.checks.values()])
+    checked = failed | _means_of(plan, failed)
     forgotten: dict[str, set[str]] = {table: set() for table in ("summaries", "units", "verdicts", "scores")}
     cited = {
         s.summary for s, source in plan.checks.items() if s.judge == plan.citing_judge and source.work_id in checked
@@ -46,7 +48,17 @@ def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) ->
     forgotten["verdicts"] |= checked | of_summaries
     forgotten["scores"] |= {support_score_work_id(verdict) for verdict in checked | of_summaries}
     _forget(run, forgotten)
-    return len(summaries) + len(judged) + len(checked)
+    return len(summaries) + len(judged) + len(failed)
+
+
+def _means_of(plan: RunPlan, failed: Collection[str]) -> set[str]:
+    """The means of support judges that read one of the *failed* verdicts."""
+    return {
+        source.work_id
+        for ids, source in plan.checks.items()
+        for member in plan.support_means.get(ids.judge, ())
+        if plan.checks[Checked(ids.summary, member)].work_id in failed
+    }
 
 
 def passing_failures(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:

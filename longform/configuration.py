@@ -7,13 +7,13 @@ A list in a system multiplies: two retrievers and three orders are six systems.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
-from longform.judge_settings import Judge, MeanJudge, SupportJudge
+from longform.judge_settings import Judge, SupportJudge
 from longform.method_settings import SHIPPED_METHODS, Method, PlainMethod
 from longform.model_settings import ChatSummarizer, Summarizer
 from longform.retriever_settings import Reranker, Retriever, base_retrievers
@@ -215,12 +215,18 @@ class Experiment(Strict):
         yield from (("cards", name, {*self.judges, *self.support_judges}) for name in self.cards)
         if self.faithfulness.attribution is not None:
             yield "faithfulness.attribution", self.faithfulness.attribution, self.support_judges
-        asking = [name for name, judge in self.judges.items() if not isinstance(judge, MeanJudge)]
-        for name, judge in self.judges.items():
-            if isinstance(judge, MeanJudge):
-                yield from ((f"judges.{name}.of", member, asking) for member in judge.of)
+        yield from self._means("judges", self.judges)
+        yield from self._means("support_judges", self.support_judges)
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
+
+    @staticmethod
+    def _means(place: str, judges: Mapping[str, Judge | SupportJudge]) -> Iterator[tuple[str, str, Collection[str]]]:
+        """Members of means, which are judges that are asked."""
+        asking = [name for name, judge in judges.items() if judge.kind != "mean"]
+        for name, judge in judges.items():
+            if judge.kind == "mean":
+                yield from ((f"{place}.{name}.of", member, asking) for member in judge.of)
 
     @property
     def citing_judge(self) -> str | None:

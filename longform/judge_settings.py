@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -32,18 +32,27 @@ class ChatJudge(Strict):
     prompt: str = "judge_coverage_3"
 
 
-class MeanJudge(Strict):
-    """The mean of other judges' numbers for the same summary and target; it asks nothing itself."""
+class _Mean(Strict):
+    """What asks nothing itself: the mean of the numbers of other judges, by their names."""
 
     kind: Literal["mean"]
     of: tuple[str, ...] = Field(min_length=2)
+
+    @model_validator(mode="after")
+    def _names_each_once(self) -> Self:
+        if len(set(self.of)) < len(self.of):
+            msg = f"expected different judges, found {list(self.of)}"
+            raise ValueError(msg)
+        return self
+
+
+class MeanJudge(_Mean):
+    """The mean of other judges' numbers for the same summary and target; it asks nothing itself."""
+
     cuts: tuple[float, float] = (0.25, 0.75)  # means from which the answer is partial, and full
 
     @model_validator(mode="after")
     def _means_something(self) -> MeanJudge:
-        if len(set(self.of)) < len(self.of):
-            msg = f"expected different judges, found {list(self.of)}"
-            raise ValueError(msg)
         partial, full = self.cuts
         if not 0 < partial < full <= 1:
             msg = f"expected cuts 0 < partial < full <= 1, found {list(self.cuts)}"
@@ -111,12 +120,26 @@ class CheckpointSupportJudge(Strict):
     threshold: float = Field(0.5, gt=0, lt=1)
 
 
-SupportJudge = Annotated[OfflineSupportJudge | ChatSupportJudge | CheckpointSupportJudge, Field(discriminator="kind")]
+class MeanSupportJudge(_Mean):
+    """The mean of other support judges' numbers for the same document and sentence; it asks nothing itself."""
+
+    threshold: float = Field(0.5, gt=0, lt=1)  # a mean above it means supported
+
+
+LocalSupportJudge = OfflineSupportJudge | CheckpointSupportJudge
+AskedSupportJudge = LocalSupportJudge | ChatSupportJudge
+SupportJudge = Annotated[AskedSupportJudge | MeanSupportJudge, Field(discriminator="kind")]
+
+
+def mean_scale(judge: SupportJudge) -> str | None:
+    """Whose mean a support judge is, in words; None: it is none."""
+    return f"mean of {' and '.join(judge.of)}" if isinstance(judge, MeanSupportJudge) else None
+
 
 SHIPPED_CHECKER = CheckpointSupportJudge(kind="checkpoint", model="shipped:checker", chunk_tokens=96, best_windows=4)
 """The checker that ships, read as its card was measured; `longform train checker` re-makes it."""
 
-SHIPPED_SUPPORT_JUDGES: Mapping[str, SupportJudge] = {
+SHIPPED_SUPPORT_JUDGES: Mapping[str, LocalSupportJudge] = {
     "offline": OfflineSupportJudge(kind="offline"),
     "checker": SHIPPED_CHECKER,
 }

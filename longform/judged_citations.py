@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from longform.citations import bullets, without_citations
-from longform.judge_settings import CheckpointSupportJudge, OfflineSupportJudge, SupportJudge
+from longform.judge_settings import CheckpointSupportJudge, MeanSupportJudge, OfflineSupportJudge, SupportJudge
 from longform.lexical_support import shipped_lexical_support
 from longform.metrics.faithfulness import SUPPORTED
 from longform.twins import LABEL, citing, is_header
@@ -51,7 +51,7 @@ def judge_label(judge: str) -> str:
 
 def judge_threshold(settings: SupportJudge) -> float:
     """From which number a document counts as supporting: the judge's own; of a chat model's yes and no the middle."""
-    if isinstance(settings, CheckpointSupportJudge):
+    if isinstance(settings, CheckpointSupportJudge | MeanSupportJudge):
         return settings.threshold
     if isinstance(settings, OfflineSupportJudge):
         return shipped_lexical_support().threshold

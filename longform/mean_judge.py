@@ -38,7 +38,7 @@ def mean_verdicts(
     """
     by_target = {name: {row["target_id"]: row for row in rows} for name, rows in members.items()}
     targets = dict.fromkeys(target for rows in by_target.values() for target in rows)
-    version = f"mean@{VERSION}: {' + '.join(_version(name, rows) for name, rows in members.items())}"
+    version = f"mean@{VERSION}: {members_version(members)}"
     return [
         _mean({name: rows.get(target) for name, rows in by_target.items()}, cuts)
         | {"judge": judge, "prompt_version": version}
@@ -48,7 +48,7 @@ def mean_verdicts(
 
 def _mean(given: Mapping[str, Verdict | None], cuts: tuple[float, float]) -> dict[str, Any]:
     numbers = {name: None if row is None else _number(row) for name, row in given.items()}
-    missing = [f"{name}: {_why(row)}" for name, row in given.items() if numbers[name] is None]
+    missing = [f"{name}: {why_unjudged(row)}" for name, row in given.items() if numbers[name] is None]
     known = [number for number in numbers.values() if number is not None]
     mean = None if missing else round(sum(known) / len(known), _DIGITS)
     answer = None if mean is None else _answer(mean, cuts)
@@ -75,7 +75,8 @@ def _number(row: Verdict) -> float | None:
     return WEIGHTS[row["answer"]] if probability is None else float(probability)
 
 
-def _why(row: Verdict | None) -> str:
+def why_unjudged(row: Verdict | None) -> str:
+    """Why a member of a mean has no number."""
     return "no_verdict" if row is None else str(row.get("failure") or "no reason recorded")
 
 
@@ -89,6 +90,11 @@ def _answer(mean: float, cuts: tuple[float, float]) -> str:
 def _linked(given: Mapping[str, Verdict | None]) -> int | None:
     links = (row["linked_unit"] for row in given.values() if row is not None)
     return next((link for link in links if link is not None), None)
+
+
+def members_version(members: Mapping[str, Sequence[Verdict]]) -> str:
+    """What made the members' verdicts, each by its prompt or code, else by its name."""
+    return " + ".join(_version(name, rows) for name, rows in members.items())
 
 
 def _version(name: str, rows: Sequence[Verdict]) -> str:

@@ -10,14 +10,23 @@ import pytest
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.calibrate import main
-from jobs.calibrate_support import modes_of, named_support_judge
+from jobs.calibrate_support import modes_of, named_support_judge, support_members
+from jobs.calling import identity, support_identity
+from jobs.cards import judge_version
 from jobs.check import SEPARATOR
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
 from jobs.label_texts import chunks, labelled_texts, texts_of_mode
 from longform.errors import UsageError
 from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judge_settings import SHIPPED_SUPPORT_JUDGES, CheckpointSupportJudge, OfflineSupportJudge
+from longform.judge_settings import (
+    SHIPPED_CHECKER,
+    SHIPPED_SUPPORT_JUDGES,
+    CheckpointSupportJudge,
+    MeanSupportJudge,
+    OfflineSupportJudge,
+    SupportJudge,
+)
 from longform.records import Document
 
 BRIDGE = "The council voted to rebuild the Alder Street bridge. The works will cost 3.4 million euros."
@@ -124,6 +133,31 @@ def test_names_and_settings_of_judges() -> None:
         named_support_judge("{kind: checkpoint, modle: x}", SHIPPED_SUPPORT_JUDGES)
 
 
+@pytest.mark.parametrize("text", ["mean:offline+checker", "{kind: mean, of: [offline, checker]}"])
+def test_mean_asks_its_members_and_no_mean_is_one(text: str) -> None:
+    name, mean = named_support_judge(text, SHIPPED_SUPPORT_JUDGES)
+    known = {**SHIPPED_SUPPORT_JUDGES, "inner": mean}
+
+    assert isinstance(mean, MeanSupportJudge)
+    assert support_members(name, mean, known) == dict(SHIPPED_SUPPORT_JUDGES)
+    assert support_members("checker", SHIPPED_CHECKER, known) == {"checker": SHIPPED_CHECKER}
+    for other in ("inner", "nobody"):
+        with pytest.raises(UsageError, match=rf"of \['checker', 'offline'\]; found '{other}'"):
+            support_members(name, mean.model_copy(update={"of": ("offline", other)}), known)
+
+
+def test_version_and_settings_of_a_mean_follow_its_members() -> None:
+    """A card of the mean is of these members as they are."""
+    _, mean = named_support_judge("mean:offline+checker", SHIPPED_SUPPORT_JUDGES)
+    judges: dict[str, SupportJudge] = dict(SHIPPED_SUPPORT_JUDGES)
+    others = judges | {"checker": SHIPPED_CHECKER.model_copy(update={"best_windows": 2})}
+    swapped = judges | {"checker": judges["offline"]}
+
+    assert support_identity(mean, judges)["of"] == {name: identity(judges[name]) for name in ("offline", "checker")}
+    assert support_identity(mean, judges) != support_identity(mean, others)
+    assert judge_version(mean, judges, None) != judge_version(mean, swapped, None)
+
+
 def test_modes_are_read_each_once() -> None:
     assert modes_of("document, full,chunk-1024,full") == ("document", "full", "chunk-1024")
     with pytest.raises(UsageError, match="chunk-0"):
@@ -202,6 +236,19 @@ def test_chat_judge_that_answers_nonsense_is_unjudged_and_exit_3(
     assert code == FAILURES_ABOVE_THRESHOLD
     assert unjudged
     assert sum(found["failures"].values()) == unjudged  # type: ignore[attr-defined]
+    chat = {"provider": "scripted", "model": "scripted", "script": "misbehaving"}
+    experiment = {
+        "name": "x", "seed": 1, "retrievers": {"full": {"kind": "full"}}, "summarizers": {"o": {"kind": "offline"}},
+        "systems": [{"retriever": "full", "budget_tokens": None, "summarizer": "o"}],
+        "support_judges": {"talker": {"kind": "chat", "chat": chat}},
+    }  # fmt: skip
+    (tmp_path / "c.yaml").write_text(json.dumps(experiment))
+    mean = [bench, "--support", "mean:offline+talker", "--config", str(tmp_path / "c.yaml"), *bad[3:]]
+    code, found = answered([*mean, "--resamples", "100", "--out", str(tmp_path / "card.json")], capsys)
+    card = json.loads((tmp_path / "card.json").read_text())
+    assert (code, found["n_cells_unjudged"]) == (FAILURES_ABOVE_THRESHOLD, unjudged)
+    assert all(reason.startswith("talker: ") for reason in found["failures"])  # type: ignore[attr-defined]
+    assert list(card["settings"]["of"]) == ["offline", "talker"]
 
 
 @pytest.mark.ray

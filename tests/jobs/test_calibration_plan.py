@@ -62,6 +62,25 @@ def test_modes_and_orders_are_counted_too(arguments: list[str], capsys: pytest.C
     assert stage_of([*arguments, "--modes", "document,full"], capsys)["calls"] == N_CALLS + 3
 
 
+def test_mean_plans_what_its_members_ask_each_call_once(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two names of one model ask the same calls; the offline judge asks none, and the mean itself none."""
+    judges = {name: yaml.safe_load(JUDGE) for name in ("one", "two")} | {"offline": {"kind": "offline"}}
+    experiment = {
+        "name": "x", "seed": 1, "retrievers": {"full": {"kind": "full"}}, "summarizers": {"o": {"kind": "offline"}},
+        "systems": [{"retriever": "full", "budget_tokens": None, "summarizer": "o"}],
+        "support_judges": {"all": {"kind": "mean", "of": list(judges)}, **judges},
+    }  # fmt: skip
+    (tmp_path / "c.yaml").write_text(json.dumps(experiment))
+    mean = ["all" if argument == JUDGE else argument for argument in arguments]
+
+    assert main([*mean, "--config", str(tmp_path / "c.yaml"), "--plan"]) == 0
+
+    stages = json.loads(capsys.readouterr().out)["stages"]
+    assert [(stage["stage"], stage["calls"]) for stage in stages] == [("calibrate one", N_CALLS), ("calibrate two", 0)]
+
+
 @pytest.mark.ray
 def test_calibration_asks_what_the_plan_counted_and_a_further_plan_nothing(
     arguments: list[str], tmp_path: Path, ray_session: None, capsys: pytest.CaptureFixture[str]

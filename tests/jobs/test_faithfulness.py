@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from actors.storage import Folder
 from jobs import evaluate
 from jobs.check import CheckedText, support_groups
-from longform.support_judging import SupportGroup
+from longform.support_judging import SupportGroup, SupportVerdict
 from tests.jobs.planted_bench import bench
 
 SCRIPTED = "{provider: scripted, model: m, script: profile-%s}"
@@ -68,17 +69,35 @@ def test_a_planted_bias_is_found_and_calibration_shrinks_it(tmp_path: Path, ray_
 
 @pytest.mark.ray
 def test_lengths_judge_each_pair_once_and_against_the_documents_given(tmp_path: Path, ray_session: None) -> None:
-    url = bench(tmp_path, n=2)
-    results = run(url, tmp_path / "run", systems(more=", n_documents: [1, 2, 3, 4, 5]"))
-    verdicts = Folder(str(tmp_path / "run")).read("verdicts").to_pylist()
+    url, out = bench(tmp_path, n=2), tmp_path / "run"
+    letter = f"letter: {{kind: chat, chat: {SCRIPTED % 'u'}}}"
+    other = "other: {kind: chat, chat: {provider: scripted, model: m, script: misbehaving}}"
+    both = f"support_judges={{{letter}, {other}, both: {{kind: mean, of: [letter, other]}}}}"
+    results = run(url, out, systems(more=", n_documents: [1, 2, 3, 4, 5]"), both, "unjudged_threshold=1.0")
+    assert_means(Folder(str(out)).read("verdicts").to_pylist(), "both", ["letter", "other"])
+    verdicts = [row for row in Folder(str(out)).read("verdicts").to_pylist() if row["judge"] == "letter"]
     by_summary: dict[str, set[str]] = {}
     for row in verdicts:
         by_summary.setdefault(row["summary_id"], set()).add(row["target_id"])
     assert sorted(len(documents) for documents in by_summary.values()) == sorted([1, 2, 3, 4, 5] * 2)
     calls = {row["call_id"] for row in verdicts}
     assert len(calls) < len(verdicts)  # one call serves every length that says the sentence
-    (row,) = results["faithfulness"]["lengths"]
-    assert [point["n_documents"] for point in row["lengths"]] == [1, 2, 3, 4, 5]
+    for row in results["faithfulness"]["lengths"]:
+        assert [point["n_documents"] for point in row["lengths"]] == [1, 2, 3, 4, 5]
+    assert {row["judge"] for row in results["faithfulness"]["lengths"]} == {"letter", "other", "both"}
+
+
+def assert_means(rows: Sequence[Mapping[str, Any]], mean: str, members: Sequence[str]) -> None:
+    """Every cell of the mean: of what its members said of it, and unjudged where one of them said nothing."""
+    cells: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        cells.setdefault((row["summary_id"], row["unit_index"], row["target_id"]), {})[row["judge"]] = row
+    found = Counter(row["answer"] for row in rows if row["judge"] == mean)
+    assert min(found[answer] for answer in ("supported", "unsupported", None)) > 0
+    for cell in cells.values():
+        given = [SupportVerdict(cell[name]["answer"], cell[name]["probability"]).value for name in members]
+        expected = None if None in given else sum(given) / len(given)  # type: ignore[arg-type]
+        assert cell[mean]["probability"] == expected
 
 
 @pytest.mark.slow

@@ -54,21 +54,26 @@ def n_passing(run: Folder) -> int:
     return sum(failure is not None and may_pass(failure) for failure in failures)
 
 
-@pytest.mark.parametrize(("citing_judge", "twin_goes"), [("checker", True), (None, False)])
+@pytest.mark.parametrize(("citing_judge", "twin_goes"), [("checker", True), ("both", True), (None, False)])
 def test_twin_goes_with_a_failed_verdict_that_drove_its_citations(
     citing_judge: str | None, twin_goes: bool, tmp_path: Path
 ) -> None:
-    """Its citations, and all that follows from its text, are made again; what the original has stays."""
+    """Its citations, all that follows from its text, and the mean of the verdict are made again; the rest stays."""
     run, units = Folder(str(tmp_path)), {name: unit_work_id(name) for name in ("summary", "twin")}
     plan = RunPlan(
         rankings={}, rerankings={}, contexts={}, units="bullets",
         summaries={Summarized("q", "full", "m"): Source("summary", "context", 3, "plain", PACKED)},
         repaired={"summary": "twin"}, repaired_by="by", citing_judge=citing_judge,
         asked={Judged("summary", "marks"): "verdicts"}, means={}, copied={"verdicts": "copies"},
-        checks={Checked("summary", "checker"): Checks("check", units["summary"], "context", "q")},
+        checks={
+            Checked("summary", name): Checks(work_id, units["summary"], "context", "q")
+            for name, work_id in (("checker", "check"), ("other", "others"), ("both", "means"))
+        },
+        support_means={"both": ("other", "checker")},
     )  # fmt: skip
     scores = {name: score_work_id(name, 0.5) for name in ("verdicts", "copies")}
-    rows = {"summaries": ["summary", "twin"], "units": units.values(), "verdicts": ["verdicts", "copies"]}
+    stays = ["verdicts", "copies", "others"]
+    rows = {"summaries": ["summary", "twin"], "units": units.values(), "verdicts": [*stays, "means"]}
     for table, work_ids in {**rows, "scores": scores.values()}.items():
         run.commit(table, [run.write_part(table, [{"work_id": name}], work_ids=[name]) for name in work_ids])
     failed = {"work_id": "check", "failure": "http_503"}
@@ -77,7 +82,7 @@ def test_twin_goes_with_a_failed_verdict_that_drove_its_citations(
     assert forget_passing_failures(run, plan, 0.5) == 1
 
     gone = {"twin", units["twin"], "copies", scores["copies"]} if twin_goes else set()
-    everything = {*rows["summaries"], *units.values(), *scores.values(), *scores}
+    everything = {*rows["summaries"], *units.values(), *scores.values(), *stays}
     assert {name for table in (*rows, "scores") for name in run.locate(table)} == everything - gone
 
 

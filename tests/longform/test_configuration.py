@@ -15,7 +15,7 @@ OFFLINE = {"kind": "offline", "calibration": "people"}
 OTHER = {"kind": "offline", "calibration": "gpt-4o"}
 
 
-def experiment(**judges):
+def experiment(support_judges=None, **judges):
     return Experiment.model_validate(
         {
             "name": "x",
@@ -23,6 +23,7 @@ def experiment(**judges):
             "retrievers": {"full": {"kind": "full"}},
             "summarizers": {"offline": {"kind": "offline"}},
             "judges": judges,
+            "support_judges": support_judges or {},
             "systems": [{"retriever": "full", "budget_tokens": None, "summarizer": "offline"}],
         }
     )
@@ -56,6 +57,26 @@ def test_offline_judge_without_a_calibration_is_refused():
 def test_mean_that_means_nothing_is_refused(judges, told):
     with pytest.raises(ValidationError, match=told.replace(".", r"\.")):
         experiment(**judges)
+
+
+@pytest.mark.parametrize(
+    ("mean", "told"),
+    [
+        ({"of": ["a", "c"]}, "support_judges.m.of names 'c'"),
+        ({"of": ["a", "a"]}, "different judges"),
+        ({"of": ["a", "n"]}, "support_judges.m.of names 'n'"),
+        ({"of": ["a", "b"], "threshold": 1.0}, "less than 1"),
+        ({"of": ["a", "b"], "cuts": [0.2, 0.8]}, "cuts"),
+    ],
+    ids=["undefined", "twice", "mean-of-a-mean", "threshold", "cuts"],
+)
+def test_mean_of_support_judges_that_means_nothing_is_refused(mean, told):
+    asked = {"a": {"kind": "offline"}, "b": {"kind": "checkpoint", "model": "shipped:checker"}}
+    means = {"m": {"kind": "mean", **mean}, "n": {"kind": "mean", "of": ["a", "b"]}}
+
+    assert experiment(asked | {"n": means["n"]}).support_judges["n"].of == ("a", "b")
+    with pytest.raises(ValidationError, match=told.replace(".", r"\.")):
+        experiment(asked | means)
 
 
 def test_scale_of_a_judge_is_told_in_words():

@@ -1,0 +1,106 @@
+"""The mean of support judges' numbers: known answers, and what it does where one of them has none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longform.mean_support import mean_support_verdicts
+
+
+def verdict(answer, probability=None, *, unit=0, document="d", place=0, **more):
+    return {
+        "summary_id": "s",
+        "unit_index": unit,
+        "target_kind": "document",
+        "target_id": document,
+        "mode": "document",
+        "doc_position": place,
+        "chunk_index": None,
+        "answer": answer,
+        "probability": probability,
+        "failure": None,
+        "prompt_version": "v@1",
+        **more,
+    }
+
+
+def mean_of(*members, threshold=0.5):
+    named = {f"judge{place}": [member] for place, member in enumerate(members)}
+    (row,) = mean_support_verdicts(named, judge="both", threshold=threshold)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "mean", "answer"),
+    [
+        (verdict("supported", 0.9), verdict("unsupported", 0.3), 0.6, "supported"),
+        (verdict("supported", 0.7), verdict("unsupported", 0.3), 0.5, "unsupported"),
+        (verdict("supported"), verdict("unsupported", 0.2), 0.6, "supported"),
+        (verdict("supported", 0.1), verdict("unsupported"), 0.05, "unsupported"),
+    ],
+    ids=["above", "at-the-threshold", "yes-counts-1", "no-counts-0"],
+)
+def test_mean_is_of_probabilities_and_of_yes_and_no_where_there_is_none(first, second, mean, answer):
+    row = mean_of(first, second)
+
+    assert (row["probability"], row["answer"], row["failure"]) == (mean, answer, None)
+    assert row["judge"] == "both"
+
+
+def test_another_threshold_changes_the_answer_and_not_the_number():
+    row = mean_of(verdict("supported", 0.9), verdict("unsupported", 0.3), threshold=0.7)
+
+    assert (row["probability"], row["answer"]) == (0.6, "unsupported")
+
+
+def test_member_without_an_answer_leaves_no_mean_and_is_named():
+    row = mean_of(verdict("supported", 0.9), verdict(None, 0.4, failure="empty_reply"))
+
+    assert (row["answer"], row["probability"], row["failure"]) == (None, None, "judge1: empty_reply")
+    assert json.loads(row["reply"]) == {"judge0": 0.9, "judge1": None}
+
+
+def test_cell_that_one_member_never_saw_is_unjudged():
+    rows = mean_support_verdicts(
+        {"a": [verdict("supported", 1.0), verdict("supported", 1.0, unit=1)], "b": [verdict("supported", 1.0)]},
+        judge="m",
+        threshold=0.5,
+    )
+
+    assert [(row["unit_index"], row["failure"]) for row in rows] == [(0, None), (1, "b: no_verdict")]
+
+
+def test_equal_documents_in_two_places_are_two_cells():
+    members = [verdict("supported", value, place=place) for place, value in enumerate((0.2, 0.6))]
+    rows = mean_support_verdicts({"a": members, "b": members[::-1]}, judge="m", threshold=0.5)
+
+    assert [(row["doc_position"], row["probability"]) for row in rows] == [(0, 0.2), (1, 0.6)]
+
+
+def test_chunk_keeps_its_place_and_a_judge_s_own_window_is_dropped():
+    """Two judges read a document in windows of their own; a chunk of the joined text is the same for both."""
+    windows = mean_of(verdict("supported", 0.9, chunk_index=3), verdict("supported", 0.9, chunk_index=7))
+    chunks = [verdict("supported", 0.9, mode="chunk-64", chunk_index=place) for place in (0, 1)]
+    rows = mean_support_verdicts({"a": chunks, "b": chunks}, judge="m", threshold=0.5)
+
+    assert windows["chunk_index"] is None
+    assert [row["chunk_index"] for row in rows] == [0, 1]
+
+
+def test_version_names_what_made_the_members():
+    row = mean_of(verdict("supported", prompt_version="offline@2"), verdict("supported", prompt_version=None))
+
+    assert row["prompt_version"] == "mean_support@1: offline@2 + judge1"
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=4))
+def test_mean_lies_between_its_members_whatever_their_order(numbers):
+    members = [verdict("supported", number) for number in numbers]
+    row, reverse = mean_of(*members), mean_of(*reversed(members))
+
+    assert min(numbers) - 1e-6 <= row["probability"] <= max(numbers) + 1e-6
+    assert row["answer"] == reverse["answer"]
