@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from longform.chat import ChatReply, failed
-from longform.methods import Plan, Step
+from longform.methods import PARENT_FAILED, Plan, Step
 
 AskStep = Callable[[Step, Sequence[str]], Awaitable[ChatReply]]
 """A step and its parents' texts, in their order -> the reply, whose text is the step's."""
-
-PARENT_FAILED = "parent_failed"
 
 
 async def run_plan(plan: Plan, ask: AskStep) -> dict[str, ChatReply]:

@@ -6,6 +6,7 @@ Every number is in points of 100 and stands with its interval over queries.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from scipy.stats import t as student_t
 
 from longform.configuration import System
 from longform.keys import stable_seed
+from longform.methods import PARENT_FAILED
 from longform.position_bias import (
     BiasIndex,
     SummaryPlaces,
@@ -112,11 +114,17 @@ def cells(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
                 "faithfulness": score(group, settings, judge, system).as_json(),
                 "n_summaries": len(group),
                 "n_failed": sum(summary.failure is not None for summary in group),
+                "failures": dict(Counter(_reason(summary.failure) for summary in group if summary.failure)),
                 "n_without_score": sum(summary.failure is None and not summary.n for summary in group),
                 "unjudged_share": unjudged / n_cells if n_cells else None,
             }
         )
     return rows
+
+
+def _reason(failure: str) -> str:
+    """Why, of whatever step: a summary of many steps fails as the first of them that did."""
+    return failure.split(": ", 2)[-1] if failure.startswith(f"{PARENT_FAILED}: ") else failure
 
 
 def place_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:

@@ -32,6 +32,9 @@ Place = Literal["top", "middle", "bottom"]
 FINAL = "final"
 """The name of the step whose text is the summary."""
 
+PARENT_FAILED = "parent_failed"
+"""Begins the failure of a step that would have read a failed one: `parent_failed: STEP: reason`."""
+
 _WRITTEN_OUT = 20  # n above which n! is no readable number
 
 

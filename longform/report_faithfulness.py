@@ -92,19 +92,36 @@ def _scores(results: Results, found: Row) -> Iterator[Table]:
             [
                 words(row["summarizer"]),
                 words(row["setting"]),
-                _estimate(row["faithfulness"]),
+                _estimate(row["faithfulness"], reason=_why_no_score(row)),
                 count(row["n_summaries"]),
-                count(row["n_failed"]),
+                _failed(row),
                 count(row["n_without_score"]),
                 percent(row["unjudged_share"], reason="nothing to judge"),
             ]
             for row in ordered
         ]
         caption = (
-            f"{judge_line(results, judge)}. {INTERVAL} Without score: summaries that have no sentence, or none that is "
-            "decided. Unjudged: share of cells without a readable verdict; lower is better."
+            f"{judge_line(results, judge)}. {INTERVAL} Failed: summaries without a text, by reason (length: cut at the "
+            "model's `max_tokens`). Without score: summaries that have no sentence, or none that is decided. Unjudged: "
+            "share of cells without a readable verdict; lower is better."
         )
         yield Table(caption, columns, body)
+
+
+def _failed(row: Row) -> Cell:
+    return count(row["n_failed"])._replace(detail=_reasons(row) or None)
+
+
+def _reasons(row: Row) -> str:
+    """Of failed summaries, the most frequent first; results that were made before reasons were kept have none."""
+    by_reason = sorted((row.get("failures") or {}).items(), key=lambda item: -item[1])
+    return ", ".join(reason if n == row["n_failed"] else f"{reason} {n}" for reason, n in by_reason)
+
+
+def _why_no_score(row: Row) -> str:
+    if row["n_failed"] < row["n_summaries"]:
+        return _NO_SCORE
+    return f"every summary failed: {_reasons(row) or 'no reason recorded'}"
 
 
 def _orders(results: Results, found: Row) -> Iterator[Table]:

@@ -66,6 +66,13 @@ def test_a_cell_pools_sentences_and_counts_what_has_no_score() -> None:
     assert row["unjudged_share"] == pytest.approx(6 / 18)
 
 
+def test_failed_summaries_are_counted_by_reason_whatever_step_failed() -> None:
+    failures = ["length", "parent_failed: document-2: length", "parent_failed: merge-1: http_503: busy", None]
+    (row,) = cells([checked(query, np.eye(3), failure=why) for query, why in enumerate(failures)], SETTINGS)
+
+    assert (row["n_failed"], row["failures"]) == (3, {"length": 2, "http_503: busy": 1})
+
+
 def lead(seed: int, of: System | None = None) -> list[CheckedSummary]:
     rng = np.random.default_rng(seed)
     return [
@@ -158,7 +165,8 @@ def test_judges_that_attribute_alike_correlate() -> None:
 def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> None:
     by_order = [lead(seed, system(order=order)) for seed, order in enumerate(("given", "top", "bottom"))]
     by_length = [lead(seed, system(n_documents=n)) for seed, n in enumerate((3, 5))]
-    summaries = [summary for group in (*by_order, *by_length) for summary in group]
+    cut = [checked(0, np.zeros((3, 0)), of=system(method="focus-top"), failure="length")]
+    summaries = [summary for group in (*by_order, *by_length, cut) for summary in group]
     found = {
         "mode": "document",
         "merging": {"documents": "max", "sentences": "mean"},
@@ -177,6 +185,7 @@ def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> No
         assert "incremental with offline" in shown
         assert "Faithfulness by the number of documents" in shown
         assert "lead bias" in shown
+        assert "every summary failed: length" in shown
     assert page.count("<svg") >= 4
     by_tokens = results | {"faithfulness": found | {"lengths": length_rows(BY_TOKENS, SETTINGS)}}
     page, text = html(by_tokens | {"drilldown": {"queries": {}, "summaries": []}}), markdown(by_tokens)
