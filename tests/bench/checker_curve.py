@@ -1,7 +1,7 @@
 """
 The checker that ships, faster: fewer windows of each document, fewer bits. Speed against agreement with all windows.
 
-On demand: it scores every window of some documents, which takes two minutes.
+On demand: it scores every window of some documents, which takes two to three minutes.
 """
 
 from __future__ import annotations
