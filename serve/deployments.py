@@ -26,6 +26,7 @@ from serve.app import Backends, ServedJudge, make_app
 from serve.engine import Backend, Engine, Worker
 from serve.judge_workers import item_type, load_judge
 from serve.recorded import InLedger
+from serve.routing import ROUTER
 from serve.settings import ServedChat, ServedCrossEncoder, ServedEncoder, Settings, asks_a_chat, parse_settings
 from serve.workers import CosineWorker, CrossEncoderWorker, EmbeddingWorker
 
@@ -38,7 +39,7 @@ _PATIENCE: dict[str, float] = {"initial_backoff_s": 0.01, "backoff_multiplier": 
 @serve.deployment(
     max_ongoing_requests=200,
     max_queued_requests=400,
-    request_router_config=RequestRouterConfig(**_PATIENCE),
+    request_router_config=RequestRouterConfig(request_router_class=ROUTER, **_PATIENCE),
     max_constructor_retry_count=3,
     graceful_shutdown_timeout_s=60,
     ray_actor_options={"num_cpus": 0.25},
