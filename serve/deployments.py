@@ -20,9 +20,11 @@ from ray.serve.config import BackpressureConfig, RequestRouterConfig
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from ray.serve.handle import DeploymentHandle
 
+from actors.backlog import RayBoard
 from actors.served import About, Found, QueueFullError, Refusal, TooLargeError, UnavailableError, shared_text
 from serve.access import Access, read_tokens
 from serve.app import Backends, ServedJudge, make_app
+from serve.backlog import BACKLOG
 from serve.engine import Backend, Engine, Worker
 from serve.judge_workers import item_type, load_judge
 from serve.recorded import InLedger
@@ -53,7 +55,9 @@ class Replica:
     """
 
     def __init__(self, arguments: Mapping[str, Any], kind: str, name: str) -> None:
+        self._deployment = f"{kind}-{name}"
         self._engine = load_engine(parse_settings(arguments), kind, name)
+        self._board: RayBoard | None = None
 
     async def ask(self, items: Sequence[Any]) -> Found | Refusal:
         """The answers; a refusal is an answer too, since an error would cross the wire as another type."""
@@ -66,6 +70,11 @@ class Replica:
 
     async def about(self) -> About:
         return await self._engine.about()
+
+    async def record_autoscaling_stats(self) -> dict[str, float]:
+        """What Serve asks of replicas that it scales: `serve.backlog` reads it."""
+        self._board = self._board or RayBoard()
+        return {BACKLOG: float(await self._board.waiting(self._deployment))}
 
     def check_health(self) -> None:
         self._engine.check_health()
