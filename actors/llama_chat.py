@@ -47,11 +47,21 @@ class LlamaChat:
         if reason is not None:
             return failed(reason)
         async with self._turn():
-            if self._running is not None:
-                await asyncio.wait([asyncio.wrap_future(self._running)])
+            await self._until_idle()
             started = monotonic()
             reply = await self._attempt(completion_parameters(self.settings, self.accepted, request))
             return replace(reply, seconds=monotonic() - started)
+
+    async def body(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """
+        What llama.cpp's server hands back for the body of a request: a completion in OpenAI's form, or its `error`.
+
+        Raises:
+            TimeoutError: It outlasted its deadline.
+        """
+        async with self._turn():
+            await self._until_idle()
+            return await self._run(parameters)
 
     async def close(self) -> None:
         self._thread.shutdown()
@@ -63,14 +73,25 @@ class LlamaChat:
             self._turns = loop, asyncio.Lock()
         return self._turns[1]
 
+    async def _until_idle(self) -> None:
+        if self._running is not None:
+            await asyncio.wait([asyncio.wrap_future(self._running)])
+
     async def _attempt(self, parameters: Mapping[str, Any]) -> ChatReply:
+        try:
+            return read_answer(await self._run(parameters))
+        except TimeoutError:
+            return failed("timeout")
+        except Exception as error:  # noqa: BLE001  whatever the library raises is this call's failure
+            return failed(f"llama_cpp_{type(error).__name__}")
+
+    async def _run(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         self._running = self._thread.submit(self._server.handle_chat_completions, dict(parameters))
         running = asyncio.wrap_future(self._running)
         done, _ = await asyncio.wait([running], timeout=self.settings.timeout_s)
         if not done:
-            return failed("timeout")
-        error = running.exception()
-        return read_answer(running.result()) if error is None else failed(f"llama_cpp_{type(error).__name__}")
+            raise TimeoutError
+        return running.result()
 
 
 def read_answer(body: Mapping[str, Any]) -> ChatReply:

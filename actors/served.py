@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from longform.errors import LongformError
+from longform.keys import content_key
 
 ScoreKind = Literal["logit", "probability", "cosine"]
 """What a score is. Only logits and probabilities of one model turn into each other; a cosine is neither."""
@@ -18,17 +19,18 @@ class About(NamedTuple):
 
     Attributes:
         name: In the configuration.
-        kind: `embedding`, `rerank` or `judge`.
+        kind: `embedding`, `rerank`, `judge` or `chat`.
         task: Of a judge, such as `support`; null: no judge.
         version: Changes with all that can change its answers.
-        score_kind: What its scores are; null: it gives vectors.
+        score_kind: What its scores are; null: it gives none.
         window: Tokens it reads of one input at most, where it cuts longer ones; null: it cuts nothing.
-        dimensions: Of its vectors; null: it gives scores.
+        dimensions: Of its vectors; null: it gives none.
         card: The judge card in one line; null, and `card_reason` says why.
+        estimated: Whether its tokens are guessed from the size of texts, since it has no tokenizer.
     """
 
     name: str
-    kind: Literal["embedding", "rerank", "judge"]
+    kind: Literal["embedding", "rerank", "judge", "chat"]
     version: str
     task: str | None = None
     score_kind: ScoreKind | None = None
@@ -36,6 +38,7 @@ class About(NamedTuple):
     dimensions: int | None = None
     card: str | None = None
     card_reason: str | None = None
+    estimated: bool = True
 
 
 class Answered(NamedTuple):
@@ -43,11 +46,13 @@ class Answered(NamedTuple):
     The answer to one unit of work: a text, a pair, a cell.
 
     Attributes:
-        content: A vector, a score or a list of verdicts.
+        content: A vector, a score, a list of verdicts, or a completion.
         tokens: That were read for it.
         truncated: Whether the window cut its text.
-        from_cache: Whether it was answered before, by this replica.
+        from_cache: Whether it was answered before, by this replica or, `from_ledger`, by whoever wrote it down.
         key: A hash of the model's version and the unit: equal keys have equal answers.
+        from_ledger: Whether the ledger had it.
+        output_tokens: That were written for it.
     """
 
     content: Any
@@ -55,6 +60,8 @@ class Answered(NamedTuple):
     truncated: bool
     from_cache: bool
     key: str
+    from_ledger: bool = False
+    output_tokens: int = 0
 
 
 class Found(NamedTuple):
@@ -89,10 +96,66 @@ class UnavailableError(LongformError):
     """The model cannot be reached now: its replica died, or none is up yet. Asking again is safe."""
 
 
+_SHARED_CHARS = 4096
+
+
+def shared_text(items: Sequence[Any]) -> str:
+    """
+    What a request shares with others that are best answered by one replica, which has read it: a key, or "".
+
+    The document, the bullets or the query of its first item. Of a conversation the key that it states, else what it
+    begins with: a long text comes first there, and the question after it.
+    """
+    item = items[0] if items else None
+    if not isinstance(item, Mapping) or ("texts" in item and "query" not in item):
+        return ""
+    if "messages" in item:
+        said = "".join(message["content"] for message in item["messages"])
+        return content_key("chat", item.get("shared") or said[:_SHARED_CHARS])
+    return content_key("item", next(iter(item.values()), ""))
+
+
+def usage(answers: Sequence[Answered]) -> dict[str, int]:
+    """Tokens read for a request; `cached_tokens` of them were read before."""
+    tokens = sum(answer.tokens for answer in answers)
+    cached = sum(answer.tokens for answer in answers if answer.from_cache)
+    return {"prompt_tokens": tokens, "total_tokens": tokens, "cached_tokens": cached}
+
+
+def judge_answer(found: Found) -> dict[str, Any]:
+    """What a judge answers to a request, by URL and by handle alike: `serve.schemas.JudgeAnswer` less its `id`."""
+    about = found.about
+    units = [answer for of in found.answers for answer in of]
+    written = sum(answer.output_tokens for answer in units)
+    tokens = usage(units)
+    return {
+        "judge": about.name,
+        "task": about.task,
+        "version": about.version,
+        "score_kind": about.score_kind,
+        "card": about.card,
+        "card_reason": about.card_reason,
+        "from_cache": all(answer.from_cache for answer in units),
+        "from_ledger": all(answer.from_ledger for answer in units),
+        "results": [{"verdicts": verdicts(of)} for of in found.answers],
+        "usage": {
+            **tokens,
+            "completion_tokens": written,
+            "total_tokens": tokens["prompt_tokens"] + written,
+            "estimated": about.estimated,
+        },
+    }
+
+
 def verdicts(answers: Sequence[Answered]) -> list[dict[str, Any]]:
-    """The verdicts of one item, each with its `call_id` and whether it came `from_cache`."""
+    """The verdicts of one item, each with its `call_id` and whether it came `from_cache` and `from_ledger`."""
     return [
-        {**verdict, "call_id": verdict.get("call_id") or answer.key, "from_cache": answer.from_cache}
+        {
+            **verdict,
+            "call_id": verdict.get("call_id") or answer.key,
+            "from_cache": answer.from_cache,
+            "from_ledger": answer.from_ledger,
+        }
         for answer in answers
         for verdict in answer.content
     ]

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from actors.served import Found, Refusal, verdicts
+from actors.served import Found, Refusal, judge_answer, shared_text
 from longform.errors import LongformError
 from longform.ranking import ranked
 
@@ -133,22 +133,16 @@ def over_handle(handle: Any) -> Send:
     async def send(path: str, body: Mapping[str, Any]) -> Reply:
         items = body["items"] if path == "/v1/judge" else [{"query": body["query"], "texts": body["documents"]}]
         try:
-            found: Found | Refusal = await handle.ask.remote(items)
+            found: Found | Refusal = await handle.options(session_id=shared_text(items)).ask.remote(items)
         except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
             return Reply(503, type(error).__name__)
         if isinstance(found, Refusal):
             if found.retry_after_s is None:
                 return Reply(413, "the request is more work than the model's queue may hold; split it")
             return Reply(429, "the queue is full", found.retry_after_s)
-        return Reply(200, _judged(found) if path == "/v1/judge" else _reranked(found))
+        return Reply(200, judge_answer(found) if path == "/v1/judge" else _reranked(found))
 
     return send
-
-
-def _judged(found: Found) -> dict[str, Any]:
-    about = found.about
-    stated = {"judge": about.name, "version": about.version, "card": about.card, "card_reason": about.card_reason}
-    return {**stated, "results": [{"verdicts": verdicts(answers)} for answers in found.answers]}
 
 
 def _reranked(found: Found) -> dict[str, Any]:

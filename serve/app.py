@@ -1,5 +1,5 @@
 """
-The HTTP application over any backends: embeddings, rerank, score, judge, and what describes them.
+The HTTP application over any backends: embeddings, rerank, score, judge, chat, and what describes them.
 
 It knows no Ray: `serve.deployments` puts deployment handles behind it, a test puts what it likes.
 """
@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -20,15 +21,16 @@ from fastapi.routing import APIRoute
 from pydantic import Field, TypeAdapter, ValidationError, WithJsonSchema, create_model
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from actors.served import Found, QueueFullError, UnavailableError, verdicts
+from actors.served import Found, QueueFullError, UnavailableError, judge_answer, usage
 from longform import __version__
 from longform.strict import Strict
 from serve.access import OPEN_PATH, Access
+from serve.completions import add_completions
 from serve.engine import Backend
 from serve.errors import ApiError, add_error_answers, error_answer
 from serve.guard import Counts, Guard, metrics_text
-from serve.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind, usage
-from serve.schemas import EmbeddingRequest, JudgeAnswer, RerankRequest, ScoreRequest
+from serve.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind
+from serve.schemas import DEEPEST, EmbeddingRequest, JudgeAnswer, RerankRequest, ScoreRequest
 from serve.settings import Limits
 
 RERANK_PATHS = ("/rerank", "/v1/rerank", "/v2/rerank")
@@ -50,16 +52,18 @@ class Backends:
     embeddings: Mapping[str, Backend] = field(default_factory=dict)
     rerankers: Mapping[str, Backend] = field(default_factory=dict)
     judges: Mapping[str, ServedJudge] = field(default_factory=dict)
+    chats: Mapping[str, Backend] = field(default_factory=dict)
 
     @property
     def kinds(self) -> dict[str, str]:
         """Name -> kind, of all."""
-        kinds = {"embedding": self.embeddings, "rerank": self.rerankers, "judge": self.judges}
+        kinds = {"embedding": self.embeddings, "rerank": self.rerankers, "judge": self.judges, "chat": self.chats}
         return {name: kind for kind, named in kinds.items() for name in named}
 
     @property
     def every(self) -> dict[str, Backend]:
-        return {**self.embeddings, **self.rerankers, **{name: judge.backend for name, judge in self.judges.items()}}
+        judges = {name: judge.backend for name, judge in self.judges.items()}
+        return {**self.embeddings, **self.rerankers, **judges, **self.chats}
 
 
 def make_app(backends: Backends, access: Access) -> FastAPI:
@@ -70,6 +74,8 @@ def make_app(backends: Backends, access: Access) -> FastAPI:
     _add_models(app, backends, access.limits, counts)
     if backends.judges:
         _add_judges(app, backends.judges, access.limits, counts)
+    if backends.chats:
+        add_completions(app, partial(_chosen, backends.chats), partial(_asked, limits=access.limits, counts=counts))
     _add_descriptions(app, backends, counts)
     paths = {route.path for route in app.routes if isinstance(route, APIRoute)} | {"/openapi.json"}
     app.add_middleware(Guard, access=access, counts=counts, paths=paths)
@@ -112,7 +118,7 @@ def _add_judges(app: FastAPI, judges: Mapping[str, ServedJudge], limits: Limits,
         name, served = _chosen(judges, request.judge, "judge")
         items = _items(served.item, request.items)
         found = await _asked(name, served.backend, items, limits, counts)
-        return JSONResponse(_judge_answer(found))
+        return JSONResponse({"id": _new_id("judge"), **judge_answer(found)})
 
     judge.__annotations__["request"] = request_type
     app.post("/v1/judge", response_model=JudgeAnswer)(judge)
@@ -155,7 +161,7 @@ async def _asked(name: str, backend: Backend, items: Sequence[Any], limits: Limi
 def check_texts(items: Any, limits: Limits) -> None:
     """
     Raises:
-        ApiError: A text is too long or cannot be encoded, or there are too many.
+        ApiError: A text is too long or cannot be encoded, there are too many, or they are nested too deep.
     """
     texts = _texts(items)
     if len(texts) > limits.texts:
@@ -170,11 +176,13 @@ def check_texts(items: Any, limits: Limits) -> None:
         raise ApiError(422, "expected texts of Unicode characters, found half of a surrogate pair") from None
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: Any, depth: int = 0) -> list[str]:
     if isinstance(value, str):
         return [value]
+    if depth > DEEPEST:
+        raise ApiError(422, f"expected values nested at most {DEEPEST} deep")
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    return [text for part in parts for text in _texts(part)]
+    return [text for part in parts for text in _texts(part, depth + 1)]
 
 
 def _chosen(named: Mapping[str, Any], name: str | None, kind: str) -> tuple[str, Any]:
@@ -242,23 +250,6 @@ def _score_answer(found: Found) -> dict[str, Any]:
             for i, answer in enumerate(answers)
         ],
         "usage": usage(answers),
-    }
-
-
-def _judge_answer(found: Found) -> dict[str, Any]:
-    about = found.about
-    units = [answer for of in found.answers for answer in of]
-    return {
-        "id": _new_id("judge"),
-        "judge": about.name,
-        "task": about.task,
-        "version": about.version,
-        "score_kind": about.score_kind,
-        "card": about.card,
-        "card_reason": about.card_reason,
-        "from_cache": all(answer.from_cache for answer in units),
-        "results": [{"verdicts": verdicts(of)} for of in found.answers],
-        "usage": {**usage(units), "estimated": True},
     }
 
 

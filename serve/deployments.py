@@ -20,24 +20,28 @@ from ray.serve.config import BackpressureConfig, RequestRouterConfig
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from ray.serve.handle import DeploymentHandle
 
-from actors.served import About, Found, QueueFullError, Refusal, TooLargeError, UnavailableError
+from actors.backlog import RayBoard
+from actors.served import About, Found, QueueFullError, Refusal, TooLargeError, UnavailableError, shared_text
 from serve.access import Access, read_tokens
 from serve.app import Backends, ServedJudge, make_app
+from serve.backlog import BACKLOG
 from serve.engine import Backend, Engine, Worker
 from serve.judge_workers import item_type, load_judge
-from serve.settings import ServedCrossEncoder, ServedEncoder, Settings, parse_settings
+from serve.recorded import InLedger
+from serve.routing import ROUTER
+from serve.settings import ServedChat, ServedCrossEncoder, ServedEncoder, Settings, asks_a_chat, parse_settings
 from serve.workers import CosineWorker, CrossEncoderWorker, EmbeddingWorker
 
-KINDS = ("embeddings", "rerankers", "judges")
+KINDS = ("embeddings", "rerankers", "judges", "chats")
 """The sections of the settings; the deployment of an entry is called `KIND-NAME`."""
 
-_ROUTER = RequestRouterConfig(initial_backoff_s=0.01, backoff_multiplier=1.5, max_backoff_s=0.05)
+_PATIENCE: dict[str, float] = {"initial_backoff_s": 0.01, "backoff_multiplier": 1.5, "max_backoff_s": 0.05}
 
 
 @serve.deployment(
     max_ongoing_requests=200,
     max_queued_requests=400,
-    request_router_config=_ROUTER,
+    request_router_config=RequestRouterConfig(request_router_class=ROUTER, **_PATIENCE),
     max_constructor_retry_count=3,
     graceful_shutdown_timeout_s=60,
     ray_actor_options={"num_cpus": 0.25},
@@ -51,8 +55,9 @@ class Replica:
     """
 
     def __init__(self, arguments: Mapping[str, Any], kind: str, name: str) -> None:
-        settings = parse_settings(arguments)
-        self._engine = Engine(load_worker(settings, kind, name), getattr(settings, kind)[name].batching)
+        self._deployment = f"{kind}-{name}"
+        self._engine = load_engine(parse_settings(arguments), kind, name)
+        self._board: RayBoard | None = None
 
     async def ask(self, items: Sequence[Any]) -> Found | Refusal:
         """The answers; a refusal is an answer too, since an error would cross the wire as another type."""
@@ -66,6 +71,11 @@ class Replica:
     async def about(self) -> About:
         return await self._engine.about()
 
+    async def record_autoscaling_stats(self) -> dict[str, float]:
+        """What Serve asks of replicas that it scales: `serve.backlog` reads it."""
+        self._board = self._board or RayBoard()
+        return {BACKLOG: float(await self._board.waiting(self._deployment))}
+
     def check_health(self) -> None:
         self._engine.check_health()
 
@@ -74,7 +84,7 @@ class Replica:
     max_ongoing_requests=500,
     max_queued_requests=1000,
     backpressure_config=BackpressureConfig(status_code=429, retry_after_s=1),
-    request_router_config=_ROUTER,
+    request_router_config=RequestRouterConfig(**_PATIENCE),
     max_constructor_retry_count=3,
     graceful_shutdown_timeout_s=60,
     ray_actor_options={"num_cpus": 0.1},
@@ -134,7 +144,7 @@ class HandleBackend:
         from ray.exceptions import RayActorError
 
         try:
-            found: Found | Refusal = await self._handle.ask.remote(list(items))
+            found: Found | Refusal = await self._handle.options(session_id=shared_text(items)).ask.remote(list(items))
         except BackPressureError as error:
             raise QueueFullError(error.retry_after_s or 1.0) from error
         except (RayActorError, DeploymentUnavailableError) as error:
@@ -151,16 +161,43 @@ def build(arguments: dict[str, Any]) -> Any:
     Raises:
         UsageError: The settings are wrong; nothing was started.
     """
+    return application(arguments, {})
+
+
+def application(arguments: dict[str, Any], options: Mapping[str, Mapping[str, Any]]) -> Any:
+    """
+    The same, with options of Serve for some deployments, as `deployments:` of the configuration gives them.
+
+    Args:
+        arguments: As of `build`.
+        options: Name of a deployment -> its options.
+
+    Raises:
+        UsageError: As of `build`.
+    """
     settings = parse_settings(arguments)
     replica: Any = Replica  # the decorator makes a deployment of the class, which types do not tell
     ingress: Any = Ingress
-    handles = {
-        kind: {
-            name: replica.options(name=f"{kind}-{name}").bind(arguments, kind, name) for name in getattr(settings, kind)
-        }
-        for kind in KINDS
-    }
-    return ingress.options(name="ingress").bind(arguments, handles)
+
+    def bound(kind: str, name: str) -> Any:
+        deployment = f"{kind}-{name}"
+        return replica.options(name=deployment, **options.get(deployment, {})).bind(arguments, kind, name)
+
+    handles = {kind: {name: bound(kind, name) for name in getattr(settings, kind)} for kind in KINDS}
+    return ingress.options(name="ingress", **options.get("ingress", {})).bind(arguments, handles)
+
+
+def load_engine(settings: Settings, kind: str, name: str) -> Engine:
+    """
+    The model of an entry with its queue, and with the answers it gave before.
+
+    Raises:
+        UsageError: It cannot be loaded.
+    """
+    entry = getattr(settings, kind)[name]
+    wanted = kind == "judges" and not asks_a_chat(entry)  # calls of a chat model are in the ledger anyway
+    kept = InLedger(settings.ledger, name) if settings.ledger and wanted else None
+    return Engine(load_worker(settings, kind, name), entry.batching, kept)
 
 
 def load_worker(settings: Settings, kind: str, name: str) -> Worker:
@@ -174,7 +211,11 @@ def load_worker(settings: Settings, kind: str, name: str) -> Worker:
     if isinstance(entry, ServedEncoder):
         return EmbeddingWorker(name, entry, threads=settings.threads)
     if kind == "judges":
-        return load_judge(name, entry, threads=settings.threads)
+        return load_judge(name, entry, threads=settings.threads, ledger=settings.ledger)
+    if isinstance(entry, ServedChat):
+        from serve.chat_workers import ChatWorker
+
+        return ChatWorker(name, entry)
     if isinstance(entry, ServedCrossEncoder):
         return CrossEncoderWorker(name, entry, threads=settings.threads)
     return CosineWorker(name, entry, threads=settings.threads)
@@ -185,7 +226,7 @@ def backends(settings: Settings, found: Mapping[str, Mapping[str, Backend]]) -> 
     judges = {
         name: ServedJudge(backend, item_type(name, settings.judges[name])) for name, backend in found["judges"].items()
     }
-    return Backends(embeddings=found["embeddings"], rerankers=found["rerankers"], judges=judges)
+    return Backends(embeddings=found["embeddings"], rerankers=found["rerankers"], judges=judges, chats=found["chats"])
 
 
 def bind_address() -> str | None:

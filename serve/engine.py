@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from actors.served import About, Answered, Found
@@ -21,16 +21,20 @@ class Work(NamedTuple):
     What a worker makes of one unit.
 
     Attributes:
-        content: A vector, a score or a list of verdicts.
+        content: A vector, a score, a list of verdicts, or a completion.
         tokens: That it read.
         truncated: Whether its window cut the unit's text.
         lasting: Whether another try would say the same; what would not, such as a service's failure, is not kept.
+        from_ledger: Whether nothing was computed, because the ledger had it.
+        output_tokens: That it wrote.
     """
 
     content: Any
     tokens: int
     truncated: bool = False
     lasting: bool = True
+    from_ledger: bool = False
+    output_tokens: int = 0
 
 
 class Worker(Protocol):
@@ -65,10 +69,45 @@ class Backend(Protocol):
         """
 
 
-class Engine:
-    """A `Backend` around a `Worker` of this process."""
+class Kept(Protocol):
+    """Answers given before, by the hash of their content."""
 
-    def __init__(self, worker: Worker, batching: Batching) -> None:
+    async def find(self, keys: Sequence[str]) -> dict[str, Work]:
+        """Those that are there."""
+
+    async def keep(self, found: Mapping[str, Work]) -> None:
+        """Add answers, or say that they were used again."""
+
+
+class InMemory:
+    """Keeps so many of the answers that were used last."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[str, Work] = OrderedDict()
+
+    async def find(self, keys: Sequence[str]) -> dict[str, Work]:
+        return {key: self._kept[key] for key in keys if key in self._kept}
+
+    async def keep(self, found: Mapping[str, Work]) -> None:
+        for key, work in found.items():
+            self._kept[key] = work
+            self._kept.move_to_end(key)
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+
+
+class Engine:
+    """
+    A `Backend` around a `Worker` of this process.
+
+    Args:
+        worker: The model.
+        batching: How its work is put together.
+        kept: Where answers are kept; None: in memory, as *batching* says.
+    """
+
+    def __init__(self, worker: Worker, batching: Batching, kept: Kept | None = None) -> None:
         self._worker = worker
         self._batcher = TokenBatcher(
             worker.run,
@@ -76,8 +115,7 @@ class Engine:
             queue_tokens=batching.queue_tokens,
             wait_s=batching.wait_s,
         )
-        self._most_kept = batching.cache_entries
-        self._kept: OrderedDict[str, Work] = OrderedDict()
+        self._kept: Kept = kept or InMemory(batching.cache_entries)
 
     async def about(self) -> About:
         return self._worker.about
@@ -98,13 +136,13 @@ class Engine:
         texts = Texts()
         keys = [[content_key(self._worker.about.version, texts.digests(unit)) for unit in units] for units in split]
         wanted = {key: unit for of, units in zip(keys, split, strict=True) for key, unit in zip(of, units, strict=True)}
-        known = {key: self._kept[key] for key in wanted if key in self._kept}
+        known = await self._kept.find(list(wanted))
         new = {key: unit for key, unit in wanted.items() if key not in known}
         units = list(new.values())
         found = dict(zip(new, await self._batcher.ask(units, self._costs(units, texts)), strict=True))
-        self._keep({**known, **found})
         work = {**known, **found}
-        answers = [[_answered(work[key], key, from_cache=key in known) for key in of] for of in keys]
+        await self._kept.keep({key: one for key, one in work.items() if one.lasting and not one.from_ledger})
+        answers = [[_answered(work[key], key, known=key in known) for key in of] for of in keys]
         return Found(self._worker.about, answers)
 
     def _costs(self, units: Sequence[Any], texts: Texts) -> list[int]:
@@ -123,17 +161,17 @@ class Engine:
             before = first
         return costs
 
-    def _keep(self, found: dict[str, Work]) -> None:
-        for key, work in found.items():
-            if work.lasting:
-                self._kept[key] = work
-                self._kept.move_to_end(key)
-        while len(self._kept) > self._most_kept:
-            self._kept.popitem(last=False)
 
-
-def _answered(work: Work, key: str, *, from_cache: bool) -> Answered:
-    return Answered(work.content, work.tokens, work.truncated, from_cache, key)
+def _answered(work: Work, key: str, *, known: bool) -> Answered:
+    return Answered(
+        work.content,
+        work.tokens,
+        work.truncated,
+        from_cache=known or work.from_ledger,
+        key=key,
+        from_ledger=work.from_ledger,
+        output_tokens=work.output_tokens,
+    )
 
 
 class Texts:

@@ -18,6 +18,7 @@ from actors.served import About
 from actors.support_judges import code_version, make_support_judge
 from longform.errors import UsageError
 from longform.judge_cards import describe, shipped_card_line, shipped_support_line
+from longform.judge_settings import ChatSupportJudge
 from longform.keys import content_key
 from longform.lexical_judge import QueryInsights, Reading, StemWeights, shipped_judge
 from longform.strict import Strict
@@ -82,15 +83,17 @@ class SupportWorker:
     item: type[Strict] = SupportItem
 
     def __init__(self, name: str, settings: ServedSupport, *, threads: int) -> None:
+        judge = settings.judge
+        assert not isinstance(judge, ChatSupportJudge), "that one has a worker of its own"
         nobody = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
-        self._ask = make_support_judge(name, settings.judge, prompts=None, context=nobody, threads=threads)
+        self._ask = make_support_judge(name, judge, prompts=None, context=nobody, threads=threads)
         self.about = About(
             name,
             "judge",
-            version=content_key(settings.judge.model_dump(mode="json"), code_version(settings.judge)),
+            version=content_key(judge.model_dump(mode="json"), code_version(judge)),
             task="support",
             score_kind="probability",
-            **_card(_support_card(settings)),
+            **card_fields(support_card(settings, code_version(judge))),
         )
         with ThreadPoolExecutor(max_workers=1) as thread:  # this one may have a loop that runs, as a replica's has
             thread.submit(self.run, [("A document is a text.", "It is a text.")]).result()
@@ -133,7 +136,7 @@ class CoverageWorker:
             version=content_key(settings.judge.model_dump(mode="json"), PROMPT_VERSION),
             task="coverage",
             score_kind="probability",
-            **_card(shipped_card_line(f"offline-{settings.judge.calibration}")),
+            **card_fields(shipped_card_line(f"offline-{settings.judge.calibration}")),
         )
 
     def split(self, item: Mapping[str, Any]) -> list[Any]:
@@ -148,15 +151,26 @@ class CoverageWorker:
         return Work([_coverage_verdict(reading) for reading in readings], _tokens(item))
 
 
-def load_judge(name: str, settings: ServedJudge, *, threads: int) -> JudgeWorker:
+def load_judge(name: str, settings: ServedJudge, *, threads: int, ledger: str | None = None) -> JudgeWorker:
     """
     The judge of an entry, loaded.
+
+    Args:
+        name: Of the entry.
+        settings: The entry.
+        threads: Of a local model.
+        ledger: Where a chat model's calls are written; only a judge of kind `chat` needs it.
 
     Raises:
         UsageError: It cannot be found, loaded, or is no judge.
     """
     if isinstance(settings, ServedSupport):
-        return SupportWorker(name, settings, threads=threads)
+        if not isinstance(settings.judge, ChatSupportJudge):
+            return SupportWorker(name, settings, threads=threads)
+        from serve.chat_workers import ChatSupportWorker
+
+        assert ledger is not None, "the settings saw to it"
+        return ChatSupportWorker(name, settings, settings.judge, ledger=ledger)
     if isinstance(settings, ServedCoverage):
         return CoverageWorker(name, settings, threads=threads)
     make = _imported(name, settings)
@@ -194,20 +208,30 @@ def _imported(name: str, settings: ServedOther) -> Any:
         raise UsageError(f"judge {name!r}: cannot import {settings.make}: {error}") from error
 
 
-def _support_card(settings: ServedSupport) -> str | None:
-    judge = settings.judge
+def support_card(settings: ServedSupport, version: str) -> str | None:
+    """
+    The line of the card that the entry names, else of the one that ships; None: none.
+
+    Args:
+        settings: The entry.
+        version: Of the judge's code and models, or prompts; a card that is named must be of it.
+
+    Raises:
+        UsageError: The file is no card, or is another judge's.
+    """
     if settings.card is None:
-        return shipped_support_line(judge)
+        return shipped_support_line(settings.judge)
     try:
         card = json.loads(Path(settings.card).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"card {settings.card!r}: expected a file that `longform calibrate` wrote: {error}") from error
-    if not isinstance(card, dict) or card.get("kind") != KIND or card.get("version") != code_version(judge):
+    if not isinstance(card, dict) or card.get("kind") != KIND or card.get("version") != version:
         raise UsageError(f"card {settings.card!r}: expected the card of this support judge as it is, found another's")
     return describe(card)
 
 
-def _card(line: str | None) -> dict[str, Any]:
+def card_fields(line: str | None) -> dict[str, Any]:
+    """A card's line as `About` has it."""
     return {"card": line, "card_reason": None if line else NO_CARD}
 
 

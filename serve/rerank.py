@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from actors.served import About, Answered, ScoreKind
+from actors.served import About, Answered, ScoreKind, usage
 from longform.ranking import ranked
 from serve.errors import ApiError
 from serve.schemas import RerankRequest
@@ -80,13 +80,6 @@ def object_answer(request: RerankRequest, answers: Sequence[Answered], about: Ab
 def in_kind(score: float, kind: ScoreKind | None) -> float:
     """A model's score as a *kind*; reranking models give logits, or cosines, which stay as they are."""
     return _sigmoid(score) if kind == "probability" else score
-
-
-def usage(answers: Sequence[Answered]) -> dict[str, int]:
-    """Tokens read for a request; `cached_tokens` of them were read before."""
-    tokens = sum(answer.tokens for answer in answers)
-    cached = sum(answer.tokens for answer in answers if answer.from_cache)
-    return {"prompt_tokens": tokens, "total_tokens": tokens, "cached_tokens": cached}
 
 
 def _order(request: RerankRequest, answers: Sequence[Answered]) -> list[int]:

@@ -8,6 +8,9 @@ from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 
 from longform.strict import Strict
 
+DEEPEST = 64
+"""Levels of a value that a request states; deeper ones are nobody's, and would use up the stack."""
+
 
 class Text(Strict):
     """A document as an object."""
@@ -22,6 +25,10 @@ Texts = Annotated[tuple[str, ...], Field(min_length=1)]
 def _listed(value: Any) -> Any:
     """One is a list of one."""
     return [value] if isinstance(value, str) else value
+
+
+def _parts(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
 class EmbeddingRequest(Strict):
@@ -82,18 +89,97 @@ class ScoreRequest(Strict):
         return list(zip(firsts, self.text_2, strict=True))
 
 
+class TextPart(Strict):
+    """A piece of a message."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ChatMessage(Strict):
+    """What one side said."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str | Annotated[tuple[TextPart, ...], Field(min_length=1)]
+
+    @property
+    def text(self) -> str:
+        return self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
+
+
+class NamedSchema(Strict):
+    """As OpenAI's `json_schema`; replies keep to it whatever `strict` says."""
+
+    name: str
+    description: str | None = None
+    schema_: dict[str, Any] = Field(alias="schema")
+    strict: bool | None = None
+
+    @model_validator(mode="after")
+    def _is_flat_enough(self) -> NamedSchema:
+        level: list[Any] = [self.schema_]
+        for _ in range(DEEPEST):
+            level = [part for value in level for part in _parts(value)]
+            if not level:
+                return self
+        raise ValueError(f"expected a schema nested at most {DEEPEST} deep")
+
+
+class ResponseFormat(Strict):
+    """Free text, any JSON object, or one of a schema."""
+
+    type: Literal["text", "json_object", "json_schema"]
+    json_schema: NamedSchema | None = None
+
+    @model_validator(mode="after")
+    def _has_its_schema(self) -> ResponseFormat:
+        if (self.type == "json_schema") != (self.json_schema is not None):
+            raise ValueError("expected a `json_schema` with type json_schema, and with no other")
+        return self
+
+
+class CompletionRequest(Strict):
+    """As OpenAI's chat completions: one whole reply in text, with log probabilities where they are asked for."""
+
+    messages: Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
+    model: str | None = None
+    max_tokens: int | None = Field(None, gt=0, le=1_000_000)
+    max_completion_tokens: int | None = Field(None, gt=0, le=1_000_000)  # the newer name of the same
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = Field(None, ge=0, lt=2**31)
+    stop: Annotated[tuple[str, ...] | None, BeforeValidator(_listed)] = Field(None, max_length=4)
+    logprobs: bool = False
+    top_logprobs: int | None = Field(None, ge=0, le=20)
+    response_format: ResponseFormat | None = None
+    n: Literal[1] = 1
+    stream: Literal[False] = False
+    prompt_cache_key: str | None = None  # requests of one key go to one replica; null: those that begin alike
+    user: str | None = None  # not used
+
+    @model_validator(mode="after")
+    def _asks_for_one_thing(self) -> CompletionRequest:
+        if self.top_logprobs is not None and not self.logprobs:
+            raise ValueError("expected `logprobs: true` with top_logprobs")
+        if self.max_tokens is not None and self.max_completion_tokens is not None:
+            raise ValueError("expected max_tokens or max_completion_tokens, found both")
+        return self
+
+
 class Usage(Strict):
     """
     Tokens of a request.
 
     Attributes:
         cached_tokens: Of `prompt_tokens`: answered from what was answered before.
+        completion_tokens: That a chat model wrote.
         estimated: A token for every four bytes, where a judge has no tokenizer.
     """
 
     prompt_tokens: int
     total_tokens: int
     cached_tokens: int
+    completion_tokens: int = 0
     estimated: bool = False
 
 
@@ -101,7 +187,8 @@ class JudgedItem(Strict):
     """
     The verdicts of one item: of `support` one a sentence, of `coverage` one an insight, in order.
 
-    Each verdict has `answer` and `probability` (null: unjudged, and `failure` says why), `call_id` and `from_cache`.
+    Each verdict has `answer` and `probability` (null: unjudged, and `failure` says why), `call_id`,
+    `from_cache` and `from_ledger`.
     """
 
     verdicts: list[dict[str, Any]]
@@ -115,7 +202,8 @@ class JudgeAnswer(Strict):
         version: Changes with all that can change the judge's answers.
         score_kind: What `probability` is.
         card: What the judge is worth, in one line; null, and `card_reason` says why.
-        from_cache: Whether every verdict was.
+        from_cache: Whether every verdict was given before.
+        from_ledger: Whether every verdict came from the ledger.
     """
 
     id: str
@@ -126,5 +214,6 @@ class JudgeAnswer(Strict):
     card: str | None
     card_reason: str | None
     from_cache: bool
+    from_ledger: bool
     results: list[JudgedItem]
     usage: Usage

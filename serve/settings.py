@@ -8,8 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from longform.errors import UsageError
-from longform.judge_settings import CheckpointSupportJudge, OfflineJudge, OfflineSupportJudge
+from longform.judge_settings import ChatSupportJudge, CheckpointSupportJudge, OfflineJudge, OfflineSupportJudge
 from longform.strict import Strict
+
+FREE_PROVIDERS = ("llama_cpp", "scripted")
+"""Of chat models that run inside a replica."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 
@@ -56,11 +59,30 @@ class ServedCoverage(Strict):
 
 
 class ServedSupport(Strict):
-    """Whether a document supports a sentence."""
+    """Whether a document supports a sentence. A judge of kind `chat` asks a model of our own, and wants a ledger."""
 
     task: Literal["support"]
-    judge: Annotated[OfflineSupportJudge | CheckpointSupportJudge, Field(discriminator="kind")]
+    judge: Annotated[OfflineSupportJudge | CheckpointSupportJudge | ChatSupportJudge, Field(discriminator="kind")]
     card: str | None = None  # the file that `longform calibrate --out` wrote; null: the one that ships, if any
+    batching: Batching = Batching()
+
+    @model_validator(mode="after")
+    def _spends_nothing(self) -> ServedSupport:
+        if isinstance(self.judge, ChatSupportJudge) and self.judge.chat.provider not in FREE_PROVIDERS:
+            raise ValueError(
+                f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, found {self.judge.chat.provider}: "
+                "what costs money is asked by a job, which has a budget"
+            )
+        return self
+
+
+class ServedChat(Strict):
+    """A chat model in a local GGUF file, behind /v1/chat/completions."""
+
+    model: str  # the path of the file
+    context_window: int | None = Field(None, gt=0)  # tokens; null: the one it was trained with
+    max_tokens: int = Field(1024, gt=0)  # of a reply, where the request states none
+    timeout_s: float = Field(300.0, gt=0)  # of one reply
     batching: Batching = Batching()
 
 
@@ -109,18 +131,27 @@ class Settings(Strict):
     embeddings: dict[Name, ServedEncoder] = Field(default_factory=dict)
     rerankers: dict[Name, ServedReranker] = Field(default_factory=dict)
     judges: dict[Name, ServedJudge] = Field(default_factory=dict)
+    chats: dict[Name, ServedChat] = Field(default_factory=dict)
     access: AccessSettings = AccessSettings()
     limits: Limits = Limits()
+    ledger: str | None = None  # the folder or s3:// URL of a ledger that keeps judges' answers; null: each replica does
     threads: int = Field(1, gt=0)  # of each replica's model
 
     @model_validator(mode="after")
     def _serves_something(self) -> Settings:
-        names = [*self.embeddings, *self.rerankers, *self.judges]
+        names = [*self.embeddings, *self.rerankers, *self.judges, *self.chats]
         if not names:
-            raise ValueError("expected at least one entry under embeddings, rerankers or judges")
+            raise ValueError("expected at least one entry under embeddings, rerankers, judges or chats")
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"expected every name once, found {twice} several times")
+        if self.ledger is None and (asking := [name for name, one in self.judges.items() if asks_a_chat(one)]):
+            raise ValueError(f"expected a `ledger` for the calls of {asking}, found none")
         return self
+
+
+def asks_a_chat(judge: ServedJudge) -> bool:
+    """Whether the judge is a prompted chat model."""
+    return isinstance(judge, ServedSupport) and isinstance(judge.judge, ChatSupportJudge)
 
 
 def parse_settings(arguments: Mapping[str, Any]) -> Settings:

@@ -37,6 +37,7 @@ class EmbeddingWorker:
             version=f"encoder+{checkpoint_content(settings.model)}",
             window=self._encoder.window,
             dimensions=self._encoder.dimensions,
+            estimated=False,
         )
         self.run(list(_WARM))
 
@@ -63,7 +64,8 @@ class CrossEncoderWorker:
         self._model = CrossEncoderReranker(checkpoint_path(settings.model), threads=threads)
         version = f"cross_encoder+{checkpoint_content(settings.model)}"
         # Inside, scores are logits, by which ties are told apart; the application turns them into what is asked for.
-        self.about = About(name, "rerank", version, score_kind=settings.scores, window=self._model.window)
+        kind, window = settings.scores, self._model.window
+        self.about = About(name, "rerank", version, score_kind=kind, window=window, estimated=False)
         self.run([_WARM])
 
     def split(self, item: Mapping[str, Any]) -> list[Any]:
@@ -85,7 +87,8 @@ class CosineWorker:
     def __init__(self, name: str, settings: ServedCosine, *, threads: int) -> None:
         self._encoder = Encoder(checkpoint_path(settings.model), threads=threads)
         version = f"cosine+{checkpoint_content(settings.model)}"
-        self.about = About(name, "rerank", version, score_kind="cosine", window=self._encoder.window)
+        window = self._encoder.window
+        self.about = About(name, "rerank", version, score_kind="cosine", window=window, estimated=False)
         self.run([_WARM])
 
     def split(self, item: Mapping[str, Any]) -> list[Any]:

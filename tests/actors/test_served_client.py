@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.served import About, Answered, Found, Refusal
+from actors.served import About, Answered, Found, Refusal, shared_text
 from actors.served_client import Reply, ServedClient, over_handle
 from longform.errors import LongformError
 
@@ -69,6 +69,10 @@ class Remote:
         self.outcomes = list(outcomes)
         self.ask = self
 
+    def options(self, *, session_id: str) -> Remote:
+        self.session_id = session_id
+        return self
+
     async def remote(self, items: Any) -> Any:
         self.items = items
         outcome = self.outcomes.pop(0)
@@ -90,7 +94,9 @@ async def test_a_handle_answers_as_a_server_does() -> None:
     remote = Remote(Refusal(4.0), ActorDiedError(), found)
     items = [{"document": "d", "sentences": ["s"]}]
     judged = await ServedClient(over_handle(remote), sleep=sleep).judge("j", items)
-    assert judged["results"] == [{"verdicts": [{"answer": "supported", "call_id": "key", "from_cache": True}]}]
+    (verdict,) = judged["results"][0]["verdicts"]
+    assert verdict == {"answer": "supported", "call_id": "key", "from_cache": True, "from_ledger": False}
+    assert remote.session_id == shared_text(items)
     assert (judged["card"], remote.items, waits) == ("good", items, [4.0, 1.0])
 
 

@@ -22,7 +22,19 @@ from typing import Any
 
 from tests.bench.measure import Figure
 
-_BENCHMARKS = ("bm25", "checker", "checker_workers", "embedding", "judge", "pool", "replay", "retrieval", "support")
+_BENCHMARKS = (
+    "bm25",
+    "checker",
+    "checker_workers",
+    "embedding",
+    "judge",
+    "pool",
+    "replay",
+    "retrieval",
+    "serve_batching",
+    "serve_load",
+    "support",
+)
 _ON_DEMAND = ("checker_curve", "pool_grid")
 _PACKAGES = (
     "bm25s",
@@ -38,8 +50,8 @@ _PACKAGES = (
 )
 _HEADER = ("figure", "ours", "reference", "unit", "ratio", "min-max", "target", "met", "note")
 _CLOCKS = (
-    "Rates are a second of one thread's processor time; times of replay, workers, Ray and the pool are wall time. "
-    "Medians of paired runs."
+    "Rates are a second of one thread's processor time; times of replay, workers, Ray, the pool and load on Serve are "
+    "wall time. Medians of paired runs."
 )
 _MET = {True: "met", False: "MISSED", None: "-"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,18 +71,51 @@ class LengthJudge:
         return "short" if len(unit["text"].split()) <= unit["most_words"] * self._strictness else "long"
 
 
+class PlaceJudge(LengthJudge):
+    """Answers with its process, so that one sees which replica judged."""
+
+    def run(self, units: list[Any]) -> list[Work]:
+        return [Work([{"answer": str(os.getpid()), "failure": None}], 1) for _ in units]
+
+
+class EchoChat:
+    """A chat model that says the last message again, as far as it may."""
+
+    def __init__(self) -> None:
+        self.about = About("echo", "chat", "echo@1", estimated=False)
+        self.asked: list[Any] = []
+
+    def split(self, item: Any) -> list[Any]:
+        return [item]
+
+    def run(self, units: list[Any]) -> list[Work]:
+        self.asked += units
+        return [self._work(unit) for unit in units]
+
+    def _work(self, unit: Any) -> Work:
+        words = unit["messages"][-1]["content"].split()
+        if words == ["long"]:
+            return Work({"error": {"status": 400, "message": "longer than the window"}}, 0, lasting=False)
+        said = words[: unit["max_tokens"]]
+        message = {"role": "assistant", "content": " ".join(said), "refusal": None}
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        usage = {"prompt_tokens": len(words), "completion_tokens": len(said), "total_tokens": len(words) + len(said)}
+        return Work({"choices": [choice], "usage": usage}, len(words), output_tokens=len(said))
+
+
 def no_judge(name: str, *, threads: int) -> object:
     """What a mistaken configuration may name."""
     return (name, threads)
 
 
 def small_backends(**batching: Any) -> Backends:
-    """An embedder, a reranker of logits shown as probabilities, and two judges."""
+    """An embedder, a reranker of logits shown as probabilities, a judge and a chat model."""
     how = Batching(**batching)
     return Backends(
         embeddings={"vectors": Engine(CountingWorker("embedding", None), how)},
         rerankers={"words": Engine(CountingWorker(), how)},
         judges={"length": ServedJudge(Engine(LengthJudge("length", threads=1), how), LengthItem)},
+        chats={"echo": Engine(EchoChat(), how)},
     )
 
 

@@ -26,7 +26,16 @@ async def test_every_path_but_health_wants_a_token_beyond_loopback() -> None:
     """From the application's own list, so that a path added later is in it; unknown paths tell nothing either."""
     app = make_app(small_backends(), open_access())
     paths = {route.path for route in app.routes if isinstance(route, APIRoute)}
-    assert {"/v1/embeddings", "/rerank", "/v2/rerank", "/score", "/v1/judge", "/info", "/metrics"} <= paths
+    assert {
+        "/v1/embeddings",
+        "/rerank",
+        "/v2/rerank",
+        "/score",
+        "/v1/judge",
+        "/v1/chat/completions",
+        "/info",
+        "/metrics",
+    } <= paths
     async with client(app) as asked:
         for path in sorted({*paths, "/openapi.json", "/nowhere", "/health/", "//health", "/docs"} - {"/health"}):
             for method in ("GET", "POST", "OPTIONS", "HEAD", "DELETE"):

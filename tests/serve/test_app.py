@@ -122,7 +122,8 @@ async def test_a_judge_says_who_it_is_and_what_it_remembered() -> None:
     long, again = (result["verdicts"][0] for result in second["results"])
     assert (long["answer"], long["from_cache"]) == ("long", False)
     assert (again["answer"], again["from_cache"], again["call_id"]) == ("short", True, verdict["call_id"])
-    assert second["usage"] == {"prompt_tokens": 32, "total_tokens": 32, "cached_tokens": 16, "estimated": True}
+    read = {"prompt_tokens": 32, "total_tokens": 32, "cached_tokens": 16}
+    assert second["usage"] == {**read, "completion_tokens": 0, "estimated": True}
     assert first["id"] != second["id"]
 
 
@@ -177,6 +178,7 @@ async def test_the_descriptions() -> None:
         ("vectors", "embedding"),
         ("words", "rerank"),
         ("length", "judge"),
+        ("echo", "chat"),
     ]
     assert info.json()["models"]["words"]["window"] == 8
     assert 'longform_requests_total{path="/rerank",status="200",caller=""} 1' in metrics.text

@@ -55,9 +55,25 @@ def test_openai_reads_embeddings(server: str) -> None:
     found = asked.embeddings.create(model="vectors", input=["a b c", "a"])
     assert [row.embedding for row in found.data] == [[0.5, 3.0], [0.5, 1.0]]
     assert found.usage.total_tokens == 4
-    assert [model.id for model in asked.models.list()] == ["vectors", "words", "length"]
+    assert [model.id for model in asked.models.list()] == ["vectors", "words", "length", "echo"]
     with pytest.raises(openai.AuthenticationError):
         openai.OpenAI(base_url=f"{server}/v1", api_key="another-token").models.list()
+
+
+def test_openai_reads_completions(server: str) -> None:
+    import openai
+
+    asked = openai.OpenAI(base_url=f"{server}/v1", api_key=TOKEN, max_retries=0)
+    parts = [{"type": "text", "text": "a b "}, {"type": "text", "text": "c"}]
+    found = asked.chat.completions.create(model="echo", messages=[{"role": "user", "content": parts}], max_tokens=2)
+    assert (found.choices[0].message.content, found.choices[0].finish_reason) == ("a b", "stop")
+    assert (found.usage.prompt_tokens, found.usage.completion_tokens, found.usage.total_tokens) == (3, 2, 5)
+    said = [{"role": "user", "content": "long"}]
+    with pytest.raises(openai.BadRequestError, match="longer than the window"):
+        asked.chat.completions.create(model="echo", messages=said)
+    for unknown in ({"stream": True}, {"n": 2}, {"tools": [{"type": "function", "function": {"name": "f"}}]}):
+        with pytest.raises(openai.UnprocessableEntityError):
+            asked.chat.completions.create(model="echo", messages=said, **unknown)
 
 
 @pytest.mark.parametrize("provider", ["cohere", "jina_ai", "hosted_vllm", "huggingface"])

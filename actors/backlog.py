@@ -1,0 +1,111 @@
+"""
+What batch jobs have yet to ask of a served model, on a board that the model's replicas read.
+
+Serve scales by the requests it holds, and a job holds most of its own back. Those that it publishes here count too
+(`serve.backlog`), so that replicas start while the first requests run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+_T = TypeVar("_T")
+
+NAMESPACE = "longform"
+_NAME = "backlog"
+_BELIEVED_S = 60.0  # a job that said nothing for so long is taken for dead
+_AGAIN_S = 5.0
+
+
+class Backlog:
+    """
+    The board.
+
+    Args:
+        clock: In seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said: dict[tuple[str, str], tuple[int, float]] = {}
+
+    def publish(self, deployment: str, job: str, n_requests: int) -> None:
+        """*job* has so many requests left for *deployment*, beside those it has sent; 0: it is done."""
+        self._said.pop((deployment, job), None)
+        if n_requests > 0:
+            self._said[deployment, job] = (n_requests, self._clock())
+
+    def waiting(self, deployment: str) -> int:
+        """Requests that all jobs have left for *deployment*."""
+        now = self._clock()
+        self._said = {key: said for key, said in self._said.items() if now - said[1] < _BELIEVED_S}
+        return sum(n for (name, _), (n, _) in self._said.items() if name == deployment)
+
+
+class Board(Protocol):
+    """Where a job publishes."""
+
+    async def publish(self, deployment: str, job: str, n_requests: int) -> None: ...
+
+
+class RayBoard:
+    """The cluster's board, an actor that every job and replica finds by its name, and that outlives them."""
+
+    def __init__(self) -> None:
+        import ray
+
+        options = {"name": _NAME, "namespace": NAMESPACE, "lifetime": "detached", "get_if_exists": True}
+        # another one knows nothing, and hears all again within seconds
+        self._actor = ray.remote(Backlog).options(num_cpus=0, max_restarts=-1, **options).remote()
+
+    async def publish(self, deployment: str, job: str, n_requests: int) -> None:
+        await self._actor.publish.remote(deployment, job, n_requests)
+
+    async def waiting(self, deployment: str) -> int:
+        """As of `Backlog`."""
+        found: int = await self._actor.waiting.remote(deployment)
+        return found
+
+
+async def ask_all(
+    requests: Sequence[Callable[[], Awaitable[_T]]], *, deployment: str, board: Board, in_flight: int = 16
+) -> list[_T]:
+    """
+    The answers to *requests*, in order; what is not sent yet stands on the board.
+
+    Args:
+        requests: Each sends one, and waits for its answer.
+        deployment: Whom they ask, `judges-NAME` or `rerankers-NAME`.
+        board: Where the rest is published.
+        in_flight: Requests at once.
+
+    Raises:
+        Exception: What a request raised; those that were not sent then are not sent.
+    """
+    job, slots, left = uuid.uuid4().hex, asyncio.Semaphore(in_flight), len(requests)
+
+    async def one(request: Callable[[], Awaitable[_T]]) -> _T:
+        nonlocal left
+        async with slots:
+            left -= 1
+            return await request()
+
+    async def say() -> None:
+        while True:
+            await board.publish(deployment, job, left)
+            await asyncio.sleep(_AGAIN_S)
+
+    saying = asyncio.create_task(say())
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            asked: list[asyncio.Task[Any]] = [tasks.create_task(one(request)) for request in requests]
+    except* Exception as group:  # noqa: BLE001  whatever a request raised is handed on
+        raise group.exceptions[0] from None
+    finally:
+        saying.cancel()
+        await board.publish(deployment, job, 0)
+    return [task.result() for task in asked]

@@ -1,0 +1,35 @@
+"""
+Replicas for the requests that are to come: an autoscaling policy of Serve.
+
+    autoscaling_config: {policy: {policy_function: "serve.backlog:with_backlog"}, min_replicas: 1, max_replicas: 8}
+
+Every replica reads the jobs' board and reports what it says; the policy, which runs in Serve's controller and must not
+wait for anybody, reads the reports. A deployment without a replica reports nothing, so that its first request wakes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ray.serve.config import AutoscalingContext
+
+BACKLOG = "backlog"
+"""The name of the report."""
+
+
+def with_backlog(context: AutoscalingContext) -> tuple[float, dict[str, Any]]:
+    """
+    As many replicas as the requests that Serve holds, and those that jobs hold back, want at its target of each.
+
+    Serve itself keeps to its limits and delays afterwards.
+    """
+    waiting = context.total_num_requests + newest((context.raw_metrics or {}).get(BACKLOG) or {})
+    return math.ceil(waiting / context.config.get_target_ongoing_requests()), {}
+
+
+def newest(reports: Mapping[Any, Sequence[Any]]) -> float:
+    """The value reported last; all replicas report the same board."""
+    last = [series[-1] for series in reports.values() if series]
+    return float(max(last, key=lambda report: report.timestamp).value) if last else 0.0

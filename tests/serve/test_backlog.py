@@ -1,0 +1,110 @@
+"""What jobs hold back counts before it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from actors.backlog import Backlog, RayBoard, ask_all
+from serve.backlog import BACKLOG, newest, with_backlog
+from tests.bench.served_load import DEPLOYMENT, deploy, n_running, on_serve
+
+
+def test_the_board_adds_up_jobs_and_forgets_the_silent() -> None:
+    now = [0.0]
+    board = Backlog(clock=lambda: now[0])
+    board.publish("judges-a", "first", 30)
+    now[0] = 40.0
+    board.publish("judges-a", "second", 5)
+    board.publish("judges-b", "first", 7)
+    assert (board.waiting("judges-a"), board.waiting("judges-b"), board.waiting("judges-c")) == (35, 7, 0)
+    now[0] = 70.0
+    assert board.waiting("judges-a") == 5
+    board.publish("judges-a", "second", 0)
+    assert board.waiting("judges-a") == 0
+
+
+class Notes:
+    """A board that keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.said: list[int] = []
+
+    async def publish(self, deployment: str, job: str, n_requests: int) -> None:
+        self.said.append(n_requests)
+
+
+async def test_a_job_says_what_it_holds_back_and_that_it_is_done() -> None:
+    notes, gate, running = Notes(), asyncio.Event(), [0, 0]
+
+    async def answer(number: int) -> int:
+        running[0] += 1
+        running[1] = max(running)
+        await gate.wait()
+        running[0] -= 1
+        return number * number
+
+    def asks(number: int) -> Any:
+        return lambda: answer(number)
+
+    job = asyncio.create_task(ask_all([asks(n) for n in range(10)], deployment="judges-a", board=notes, in_flight=3))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    gate.set()
+    assert await job == [n * n for n in range(10)]
+    assert running == [0, 3]
+    assert notes.said[0] > 0
+    assert notes.said[-1] == 0
+
+
+async def test_a_job_that_fails_takes_its_backlog_with_it() -> None:
+    notes = Notes()
+
+    async def fails() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        await ask_all([fails] * 3, deployment="judges-a", board=notes)
+    assert notes.said[-1] == 0
+
+
+def context(held: float, reports: Mapping[str, Sequence[tuple[float, float]]]) -> Any:
+    """What Serve tells a policy, of that what ours reads."""
+    series = {name: [SimpleNamespace(timestamp=t, value=v) for t, v in said] for name, said in reports.items()}
+    config = SimpleNamespace(get_target_ongoing_requests=lambda: 4.0)
+    return SimpleNamespace(total_num_requests=held, raw_metrics={BACKLOG: series} if series else {}, config=config)
+
+
+def test_replicas_are_wanted_for_what_is_held_and_held_back() -> None:
+    assert with_backlog(context(4, {}))[0] == 1
+    assert with_backlog(context(4, {"r1": [(1.0, 0.0), (2.0, 9.0)]}))[0] == 4  # 13 requests of 4 each
+    assert with_backlog(context(0, {"r1": [(1.0, 100.0), (3.0, 0.0)], "r2": [(2.0, 100.0)]}))[0] == 0
+    assert newest({"r1": []}) == 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+async def test_a_published_backlog_starts_a_replica_before_anything_is_sent(ray_session: None) -> None:
+    scaled = {
+        "policy": {"policy_function": "serve.backlog:with_backlog"},
+        "min_replicas": 1,
+        "max_replicas": 2,
+        "target_ongoing_requests": 4,
+        "upscale_delay_s": 0,
+        "look_back_period_s": 2,
+    }
+    board = RayBoard()
+    with on_serve():
+        deploy(unit_s=0.01, autoscaling_config=scaled)
+        assert n_running() == 1
+        started = time.monotonic()
+        while n_running() < 2 and time.monotonic() - started < 300:
+            await board.publish(DEPLOYMENT, "a-job", 50)
+            await asyncio.sleep(0.5)
+        assert n_running() == 2
+    await board.publish(DEPLOYMENT, "a-job", 0)
