@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: demo test test-quick test-slow soak lint bench install clean
+.PHONY: demo test test-quick test-slow cluster-test soak lint bench install clean
 
 install: $(INSTALLED)
 
@@ -31,6 +31,10 @@ test-quick: install
 
 test-slow: install
 	$(BIN)/pytest -m slow
+
+# Two simulated nodes on this machine, each with a folder that dies with it, and the tests that need them.
+cluster-test: install
+	$(BIN)/pytest -m nodes
 
 # The slow tier again and again, by hand: what happens once in twenty runs shows here.
 soak: install

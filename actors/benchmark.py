@@ -19,11 +19,13 @@ class Benchmark:
 
     Raises:
         UsageError: No benchmark stands at the URL.
+        StorageError: The URL cannot be reached.
     """
 
     def __init__(self, url: str) -> None:
         self.folder = Folder(url)
         if not self.folder.has(MANIFEST):
+            self.folder.check_reachable()  # a bucket that is not there looks empty
             msg = f"no benchmark at {url!r}: expected a folder with {MANIFEST}; make one with `longform ingest`"
             raise UsageError(msg)
         self.documents = lru_cache(maxsize=_HAYSTACKS_HELD)(self._documents)

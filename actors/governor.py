@@ -111,6 +111,10 @@ class LocalDesk:
         pass
 
 
+_ON_THE_HEAD = {"node:__internal_head__": 0.001}
+"""A resource that every head has, and no other node: the others may be taken away at any moment."""
+
+
 class RayDesk:
     """
     An authority in an actor of its own.
@@ -151,6 +155,7 @@ def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
         lifetime="detached",
         get_if_exists=True,
         num_cpus=0,
+        resources=_ON_THE_HEAD,
         max_restarts=-1,
         max_task_retries=-1,
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from actors.encoder import cannot_load, check, model_path
+from actors.checkpoints import check_checkpoint as check
+from actors.checkpoints import checkpoint_path
+from actors.encoder import cannot_load
 from longform.errors import UsageError
 from longform.ranking import ranked, rounded
 
@@ -23,7 +25,7 @@ class Reranked(NamedTuple):
 
 class CrossEncoderReranker:
     """
-    A Sentence Transformers cross-encoder with one output, by hub name, folder or `package:NAME`.
+    A Sentence Transformers cross-encoder with one output, by hub name, folder, `package:NAME` or `s3://`.
 
     Attributes:
         window: Tokens the model reads of a pair, special tokens included.
@@ -33,7 +35,7 @@ class CrossEncoderReranker:
     """
 
     def __init__(self, model: str, *, threads: int) -> None:
-        path = model_path(model)
+        path = checkpoint_path(model)
         import torch
         from sentence_transformers import CrossEncoder
         from transformers.utils.logging import disable_progress_bar

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from actors.benchmark import Benchmark
-from actors.encoder import MINILM, Encoder, check
+from actors.checkpoints import check_checkpoint, checkpoint_path
+from actors.encoder import MINILM, Encoder
 from actors.haystack import Haystack
 from longform.configuration import Experiment
 from longform.errors import LongformError, UsageError
@@ -29,6 +30,7 @@ from longform.records import Query, relevance_by_query, retrieval_text
 from longform.retriever_settings import (
     Bm25Retriever,
     ClusterFeedbackRetriever,
+    CrossEncoderReranker,
     EncoderRetriever,
     FeedbackRetriever,
     FullContext,
@@ -37,6 +39,7 @@ from longform.retriever_settings import (
     OracleRetriever,
     RandomRetriever,
     ReleasedRetriever,
+    Reranker,
     Retriever,
     ShortFirstRetriever,
     StatementRetriever,
@@ -223,7 +226,7 @@ class HaystackRetriever:
 
     def _encoder(self, model: str) -> Encoder:
         if model not in self._encoders:
-            self._encoders[model] = Encoder(model, threads=self._threads)
+            self._encoders[model] = Encoder(checkpoint_path(model), threads=self._threads)
         return self._encoders[model]
 
     @cached_property
@@ -246,10 +249,15 @@ def check_loadable(experiment: Experiment, *, bench_url: str | None = None) -> N
     retrievers = [experiment.retrievers[name] for name in _with_bases(experiment, [s.retriever for s in systems])]
     rerankers = [experiment.rerankers[s.reranker] for s in systems if s.reranker is not None]
     models = [model for settings in retrievers if (model := _encoder_model(settings)) is not None]
-    for model in dict.fromkeys([*models, *(settings.model for settings in rerankers)]):
-        check(model)
+    for model in dict.fromkeys([*models, *_reranking_models(rerankers)]):
+        check_checkpoint(model)
     if bench_url is not None:
         _check_benchmark(Benchmark(bench_url), retrievers)
+
+
+def _reranking_models(rerankers: Iterable[Reranker]) -> list[str]:
+    """Of those that are loaded here."""
+    return [settings.model for settings in rerankers if isinstance(settings, CrossEncoderReranker)]
 
 
 def _encoder_model(settings: Retriever) -> str | None:

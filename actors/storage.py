@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from actors.storage_errors import StorageError, explained, listing_fault, storage_message
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SCHEMAS, conform
@@ -57,23 +58,44 @@ class Folder:
     def child(self, name: str) -> Folder:
         return Folder(f"{self.url.rstrip('/')}/{name}")
 
+    @explained("be read")
     def exists(self) -> bool:
         """Whether anything stands here."""
         info = self._filesystem.get_file_info(self._root)
         return cast("bool", info.type != pafs.FileType.NotFound)
 
+    @explained("be changed")
     def delete_table(self, table: str) -> None:
         """Remove a table with all its parts; a table that is not there is fine."""
         with suppress(FileNotFoundError):
             self._filesystem.delete_dir(self._path(table))
 
+    @explained("be changed")
     def delete_if_empty(self) -> None:
         """Remove the folder where nothing stands in it."""
         if self.exists() and not self._filesystem.get_file_info(pafs.FileSelector(self._root)):
             self._filesystem.delete_dir(self._root)
 
+    def check_reachable(self) -> None:
+        """
+        Ask once whether the place can be listed, so that a wrong setting is found before any work.
+
+        Raises:
+            StorageError: It cannot; the message says why. A local folder always can.
+        """
+        if fault := self.listing_fault():
+            raise StorageError(storage_message(self.url, "be reached", fault)) from fault
+
+    def listing_fault(self) -> Exception | None:
+        """Why the place cannot be listed; None: it can, or it is local."""
+        if not isinstance(self._filesystem, pafs.S3FileSystem):
+            return None
+        bucket, _, prefix = self._root.partition("/")
+        return listing_fault(self._s3, bucket, prefix)
+
     # ------------------------------------------------------------ whole files
 
+    @explained("be written")
     def write_bytes(self, name: str, content: bytes) -> None:
         """Put a file whole: a reader sees the old content or the new."""
         path = self._path(name)
@@ -87,6 +109,7 @@ class Folder:
             with self._filesystem.open_output_stream(path, compression=None) as stream:
                 stream.write(content)
 
+    @explained("be created")
     def create_bytes(self, name: str, content: bytes) -> bool:
         """
         Put a file whole and durably, unless one of that name stands there: of all who try at once one succeeds.
@@ -96,31 +119,36 @@ class Folder:
             writer who must know puts a mark of its own into the content.
 
         Raises:
-            OSError: It could not be told; the file may or may not be there.
+            OSError: It could not be told; the file may or may not be there. On S3 a `StorageError`.
         """
         if isinstance(self._filesystem, pafs.LocalFileSystem):
             return _create_locally(Path(self._path(name)), content)
         bucket, _, key = self._path(name).partition("/")
         return _create_on_s3(self._s3, bucket, key, content)
 
+    @explained("be written")
     def upload(self, source: Path, name: str) -> None:
         """Put a local file, a piece at a time; on S3 it is there whole or not at all."""
         path = self._path(name)
         self._filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
         pafs.copy_files(str(source), path, pafs.LocalFileSystem(), self._filesystem)
 
+    @explained("be read")
     def download(self, name: str, target: Path) -> None:
         """Copy a file into a local one, a piece at a time."""
         pafs.copy_files(self._path(name), str(target), self._filesystem, pafs.LocalFileSystem())
 
+    @explained("be read")
     def read_bytes(self, name: str) -> bytes:
         with self._filesystem.open_input_stream(self._path(name), compression=None) as stream:
             return cast("bytes", stream.read())
 
+    @explained("be read")
     def has(self, name: str) -> bool:
         info = self._filesystem.get_file_info(self._path(name))
         return cast("bool", info.type == pafs.FileType.File)
 
+    @explained("be read")
     def names(self, within: str = "") -> list[str]:
         """The files directly in the folder, or in the folder *within* it, sorted; none where it is not there."""
         path = self._path(within) if within else self._root
@@ -170,6 +198,7 @@ class Folder:
                 found.pop(work_id, None)
         return found
 
+    @explained("be read")
     def read_part(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
         with self._filesystem.open_input_file(self._path(path)) as file:
             return pq.read_table(file, columns=columns)
@@ -230,6 +259,7 @@ class Folder:
                 body.get("forgotten", []),
             )
 
+    @explained("be read")
     def _commit_names(self, table: str) -> list[str]:
         selector = pafs.FileSelector(self._path(f"{table}/{_COMMITS}"), allow_not_found=True)
         names = (info.base_name for info in self._filesystem.get_file_info(selector))
@@ -285,14 +315,28 @@ def open_location(url: str) -> tuple[pafs.FileSystem, str]:
     The file system behind a local path or an `s3://` URL, and the path inside it.
 
     Raises:
-        UsageError: No file system answers to the URL.
+        UsageError: No file system answers to the URL, or it says more than bucket and path.
     """
-    # from_uri, unlike S3FileSystem(...), honours AWS_ENDPOINT_URL.
-    if "://" in url:
-        try:
-            filesystem, path = pafs.FileSystem.from_uri(url)
-        except (ValueError, OSError) as error:
-            msg = f"cannot open {url!r} as a folder: {error}; expected a local path or an s3:// URL"
-            raise UsageError(msg) from error
-        return filesystem, path.rstrip("/")
-    return pafs.LocalFileSystem(), str(Path(url).absolute())
+    if "://" not in url:
+        return pafs.LocalFileSystem(), str(Path(url).absolute())
+    _check_plain(url)
+    try:  # from_uri, unlike S3FileSystem(...), honours AWS_ENDPOINT_URL
+        filesystem, path = pafs.FileSystem.from_uri(url)
+    except (ValueError, OSError) as error:
+        msg = f"cannot open {url!r} as a folder: {error}; expected a local path or an s3:// URL"
+        raise UsageError(msg) from error
+    return filesystem, path.rstrip("/")
+
+
+def _check_plain(url: str) -> None:
+    """URLs stand in records and messages, and children's are made by adding to them: no secrets, no options."""
+    scheme, _, rest = url.partition("://")
+    if "@" in rest.partition("/")[0]:
+        msg = f"a URL of {scheme}:// with a key in it: expected {scheme}://BUCKET/PATH, and keys in the environment"
+        raise UsageError(msg)
+    if "?" in rest:
+        msg = (
+            f"{url.partition('?')[0]!r} with options behind a question mark: expected {scheme}://BUCKET/PATH; say the "
+            "region by AWS_DEFAULT_REGION and the endpoint by AWS_ENDPOINT_URL"
+        )
+        raise UsageError(msg)

@@ -107,6 +107,8 @@ class Evaluation:
         planning: bool = False,
     ) -> None:
         self.experiment, self.bench_url, self.cluster, self.calling = experiment, bench_url, cluster, calling
+        for url in (bench_url, out_url, calling.ledger):
+            Folder(url).check_reachable()
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         check_way(WAY)
         check_experiment(experiment, self.benchmark, with_keys=not planning)

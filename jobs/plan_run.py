@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from actors.benchmark import Benchmark
 from actors.chat import REPAIR_PROMPT, check_chat, load_prompt
+from actors.endpoint_reranker import token_of
 from actors.retriever import check_loadable
 from actors.storage import Folder
 from actors.summary_prompts import prompts_of
@@ -30,6 +31,7 @@ from longform.judge_settings import ChatJudge, ChatSupportJudge, MeanSupportJudg
 from longform.keys import content_key
 from longform.model_settings import ChatSummarizer
 from longform.prompts import prompt_names
+from longform.retriever_settings import EndpointReranker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +137,9 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         if isinstance(settings, ChatSummarizer | ChatJudge | ChatSupportJudge):
             logprobs = isinstance(settings, ChatSupportJudge) and settings.probability
             check_chat(settings.chat, logprobs=logprobs, with_key=with_keys)
+    for reranker in experiment.rerankers.values():
+        if with_keys and isinstance(reranker, EndpointReranker):
+            token_of(reranker)
     _check_prompts(experiment.prompts)
     if experiment.citations != "written":
         check_documents(benchmark)

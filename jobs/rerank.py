@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from actors.benchmark import Benchmark
+from actors.checkpoints import changing_content
+from actors.endpoint_reranker import Order, open_reranker
 from actors.storage import Folder
 from jobs.derive import PartReader, plan
 from jobs.retrieve import Ranked
@@ -14,6 +17,7 @@ from jobs.stage import Row, Stage, Task
 from longform.configuration import Experiment
 from longform.keys import content_key
 from longform.records import retrieval_text
+from longform.retriever_settings import CrossEncoderReranker, Reranker
 
 VERSION = "rerank@1"
 _RANKINGS_A_TASK = 16
@@ -22,14 +26,20 @@ _RANKINGS_A_TASK = 16
 def reranking_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> dict[Ranked, tuple[str, str]]:
     """Every reranked list the experiment wants -> (its work id, the work id it is made from)."""
     pairs = dict.fromkeys((s.retriever, s.reranker) for s in experiment.all_systems() if s.reranker is not None)
+    made_by = {name: _made_by(experiment.rerankers[name]) for _, name in pairs}
     found = {}
     for (query_id, system), source in rankings.items():
         for retriever, reranker in pairs:
             if retriever == system:
-                settings = experiment.rerankers[reranker].model_dump()
-                work_id = content_key("reranked", source, reranker, settings, experiment.query_text, VERSION)
+                work_id = content_key("reranked", source, reranker, made_by[reranker], experiment.query_text, VERSION)
                 found[Ranked(query_id, f"{retriever}+{reranker}")] = (work_id, source)
     return found
+
+
+def _made_by(settings: Reranker) -> dict[str, Any]:
+    """What a reranker's orders depend on."""
+    content = changing_content(settings.model) if isinstance(settings, CrossEncoderReranker) else None
+    return settings.identity | ({"content": content} if content else {})
 
 
 def rerank_stage(run: Folder, bench_url: str, experiment: Experiment, *, threads: int) -> Stage:
@@ -50,28 +60,23 @@ def rerank_tasks(run: Folder, wanted: Mapping[Ranked, tuple[str, str]]) -> list[
 
 
 def _worker(run: Folder, bench_url: str, experiment: Experiment, threads: int) -> Any:
-    from actors.reranker import CrossEncoderReranker
-
     reader, benchmark = PartReader(run), Benchmark(bench_url)
-    models: dict[str, CrossEncoderReranker] = {}
+    orders: dict[str, Order] = {}
 
-    def rerank(payload: Mapping[str, Any]) -> list[Row]:
-        return [row for item in payload["items"] for row in reranked(item, reader.rows(item["part"], item["source"]))]
+    async def rerank(payload: Mapping[str, Any]) -> list[Row]:
+        items = payload["items"]
+        found = await asyncio.gather(*(reranked(item, reader.rows(item["part"], item["source"])) for item in items))
+        return [row for rows in found for row in rows]
 
-    def reranked(item: Mapping[str, Any], rows: Sequence[Row]) -> Iterable[Row]:
-        settings = experiment.rerankers[item["system"].split("+", 1)[1]]
-        if settings.model not in models:
-            models[settings.model] = CrossEncoderReranker(settings.model, threads=threads)
+    async def reranked(item: Mapping[str, Any], rows: Sequence[Row]) -> list[Row]:
+        name = item["system"].split("+", 1)[1]
+        if name not in orders:
+            orders[name] = open_reranker(experiment.rerankers[name], threads=threads)
         query = benchmark.queries[rows[0]["query_id"]]
         texts = {document.doc_id: document.text for document in benchmark.documents(query.haystack_id)}
         text = retrieval_text(query, query_text=experiment.query_text)
-        order = models[settings.model].rerank(text, [texts[row["doc_id"]] for row in rows], depth=settings.depth)
-        for rank, (place, score) in enumerate(order):
-            yield rows[place] | {
-                "work_id": item["work_id"],
-                "system": item["system"],
-                "rank": rank,
-                "score": score,
-            }
+        order = await orders[name](text, [texts[row["doc_id"]] for row in rows])
+        changed = {"work_id": item["work_id"], "system": item["system"]}
+        return [rows[place] | changed | {"rank": rank, "score": score} for rank, (place, score) in enumerate(order)]
 
     return rerank

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
+from actors.checkpoints import changing_content
 from actors.storage import Folder
 from jobs.stage import Row, Stage, Task
 from longform.configuration import Experiment
@@ -37,6 +38,8 @@ def definition(experiment: Experiment, name: str) -> dict[str, Any]:
     """A retriever's settings with those of the retrievers it builds on: what its rankings depend on."""
     settings = experiment.retrievers[name]
     made_by = [statements_version()] if isinstance(settings, StatementRetriever) else []
+    if isinstance(settings, EncoderRetriever) and (content := changing_content(settings.model)):
+        made_by.append(content)
     return settings.model_dump() | {
         "made_by": made_by,
         "bases": [definition(experiment, base) for base in base_retrievers(settings)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -29,7 +29,7 @@ class EncoderRetriever(Strict):
     """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
 
     kind: Literal["encoder"]
-    model: str  # a hub name, a folder, or package:NAME for weights inside an installed package
+    model: str  # a hub name, a folder, s3://, or package:NAME for weights inside an installed package
     pooling: Literal["whole", "mean", "max"]
     chunk_tokens: int | None = Field(None, gt=0)  # null: the encoder's window
     query_prefix: str = ""
@@ -124,8 +124,31 @@ def base_retrievers(retriever: Retriever) -> tuple[str, ...]:
 
 class CrossEncoderReranker(Strict):
     kind: Literal["cross_encoder"]
-    model: str  # a hub name or a folder
+    model: str  # a hub name, a folder, s3:// or package:NAME
     depth: int = Field(20, gt=0)  # documents re-scored; the rest keep their order below
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What can change an order, as JSON values."""
+        return self.model_dump()
 
-Reranker = CrossEncoderReranker
+
+class EndpointReranker(Strict):
+    """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
+
+    kind: Literal["endpoint"]
+    url: str = Field(pattern=r"^https?://[^@\s?]+$")  # of the endpoint: http://HOST:8000/v1/rerank
+    model: str  # as the server calls it; say a version where there is one: another's answers are another order
+    depth: int = Field(20, gt=0)  # as above
+    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
+    in_flight: int = Field(8, gt=0)  # requests of a worker
+    attempts: int = Field(8, gt=0)  # of a request, at what may pass: 429, 5xx, nobody there
+    timeout_s: float = Field(300.0, gt=0)  # of one attempt
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """As above; how it is asked makes no work anew."""
+        return self.model_dump(include={"kind", "url", "model", "depth"})
+
+
+Reranker = Annotated[CrossEncoderReranker | EndpointReranker, Field(discriminator="kind")]

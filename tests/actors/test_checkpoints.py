@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.checkpoints import CACHE_ENV, cache_folder, checkpoint_content, checkpoint_path
+from actors.checkpoints import CACHE_ENV, cache_folder, changing_content, checkpoint_content, checkpoint_path
 from actors.encoder import MINILM, model_path
 from actors.storage import Folder
 from longform.errors import UsageError
@@ -42,11 +42,18 @@ def test_the_environment_says_where_copies_stand(tmp_path: Path, monkeypatch: py
     assert cache_folder() == tmp_path / "xdg/longform/checkpoints"
 
 
+def test_content_counts_where_a_name_may_come_to_mean_another_model(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    assert changing_content(str(tmp_path)) == checkpoint_content(str(tmp_path))
+    assert changing_content(MINILM) is None
+    assert changing_content("somebody/some-checker") is None
+
+
 @pytest.mark.slow
 def test_a_checkpoint_on_s3_is_copied_once_for_each_content(s3_url: str, tmp_path: Path) -> None:
     url, cache = f"{s3_url}/checker", tmp_path / "cache"
     folder = Folder(url)
-    with pytest.raises(UsageError, match=r"expected a folder with config.json there; found nothing"):
+    with pytest.raises(UsageError, match=r"expected a folder with modules.json or config.json there; found nothing"):
         checkpoint_path(url, cache=cache)
     folder.write_bytes("config.json", b"{}")
     folder.write_bytes("sub/weights", b"one")
@@ -62,4 +69,4 @@ def test_a_checkpoint_on_s3_is_copied_once_for_each_content(s3_url: str, tmp_pat
     second = Path(checkpoint_path(url, cache=cache))
     assert (second / "sub/weights").read_bytes() == b"two"
     assert checkpoint_content(url) != content
-    assert {path.name for path in cache.iterdir()} == {first.name, second.name}, "nothing unfinished is left"
+    assert {path.name for path in cache.iterdir()} == {first.name, second.name, "locks"}, "nothing unfinished is left"

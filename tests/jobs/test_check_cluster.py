@@ -85,6 +85,7 @@ def checker(tmp_path_factory: pytest.TempPathFactory) -> str:
     return save_bert(tmp_path_factory.mktemp("checker") / "bert", n_labels=2)
 
 
+@pytest.mark.nodes
 def test_four_workers_on_two_nodes_find_what_one_finds(tmp_path: Path, checker: str) -> None:
     url, seen = bench(tmp_path, n=N_QUERIES), tmp_path / "seen"
     seen.mkdir()

@@ -163,6 +163,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         yield nodes
 
 
+@pytest.mark.nodes
 @pytest.mark.parametrize(
     ("victim", "moment"), [(victim, moment) for victim in TITLES for moment in moments(victim, first=FIRST, last=LAST)]
 )
@@ -214,11 +215,13 @@ def test_interrupted_command_ends_and_keeps_what_is_finished(number: signal.Sign
     trial.assert_in_the_books(most_in_flight=WORKERS * CONCURRENCY)
 
 
+@pytest.mark.nodes
 @pytest.mark.parametrize("moment", moments("node", first=FIRST, last=LAST))
 def test_command_goes_on_when_a_node_dies_with_its_disk(moment: int, nodes: Nodes, trial: Trial) -> None:
     """The ledger and the run are beside the driver; what a node kept for itself is gone."""
     with trial.command(nodes.address) as command:
         command.reach(trial.fake, moment)
+        assert not nodes.with_process(TITLES["governor"]), "it stays on the head"
         nodes.kill(random.Random(moment).choice(nodes.with_process(TITLES["worker"])))
         assert command.wait() == 0, command.said()
     nodes.add()

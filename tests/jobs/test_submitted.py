@@ -24,6 +24,7 @@ from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
+from tests.jobs.killing import until
 from tests.jobs.run_content import TABLES, sorted_content
 
 pytestmark = pytest.mark.slow
@@ -226,3 +227,44 @@ def test_second_submission_redoes_nothing(head: Head, submitted: Folder, config:
     assert stages != []
     assert all(stage["rows"] == 0 and stage["found"] == stage["wanted"] > 0 for stage in stages)
     assert {table: submitted.locate(table) for table in TABLES} == before
+
+
+def test_stopped_job_goes_on_under_another_id(
+    head: Head, submitted: Folder, bench: str, config: str, tmp_path: Path
+) -> None:
+    """Its environment comes by the runtime environment, its logs by its id; what it finished is kept."""
+    from ray.job_submission import JobStatus, JobSubmissionClient
+
+    client = JobSubmissionClient(head.address)
+    needs_key = yaml.safe_load(Path(config).read_text())
+    needs_key["summarizers"]["unused"] = {"kind": "chat", "chat": {"model": "gpt-4o", "api_key_env": "SUBMITTED_KEY"}}
+    given, out = tmp_path / "stopped.yaml", Folder(str(tmp_path / "run"))
+    given.write_text(yaml.safe_dump(needs_key))
+
+    def submit(name: str) -> None:
+        client.submit_job(
+            entrypoint=f"python -m jobs.evaluate {given} --bench {bench} --out {out.url}",
+            submission_id=name,
+            runtime_env={"working_dir": str(ROOT), "env_vars": {"SUBMITTED_KEY": "not-a-secret"}},
+        )
+
+    def ended(name: str) -> bool:
+        return bool(client.get_job_status(name).is_terminal())
+
+    submit("stopped")
+    until(lambda: bool(out.locate("rankings")) or ended("stopped"), "the first rankings of the job")
+    assert client.stop_job("stopped")
+    until(lambda: ended("stopped"), "the end of the job")
+    kept = out.locate("rankings")
+    assert client.get_job_status("stopped") == JobStatus.STOPPED, client.get_job_logs("stopped")
+    assert kept
+
+    submit("resumed")
+    until(lambda: ended("resumed"), "the end of the job")
+    logs = client.get_job_logs("resumed")
+    assert client.get_job_status("resumed") == JobStatus.SUCCEEDED, logs
+    assert "report.html" in logs
+    assert "not-a-secret" not in logs
+    assert kept.items() <= out.locate("rankings").items()
+    for table in TABLES:
+        assert sorted_content(out, table)[0] == sorted_content(submitted, table)[0] != [], table

@@ -1,0 +1,129 @@
+"""A reranker behind an endpoint of Cohere's or Jina's dialect, and any reranker behind one call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from actors.reranker import CrossEncoderReranker, Reranked
+from actors.served_client import Reply, Send, ServedClient, over_http
+from longform.errors import LongformError, UsageError
+from longform.retriever_settings import EndpointReranker as Settings
+from longform.retriever_settings import Reranker
+
+Order = Callable[[str, Sequence[str]], Awaitable[list[Reranked]]]
+"""A query and documents in their old order -> all of them in the new one."""
+
+_DECIMALS = 6
+
+
+def open_reranker(settings: Reranker, *, threads: int) -> Order:
+    """
+    The reranker that *settings* describe; what it loads, it loads here.
+
+    Raises:
+        UsageError: Its model or its token is missing.
+    """
+    if isinstance(settings, Settings):
+        return EndpointReranker(settings).rerank
+    model = CrossEncoderReranker(settings.model, threads=threads)
+
+    async def rerank(query: str, texts: Sequence[str]) -> list[Reranked]:
+        return model.rerank(query, texts, depth=settings.depth)
+
+    return rerank
+
+
+class EndpointReranker:
+    """
+    Asks with all documents of a query at once; overload and dead replicas are waited out.
+
+    Args:
+        settings: Of the configuration.
+        sleep: Waits.
+
+    Raises:
+        UsageError: The variable with the token is unset.
+    """
+
+    def __init__(self, settings: Settings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self._settings = settings
+        send = _to_one_url(over_http(settings.url, token=token_of(settings), timeout_s=settings.timeout_s))
+        self._client = ServedClient(send, attempts=settings.attempts, sleep=sleep)
+        self._free: asyncio.Semaphore | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[Reranked]:
+        """
+        All *texts* in their new order.
+
+        The first of them, down to the depth, stand by descending score, ties as the server has them; the rest follow as
+        they came, without a score.
+
+        Raises:
+            LongformError: Nobody answered in time, or the answer is no order of these documents.
+        """
+        asked = texts[: self._settings.depth]
+        where = f"reranker {self._settings.model!r} at {self._settings.url}"
+        try:
+            async with self._place():
+                found = await self._client.rerank(self._settings.model, query, asked)
+        except (KeyError, TypeError) as error:
+            raise LongformError(f"{where}: expected results with index and relevance_score, no {error}") from error
+        except LongformError as error:
+            raise LongformError(f"{where}: {error}") from error
+        check_order(found, len(asked), where)
+        scored = sorted(((place, round(float(score), _DECIMALS)) for place, score in found), key=lambda one: -one[1])
+        return [
+            *(Reranked(place, score) for place, score in scored),
+            *(Reranked(place, None) for place in range(len(asked), len(texts))),
+        ]
+
+    def _place(self) -> asyncio.Semaphore:
+        """Of the loop that runs: a worker has one for each task."""
+        loop = asyncio.get_running_loop()
+        if self._free is None or self._loop is not loop:
+            self._free, self._loop = asyncio.Semaphore(self._settings.in_flight), loop
+        return self._free
+
+
+def check_order(found: Sequence[tuple[Any, Any]], n_documents: int, where: str) -> None:
+    """
+    Each document stands in the answer once, with a number.
+
+    Raises:
+        LongformError: That is not so.
+    """
+    places = [place for place, _ in found]
+    if sorted(map(str, places)) != sorted(map(str, range(n_documents))):
+        raise LongformError(f"{where}: expected each of {n_documents} documents once, found indices {places[:20]}")
+    wrong = [score for _, score in found if not isinstance(score, int | float) or not isfinite(score)]
+    if wrong:
+        raise LongformError(f"{where}: expected numbers as scores, found {wrong[:5]}")
+
+
+def token_of(settings: Settings) -> str | None:
+    """
+    The bearer token; None: none is sent.
+
+    Raises:
+        UsageError: The variable is unset.
+    """
+    if settings.api_key_env is None:
+        return None
+    token = os.environ.get(settings.api_key_env)
+    if not token:
+        raise UsageError(f"reranker at {settings.url}: expected its token in {settings.api_key_env}, which is unset")
+    return token
+
+
+def _to_one_url(send: Send) -> Send:
+    """The configured URL is the endpoint's own, whatever path the client would take: Cohere's is /v2/rerank."""
+
+    async def sent(_path: str, body: Mapping[str, Any]) -> Reply:
+        return await send("", body)
+
+    return sent

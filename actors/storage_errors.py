@@ -1,0 +1,158 @@
+"""
+What went wrong on S3, in a message that says what to do.
+
+The service's own words are of little use: of a wrong secret a `HeadObject` says no more than ACCESS_DENIED, and a
+missing bucket looks like a folder with nothing in it. A request to list one name has an answer with the reason in it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Callable
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+
+from longform.errors import LongformError
+
+
+class StorageError(LongformError, OSError):
+    """A place could not be read or written; nobody knows whether a write has happened."""
+
+
+class OnStorage(Protocol):
+    """What has a place that can fail."""
+
+    url: str
+
+    def listing_fault(self) -> Exception | None:
+        """Why the place cannot be listed; None: it can, or it is local."""
+
+
+class _Reason(NamedTuple):
+    pattern: re.Pattern[str]
+    found: str
+    advice: str
+
+
+def _reason(pattern: str, found: str, advice: str) -> _Reason:
+    return _Reason(re.compile(pattern, re.IGNORECASE), found, advice)
+
+
+_CREDENTIALS = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's instance profile"
+
+_REASONS = (
+    _reason(
+        "SignatureDoesNotMatch|SIGNATURE_DOES_NOT_MATCH",
+        "the secret is not the access key's",
+        "set AWS_SECRET_ACCESS_KEY to the secret of AWS_ACCESS_KEY_ID",
+    ),
+    _reason(
+        "InvalidAccessKeyId|INVALID_ACCESS_KEY_ID|InvalidClientTokenId",
+        "the service does not know the access key",
+        "set AWS_ACCESS_KEY_ID, and AWS_ENDPOINT_URL where the service is not Amazon's",
+    ),
+    _reason("ExpiredToken", "the session's token has expired", "get a new one; the same command goes on"),
+    _reason("Unable to locate credentials|NoCredentials", "there are no credentials", f"set {_CREDENTIALS}"),
+    _reason(
+        "NoSuchBucket|NO_SUCH_BUCKET|Bucket '[^']*' not found", "there is no such bucket", "make it, or name another"
+    ),
+    _reason(
+        "AuthorizationHeaderMalformed|PermanentRedirect|IllegalLocationConstraint|configured region is|status 301",
+        "the bucket is in another region",
+        "set AWS_DEFAULT_REGION to the region of the bucket",
+    ),
+    _reason(
+        "NETWORK_CONNECTION|Could not connect|Connection was closed|timed? ?out|resolve host",
+        "nobody answers at the endpoint",
+        "look at AWS_ENDPOINT_URL and at the network; the same command goes on",
+    ),
+    _reason(
+        "AccessDenied|ACCESS_DENIED|Forbidden|status 403",
+        "the credentials may not do that",
+        "allow s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject, or set other credentials",
+    ),
+)
+"""The most exact first: a refusal without a reason is the last resort."""
+
+_REFUSED_WITHOUT_REASON = re.compile("No response body|status 403|status 400", re.IGNORECASE)
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+Place = TypeVar("Place", bound=OnStorage)
+
+
+Method = Callable[Concatenate[Place, Given], Result]
+
+
+def explained(doing: str) -> Callable[[Method[Place, Given, Result]], Method[Place, Given, Result]]:
+    """
+    Makes the `OSError`s of a method on `s3://` into `StorageError`s that say what to do; a file not found stays one.
+
+    Args:
+        doing: What cannot be done then, such as "be read".
+    """
+
+    def wrap(method: Method[Place, Given, Result]) -> Method[Place, Given, Result]:
+        @functools.wraps(method)
+        def told(place: Place, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+            try:
+                return method(place, *args, **kwargs)
+            except (FileNotFoundError, StorageError):
+                raise
+            except OSError as error:
+                if not place.url.startswith("s3://"):
+                    raise
+                raise StorageError(storage_message(place.url, doing, error, place.listing_fault)) from error
+
+        return told
+
+    return wrap
+
+
+def storage_message(
+    url: str, doing: str, error: Exception, listing_fault: Callable[[], Exception | None] | None = None
+) -> str:
+    """
+    What went wrong in words, with the region and the endpoint in use.
+
+    Args:
+        url: Where.
+        doing: What cannot be done.
+        error: What came of trying.
+        listing_fault: Asks again in a way that is answered with a reason; None: *error* is all there is.
+    """
+    said = str(error)
+    if listing_fault is not None and (_REFUSED_WITHOUT_REASON.search(said) or _known(said) is None):
+        said = str(listing_fault() or said)
+    reason = _known(said)
+    what = f"{reason.found}; {reason.advice}" if reason else "the reason is not known here"
+    return f"{url}: cannot {doing}: {what}. Asked at {_endpoint()} in region {_region()}; the answer: {_short(said)}"
+
+
+def _known(said: str) -> _Reason | None:
+    return next((reason for reason in _REASONS if reason.pattern.search(said)), None)
+
+
+def _endpoint() -> str:
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or "Amazon's endpoint"
+
+
+def _region() -> str:
+    return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "of the profile, or none"
+
+
+def _short(said: str) -> str:
+    return " ".join(said.split())[:500]
+
+
+def listing_fault(client: Any, bucket: str, prefix: str) -> Exception | None:
+    """Why one name of *bucket* under *prefix* cannot be listed; None: it can."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        client.list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=1)
+    except (BotoCoreError, ClientError) as error:
+        fault: Exception = error
+        return fault
+    return None

@@ -1,0 +1,173 @@
+"""
+An example of a job that asks a served judge: does each document support its sentence?
+
+    python -m jobs.served_judge PAIRS --judge NAME --url http://127.0.0.1:8000 --out FOLDER
+    ray job submit --working-dir . -- python -m jobs.served_judge PAIRS --judge NAME --app longform --out FOLDER
+
+PAIRS is a file of JSON lines, or a folder of Parquet, with the columns `document` and `sentence`; FOLDER gets them as
+Parquet with `answer`, `probability` and `failure`. `--url` asks over HTTP, from anywhere; `--app` by the handle of the
+deployment, from the cluster that serves. A pair that could not be judged has no answer, and says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from actors.served_client import ServedClient, over_handle, over_http
+from actors.storage import Folder
+from jobs.cluster import add_cluster_arguments, cluster_of
+from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
+from longform.errors import LongformError, UsageError
+
+COLUMNS = ("document", "sentence")
+
+_PAIRS_A_REQUEST = 64
+_REQUESTS_IN_FLIGHT = 4  # of a worker
+_UNJUDGED_THRESHOLD = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where a judge is served: at a URL, its token in a variable of the environment, or in an application of Serve."""
+
+    judge: str
+    url: str | None = None
+    token_env: str | None = None
+    app: str | None = None
+
+    def client(self) -> ServedClient:
+        """
+        Raises:
+            UsageError: The variable with the token is unset.
+        """
+        if self.url is not None:
+            return ServedClient(over_http(self.url, token=_token(self.token_env)))
+        import ray.serve
+
+        return ServedClient(over_handle(ray.serve.get_deployment_handle(f"judges-{self.judge}", self.app)))
+
+
+class AskJudge:
+    """A worker: asks about a batch of pairs in one request."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._client = address.client()
+
+    async def __call__(self, batch: pa.Table) -> pa.Table:
+        """The batch with the columns of verdicts; it never raises, since that would lose the rows beside it."""
+        pairs = list(zip(*(batch[name].to_pylist() for name in COLUMNS), strict=True))
+        try:
+            verdicts = await judged(self._client, self._address.judge, pairs)
+        except LongformError as error:
+            verdicts = [{"answer": None, "probability": None, "failure": str(error)}] * len(pairs)
+        types = {"answer": pa.string(), "probability": pa.float64(), "failure": pa.string()}
+        for name, kind in types.items():
+            batch = batch.append_column(name, pa.array([verdict[name] for verdict in verdicts], kind))
+        return batch
+
+
+async def judged(client: ServedClient, judge: str, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
+    """
+    The verdict of each (document, sentence), in one request in which each document stands once.
+
+    Raises:
+        LongformError: The request is wrong, or nobody answered it in time.
+    """
+    sentences: dict[str, dict[str, None]] = {}
+    for document, sentence in pairs:
+        sentences.setdefault(document, {})[sentence] = None
+    items = [{"document": document, "sentences": list(asked)} for document, asked in sentences.items()]
+    answer = await client.judge(judge, items)
+    found = {
+        (item["document"], sentence): verdict
+        for item, result in zip(items, answer["results"], strict=True)
+        for sentence, verdict in zip(item["sentences"], result["verdicts"], strict=True)
+    }
+    return [found[pair] for pair in pairs]
+
+
+def judge_pairs(pairs: str, out: str, address: Address, *, workers: int) -> dict[str, Any]:
+    """
+    Ask about all *pairs* and write what came back; counts of it.
+
+    Raises:
+        UsageError: The pairs lack a column, or *out* is taken.
+        LongformError: The first pair could not be judged: a wrong address, name or token.
+    """
+    import ray.data
+    from ray.data import ActorPoolStrategy
+
+    if Folder(out).exists():
+        raise UsageError(f"{out}: expected a folder that is not there yet; name another")
+    read = ray.data.read_json if pairs.endswith((".json", ".jsonl")) else ray.data.read_parquet
+    dataset = read(pairs)
+    columns = dataset.columns() or []
+    if missing := set(COLUMNS) - set(columns):
+        raise UsageError(f"{pairs}: expected the columns {list(COLUMNS)}, found {columns}; {sorted(missing)} missing")
+    for first in dataset.take(1):
+        asyncio.run(judged(address.client(), address.judge, [(first["document"], first["sentence"])]))
+    pool = ActorPoolStrategy(size=workers, max_concurrent_calls_per_actor=_REQUESTS_IN_FLIGHT)
+    dataset.repartition(target_num_rows_per_block=_PAIRS_A_REQUEST).map_batches(
+        AskJudge,
+        fn_constructor_kwargs={"address": address},
+        batch_size=_PAIRS_A_REQUEST,
+        batch_format="pyarrow",
+        compute=pool,
+        num_cpus=0.1,  # it waits for answers
+    ).write_parquet(out)
+    return _counts(out)
+
+
+def _counts(out: str) -> dict[str, Any]:
+    folder = Folder(out)
+    parts = [folder.read_part(name, columns=["answer"]) for name in folder.names() if name.endswith(".parquet")]
+    answers = pa.concat_tables(parts)["answer"] if parts else pa.chunked_array([], pa.string())
+    return {
+        "pairs": len(answers),
+        "supported": pc.sum(pc.equal(answers, "supported")).as_py() or 0,
+        "unjudged": answers.null_count,
+    }
+
+
+def _token(variable: str | None) -> str | None:
+    if variable is None:
+        return None
+    if not (token := os.environ.get(variable)):
+        raise UsageError(f"expected the server's token in {variable}, which is unset")
+    return token
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = verb_parser("served_judge", __doc__)
+    parser.add_argument("pairs", metavar="PAIRS")
+    parser.add_argument("--judge", required=True, metavar="NAME", help="as the server calls it")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--url", help="of the server")
+    where.add_argument("--app", help="the application of Ray Serve in this cluster")
+    parser.add_argument("--token-env", metavar="VARIABLE", help="with the server's token; default: none is sent")
+    parser.add_argument("--out", required=True, metavar="FOLDER")
+    add_cluster_arguments(parser)
+
+    def work(arguments: argparse.Namespace) -> Outcome:
+        address = Address(judge=arguments.judge, url=arguments.url, token_env=arguments.token_env, app=arguments.app)
+        with cluster_of(arguments) as cluster:
+            cluster.start()
+            counts = judge_pairs(arguments.pairs, arguments.out, address, workers=cluster.workers)
+        words = "{supported} of {pairs} pairs supported, {unjudged} unjudged".format(**counts)
+        above = counts["unjudged"] > _UNJUDGED_THRESHOLD * counts["pairs"]
+        return Outcome(counts, f"{words}: {arguments.out}", FAILURES_ABOVE_THRESHOLD if above else DONE)
+
+    return run_verb(parser, work, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,155 @@
+"""The example of a job that asks a served judge finds what the judge finds in the process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from actors.call_context import CallContext
+from actors.support_judges import make_support_judge
+from jobs.served_judge import Address, AskJudge, judged, main
+from longform.judge_settings import OfflineSupportJudge
+from longform.support_judging import SupportGroup
+from serve.access import Access
+from serve.app import Backends, ServedJudge, make_app
+from serve.engine import Engine
+from serve.judge_workers import SupportItem, SupportWorker
+from serve.settings import ServedSupport
+from tests.serve.served import small_backends
+from tests.serving import running
+
+DOCUMENTS = (
+    "The council voted 7 to 2 to rebuild the bridge. Traffic was discussed at length.",
+    "The bridge will cost 3.4 million euros, according to the treasurer.",
+)
+SENTENCES = ("The council voted to rebuild the bridge.", "The bridge will cost 3.4 million euros.", "Foxes bark.")
+PAIRS = [(document, sentence) for document in DOCUMENTS for sentence in SENTENCES]
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> str:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps({"document": d, "sentence": s}) + "\n" for d, s in PAIRS))
+    return str(path)
+
+
+Expected = dict[tuple[str, str], tuple[str | None, float | None]]
+
+
+async def in_process() -> Expected:
+    context = CallContext(job="test", stage="judge", ledger="")
+    ask = make_support_judge("offline", OfflineSupportJudge(kind="offline"), prompts=None, context=context, threads=1)
+    groups = [SupportGroup(document, document, SENTENCES) for document in DOCUMENTS]
+    found = await ask(groups)
+    return {
+        (group.text, sentence): (verdict.answer, verdict.probability)
+        for group, row in zip(groups, found, strict=True)
+        for sentence, verdict in zip(group.sentences, row, strict=True)
+    }
+
+
+class Echo:
+    """A client of a judge that supports sentences which begin as their document does, and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[Mapping[str, Any]]] = []
+
+    async def judge(self, judge: str, items: list[Mapping[str, Any]]) -> dict[str, Any]:
+        self.asked.append(items)
+        return {"results": [{"verdicts": [self._verdict(item, s) for s in item["sentences"]]} for item in items]}
+
+    def _verdict(self, item: Mapping[str, Any], sentence: str) -> dict[str, Any]:
+        return {"answer": "supported" if item["document"][:3] == sentence[:3] else "unsupported"}
+
+
+async def test_batch_is_one_request_in_which_each_document_and_cell_stands_once() -> None:
+    client = Echo()
+    pairs = [("The a", "The b"), ("Not a", "The b"), ("The a", "Foxes"), ("The a", "The b")]
+
+    found = await judged(client, "j", pairs)  # type: ignore[arg-type]
+
+    assert [verdict["answer"] for verdict in found] == ["supported", "unsupported", "unsupported", "supported"]
+    assert client.asked == [
+        [{"document": "The a", "sentences": ["The b", "Foxes"]}, {"document": "Not a", "sentences": ["The b"]}]
+    ]
+
+
+async def test_batch_that_cannot_be_judged_keeps_its_rows_with_the_reason() -> None:
+    app = make_app(small_backends(), Access(bind="127.0.0.1"))
+    with running(app) as url:
+        ask = AskJudge(Address(judge="no such judge", url=url))
+        found = await ask(pa.table({"document": ["d", "e"], "sentence": ["s", "t"], "mine": [1, 2]}))
+
+    assert found["mine"].to_pylist() == [1, 2]
+    assert found["answer"].to_pylist() == found["probability"].to_pylist() == [None, None]
+    assert all("answered 404" in failure for failure in found["failure"].to_pylist())
+
+
+@pytest.mark.slow
+async def test_served_judge_gives_what_the_judge_gives_in_the_process() -> None:
+    """Over real HTTP, without Ray."""
+    expected = await in_process()
+    served = ServedSupport.model_validate({"task": "support", "judge": {"kind": "offline"}})
+    engine = Engine(SupportWorker("offline-support", served, threads=1), served.batching)
+    app = make_app(Backends(judges={"offline-support": ServedJudge(engine, SupportItem)}), Access(bind="127.0.0.1"))
+    with running(app) as url:
+        documents, sentences = zip(*PAIRS, strict=True)
+        ask = AskJudge(Address(judge="offline-support", url=url))
+        found = await ask(pa.table({"document": documents, "sentence": sentences}))
+
+    assert_as_expected(found.to_pylist(), expected)
+
+
+def assert_as_expected(rows: list[dict[str, Any]], expected: Expected) -> None:
+    assert len({probability for _, probability in expected.values()}) > 1, "else equal answers would say nothing"
+    assert {(row["document"], row["sentence"]) for row in rows} == expected.keys()
+    for row in rows:
+        answer, probability = expected[row["document"], row["sentence"]]
+        assert (row["answer"], row["failure"]) == (answer, None)
+        assert row["probability"] == pytest.approx(probability, abs=1e-4)
+
+
+@pytest.fixture(scope="module")
+def served(ray_session: None, unused_tcp_port_factory: Callable[[], int]) -> Iterator[str]:
+    """The URL of one judge on Ray Serve, in the application `judging`."""
+    from ray import serve
+
+    from serve.deployments import build
+
+    port = unused_tcp_port_factory()
+    serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
+    judges = {"offline-support": {"task": "support", "judge": {"kind": "offline"}}}
+    serve.run(build({"judges": judges}), name="judging", route_prefix="/")
+    yield f"http://127.0.0.1:{port}"
+    serve.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+def test_url_and_handle_give_what_the_judge_gives_in_the_process(served: str, pairs: str, tmp_path: Path) -> None:
+    expected = asyncio.run(in_process())
+    places: dict[str, list[str]] = {"url": ["--url", served], "handle": ["--app", "judging"]}
+    for name, place in places.items():
+        out = tmp_path / name
+        assert main([pairs, "--judge", "offline-support", "--out", str(out), "--workers", "1", *place]) == 0
+        assert_as_expected(pq.read_table(out).to_pylist(), expected)
+    assert main([pairs, "--judge", "offline-support", "--out", str(out), "--url", served]) == 2, "the folder is taken"
+
+
+@pytest.mark.ray
+def test_wrong_address_ends_the_job_before_any_row(
+    ray_session: None, pairs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wrong name, here: the server says which there are."""
+    with running(make_app(small_backends(), Access(bind="127.0.0.1"))) as url:
+        assert main([pairs, "--judge", "other", "--url", url, "--out", str(tmp_path / "out")]) == 1
+
+    assert "answered 404" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

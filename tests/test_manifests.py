@@ -1,0 +1,116 @@
+"""The manifests of docs/kubernetes have what KubeRay's resources require, and name what the project has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from serve.deployments import KINDS
+from serve.settings import parse_settings
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "kubernetes"
+CLUSTER_UNDER = {"RayJob": "rayClusterSpec", "RayService": "rayClusterConfig"}
+SPEC_KEYS = {
+    "RayJob": {
+        "entrypoint", "submissionMode", "backoffLimit", "activeDeadlineSeconds", "shutdownAfterJobFinishes",
+        "ttlSecondsAfterFinished", "rayClusterSpec",
+    },
+    "RayService": {"serveConfigV2", "rayClusterConfig"},
+}  # fmt: skip
+CLUSTER_KEYS = {"rayVersion", "enableInTreeAutoscaling", "authOptions", "headGroupSpec", "workerGroupSpecs"}
+GROUP_KEYS = {"groupName", "minReplicas", "maxReplicas", "replicas", "rayStartParams", "template"}
+QUANTITY = re.compile(r"\d+(\.\d+)?(m|Ki|Mi|Gi|Ti)?")
+
+
+def manifest(name: str) -> dict[str, Any]:
+    return dict(yaml.safe_load((FOLDER / f"{name}.yaml").read_text()))
+
+
+def pods(cluster: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
+        yield group["template"]["spec"]
+
+
+def ray_version() -> str:
+    (version,) = re.findall(r"^ray==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    return version
+
+
+@pytest.fixture(params=["rayjob", "rayservice"])
+def found(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return manifest(request.param)
+
+
+def test_resource_has_the_fields_that_kuberay_requires_and_no_others(found: dict[str, Any]) -> None:
+    assert found["apiVersion"] == "ray.io/v1"
+    assert re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,45}[a-z0-9])?", found["metadata"]["name"])
+    assert found["spec"].keys() == SPEC_KEYS[found["kind"]]
+    cluster = found["spec"][CLUSTER_UNDER[found["kind"]]]
+    assert cluster.keys() == CLUSTER_KEYS
+    assert cluster["rayVersion"] == ray_version()
+    assert cluster["authOptions"] == {"mode": "token"}
+    assert cluster["headGroupSpec"].keys() == {"rayStartParams", "template"}
+    for group in cluster["workerGroupSpecs"]:
+        assert group.keys() == GROUP_KEYS
+        assert 0 <= group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
+    starts = [group["rayStartParams"] for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"])]
+    assert all(isinstance(value, str) for start in starts for value in start.values()), "KubeRay takes strings only"
+    assert starts[0]["num-cpus"] == "0"
+
+
+def test_pods_have_images_sizes_and_volumes_and_no_keys(found: dict[str, Any]) -> None:
+    for pod in pods(found["spec"][CLUSTER_UNDER[found["kind"]]]):
+        (container,) = pod["containers"]
+        assert container["name"]
+        assert re.search(r":[\w.-]+$", container["image"])
+        assert not container["image"].endswith(":latest")
+        sizes = container["resources"]
+        assert sizes["requests"] == sizes["limits"], "Ray counts limits, Kubernetes places by requests"
+        assert all(QUANTITY.fullmatch(size) for size in sizes["limits"].values())
+        mounted = {mount["name"] for mount in container.get("volumeMounts", [])}
+        assert mounted <= {volume["name"] for volume in pod.get("volumes", [])}
+        assert pod["serviceAccountName"] == "longform"
+        for variable in container.get("env", []):
+            assert "KEY" not in variable["name"] or "secretKeyRef" in variable["valueFrom"]
+
+
+def test_job_is_a_command_of_the_project_that_may_be_tried_again() -> None:
+    from jobs.commands import VERBS
+
+    spec = manifest("rayjob")["spec"]
+    python, dash_m, module, *arguments = spec["entrypoint"].split()
+    assert (python, dash_m) == ("python", "-m")
+    assert module.removeprefix("jobs.") in VERBS
+    assert {"--out", "--ledger", "--max-cost"} <= set(arguments)
+    assert all(word.startswith("s3://") for word in arguments if "my-bucket" in word)
+    assert spec["submissionMode"] in {"K8sJobMode", "HTTPMode", "SidecarMode"}
+    assert spec["shutdownAfterJobFinishes"] is True  # without it a time to live is refused
+
+
+def test_service_is_an_application_that_serve_takes_and_asks_for_tokens() -> None:
+    from ray.serve.schema import ServeDeploySchema
+
+    spec = manifest("rayservice")["spec"]
+    (application,) = ServeDeploySchema.model_validate(yaml.safe_load(spec["serveConfigV2"])).applications
+    settings = parse_settings(application.args)
+    named = {f"{kind}-{entry}" for kind in KINDS for entry in getattr(settings, kind)} | {"ingress"}
+    assert {deployment.name for deployment in application.deployments} == named
+    assert settings.access.tokens_file == "/etc/longform/serve-tokens"
+    for pod in pods(spec["rayClusterConfig"]):
+        assert pod["containers"][0]["volumeMounts"][0]["mountPath"] == "/etc/longform"
+        assert pod["volumes"][0]["secret"]["items"][0]["path"] == "serve-tokens"
+
+
+def test_image_has_the_ray_of_the_project_and_its_packages() -> None:
+    text = (FOLDER / "Dockerfile").read_text()
+    assert f"FROM rayproject/ray:{ray_version()}-py311-cpu" in text
+    copied = re.findall(r"^COPY --chown=ray:users (\w+) \1$", text, re.MULTILINE)
+    assert copied == ["longform", "actors", "jobs", "serve"]
+    (torch,) = re.findall(r"^torch==\S+$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    assert torch in text

@@ -1,0 +1,66 @@
+"""What docs/serving.md shows is what the application takes."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import TypeAdapter
+
+from longform.retriever_settings import EndpointReranker, Reranker
+from serve.judge_workers import SupportItem
+from serve.schemas import RerankRequest
+
+PAGE = (Path(__file__).parents[1] / "docs" / "serving.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}[^\n]*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def bodies() -> dict[str, Any]:
+    """Path -> the body that curl sends there."""
+    found = re.findall(r"127\.0\.0\.1:8000(/\S+) -H .*? -d '(.*?)'", blocks("sh")[0], re.DOTALL)
+    return {path: json.loads(body) for path, body in found}
+
+
+def test_curl_sends_what_the_application_takes() -> None:
+    sent = bodies()
+    assert sent.keys() == {"/v1/judge", "/v1/rerank"}
+    TypeAdapter(list[SupportItem]).validate_python(sent["/v1/judge"]["items"])
+    assert len(RerankRequest.model_validate(sent["/v1/rerank"]).all_texts) == 2
+
+
+def test_rerankers_of_the_page_are_endpoints() -> None:
+    (shown,) = blocks("yaml")
+    rerankers = TypeAdapter(dict[str, Reranker]).validate_python(yaml.safe_load(shown)["rerankers"])
+    assert all(isinstance(settings, EndpointReranker) for settings in rerankers.values())
+
+
+@pytest.mark.slow
+def test_client_of_the_page_prints_verdicts() -> None:
+    from serve.access import Access
+    from serve.app import Backends, ServedJudge, make_app
+    from serve.engine import Engine
+    from serve.judge_workers import SupportWorker
+    from serve.settings import ServedSupport
+    from tests.serving import running
+
+    served = ServedSupport.model_validate({"task": "support", "judge": {"kind": "offline"}})
+    engine = Engine(SupportWorker("offline-support", served, threads=1), served.batching)
+    backends = Backends(judges={"offline-support": ServedJudge(engine, SupportItem)})
+    (program,) = blocks("python")
+    with running(make_app(backends, Access(bind="127.0.0.1"))) as url:
+        program = program.replace("http://127.0.0.1:8000", url)
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    (first, second) = done.stdout.splitlines()
+    assert first.startswith("supported")
+    assert second.startswith("unsupported")
