@@ -19,6 +19,8 @@ def audit_sections(results: Results) -> Iterator[Section]:
         return
     haystacks = audit["haystacks"][:_MOST_HAYSTACKS]
     tables = [_noise(audit), _haystacks(haystacks), _tenths(haystacks)]
+    if written := [row for row in haystacks if row.get("prose")]:
+        tables.append(_prose(written))
     yield Section("audit", "How far to trust this benchmark", _told(audit), tables)
 
 
@@ -110,3 +112,28 @@ def _places(row: Row) -> list[Cell]:
     total: Any = sum(row["tenths"])
     shares = [number(n / total if total else None, factor=100, digits=0, reason="no statement") for n in row["tenths"]]
     return [words(row["haystack_id"]), words(row["located_by"]), *shares]
+
+
+def _prose(haystacks: Sequence[Row]) -> Table:
+    caption = (
+        "Whose words stand around planted sentences. A passage is the model's where a reply kept its planted sentence "
+        "word for word, told no other number or date and, by the offline support judge, no other insight; where no try "
+        "did, the grammar's template stays. Documents: those whose passages are all the model's, those where some are, "
+        "and those that fell back to the template whole. Rejected replies: how many, and for what. That judge reads "
+        "shared words, as this audit does: a fact that is told in quite other words neither of them sees."
+    )
+    columns = [Column("haystack", numeric=False), Column("model", numeric=False)]
+    columns += [Column(name, group="documents") for name in ("by the model", "in part", "template")]
+    columns += [Column(name, group="passages") for name in ("by the model", "template")]
+    columns += [Column("all", group="replies"), Column("rejected", group="replies")]
+    columns += [Column("for", group="replies", numeric=False)]
+    return Table(caption, columns, [_written(row) for row in haystacks])
+
+
+def _written(row: Row) -> list[Cell]:
+    prose = row["prose"]
+    counts = [count(prose[name]) for name in ("by_model", "in_part", "by_template", "kept", "fallen_back", "replies")]
+    reasons = sorted(prose["rejected"].items(), key=lambda reason: (-reason[1], reason[0]))
+    why = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in reasons) or "-"
+    rejected = count(sum(prose["rejected"].values()))
+    return [words(row["haystack_id"]), words(prose["model"]), *counts, rejected, words(why)]

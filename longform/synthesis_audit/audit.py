@@ -85,6 +85,7 @@ def audit_haystack(
             for pair in pairs
         ],
         "located_by": "planted statement" if facts else "best support",
+        "prose": dict(facts.prose) if facts and facts.prose else None,
         "tenths": tenths(places),
         "documents_per_insight": {"least": int(counts.min()), "mean": float(counts.mean()), "most": int(counts.max())},
     }

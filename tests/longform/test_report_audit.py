@@ -86,5 +86,16 @@ def test_many_haystacks_are_cut_and_counted(results: dict[str, Any]) -> None:
     assert "town-40 " not in text
 
 
+def test_whose_words_stand_around_planted_sentences_is_said(results: dict[str, Any]) -> None:
+    counts = {"by_model": 1, "in_part": 2, "by_template": 3, "kept": 7, "fallen_back": 11, "replies": 30}
+    prose = {"model": "smollm2", **counts, "rejected": {"number": 5, "statement_lost": 18}}
+    text = page(results, AUDIT | {"haystacks": [FACTS | {"prose": prose}, FACTS | {"haystack_id": "town-1"}]})
+
+    for row in ("1 | 2 | 3", "7 | 11", "30 | 23 | statement lost 18, number 5"):
+        assert f"| town-0 | smollm2 | {row} |" in text
+    assert "| town-1 | smollm2 |" not in text
+    assert "Whose words" not in page(results, AUDIT)
+
+
 def test_the_page_has_the_section_too(results: dict[str, Any]) -> None:
     assert "How far to trust this benchmark" in html(results | {"audit": AUDIT})
