@@ -29,7 +29,7 @@ from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
 from jobs.stage import Row, Stage, Task, run_stage
-from jobs.synthesis_files import export_summhay, write_audit
+from jobs.synthesis_files import ACCOUNT, export_summhay, write_audit
 from jobs.synthesis_plan import Left, synthesis_plan, synthesis_plan_words
 from jobs.synthesis_workers import draft_of, draft_worker, outline_worker
 from jobs.write_benchmark import write_benchmark
@@ -50,7 +50,6 @@ from longform.synthesis.outline import REGENERATED_AT, Outline
 from longform.synthesis.replies import FORMS
 from longform.synthesis.settings import ModelSynthesis, NewsTopic, Sizes, assignment
 
-ACCOUNT = "synthesis.json"
 _WORK = "synthesis"
 TOKENS_A_WORD = 2  # of a document as JSON: 1.3 is usual in English, and lengths are kept roughly
 _PLANS_VERSION = 1  # raised by a change of the plans that changes documents

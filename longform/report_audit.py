@@ -9,6 +9,7 @@ from longform.report_parts import INTERVAL, Results, Section
 from longform.report_tables import Cell, Column, Row, Table, count, number, percent, words
 
 _UNKNOWN = "label noise is not known: the gold map has no cell of one kind"
+_WIDE = 10  # points of a ceiling's interval
 _MOST_HAYSTACKS = 40  # rows of a table that one still reads; the file has all
 
 
@@ -21,6 +22,8 @@ def audit_sections(results: Results) -> Iterator[Section]:
     tables = [_noise(audit), _haystacks(haystacks), _tenths(haystacks)]
     if written := [row for row in haystacks if row.get("prose")]:
         tables.append(_prose(written))
+    if synthesis := results.get("synthesis"):
+        tables += [_made(synthesis), _checks(synthesis)]
     yield Section("audit", "How far to trust this benchmark", _told(audit), tables)
 
 
@@ -37,6 +40,8 @@ def _told(audit: Row) -> list[str]:
         f"rejects {judged['listed_rejected']:,} of those listed and accepts {judged['left_out_accepted']:,} of those "
         "left out, its own errors among them."
     )
+    if shown.text and ceiling["high"] - ceiling["low"] > _WIDE:
+        told += " So few pairs do not say more than that: on this benchmark, do not read much into a few points."
     hidden = len(audit["haystacks"]) - _MOST_HAYSTACKS
     return [told, f"The tables leave out {hidden} haystacks; audit.json has all."] if hidden > 0 else [told]
 
@@ -137,3 +142,61 @@ def _written(row: Row) -> list[Cell]:
     why = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in reasons) or "-"
     rejected = count(sum(prose["rejected"].values()))
     return [words(row["haystack_id"]), words(prose["model"]), *counts, rejected, words(why)]
+
+
+# ---------------------------------------------------------------- made by chat models
+
+
+def _made(synthesis: Row) -> Table:
+    models = ", ".join(f"{role} {model}" for role, model in synthesis["models"].items())
+    caption = (
+        f"What came of what chat models were asked for ({models}). The gold map is the verifier's last word on each "
+        "document. Not written: documents that no try got right. Too few: insights that fewer documents state than "
+        "asked for. Lacking: pairs of document and insight that were assigned and are not in the gold map; leaked: the "
+        "reverse, which are. Known: insights that a model told without any document. Read again: share of pairs on "
+        "which the verifier contradicted itself, which is the least that it errs."
+    )
+    columns = [Column("haystack", numeric=False)]
+    columns += [Column(name, group="documents") for name in ("written", "not written", "mean words")]
+    columns += [Column(name, group="insights") for name in ("all", "too few", "known")]
+    columns += [Column(name, group="pairs") for name in ("lacking", "leaked", "unchecked", "read again")]
+    return Table(caption, columns, [_made_haystack(row) for row in synthesis["haystacks"][:_MOST_HAYSTACKS]])
+
+
+def _made_haystack(row: Row) -> list[Cell]:
+    known = row["known_without_documents"]
+    return [
+        words(row["haystack_id"]),
+        count(row["documents"]),
+        count(row["documents_not_written"]),
+        number(row["mean_words"], digits=0, reason="no document was written"),
+        count(row["insights"]),
+        count(len(row["insights_below_least_documents"])),
+        count(None if known is None else len(known), reason="nobody was asked the queries without documents"),
+        count(row["assigned_but_not_stated"]),
+        count(row["stated_but_not_assigned"]),
+        count(row["unchecked_cells"]),
+        percent(row["read_again"]["differing_share"], reason="no document was read again"),
+    ]
+
+
+def _checks(synthesis: Row) -> Table:
+    caption = (
+        "The checks of the synthesis, all haystacks together. Accepted, rejected: attempts. Given up: rejected, and "
+        "nothing more was tried; synthesis.json names each with its reason."
+    )
+    columns = [Column("check", numeric=False), Column("accepted if", numeric=False)]
+    columns += [Column(name) for name in ("attempts", "accepted", "rejected", "given up")]
+    rows = [row for row in synthesis["checks"] if row["attempts"]]
+    return Table(
+        caption,
+        columns,
+        [
+            [
+                words(row["check"]),
+                words(row["accepted_if"]),
+                *(count(row[name]) for name in ("attempts", "accepted", "rejected", "exhausted")),
+            ]
+            for row in rows
+        ],
+    )

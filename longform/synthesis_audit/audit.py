@@ -24,7 +24,7 @@ VERSION = "1"
 JUDGE = "support-words"
 NEAR_DUPLICATE = 0.5  # Jaccard similarity of runs of five words
 _SUPPORTED = 0.5  # probability
-NOT_STATED = "the maker of this haystack did not say what it planted"
+NOT_STATED = "who made this haystack left no list of planted statements, as chat models leave none"
 
 
 class HaystackAudit(NamedTuple):

@@ -18,6 +18,7 @@ from actors.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
+from jobs.evaluate import main as evaluate
 from jobs.synthesize_models import main, read_config, synthesize_with_models
 from longform.errors import UsageError
 from longform.fake_settings import FakeSettings
@@ -84,6 +85,32 @@ def contents(bench: Path) -> dict[str, bytes]:
         for file in sorted(bench.rglob("*"))
         if file.is_file() and file.relative_to(bench).parts[0] != "synthesis"
     }
+
+
+# ---------------------------------------------------------------- what it is for
+
+EXPERIMENT = """
+name: made
+seed: 1
+retrievers: {bm25: {kind: bm25}}
+summarizers: {offline: {kind: offline}}
+judges: {offline: {kind: offline, calibration: people}}
+systems: [{retriever: bm25, budget_tokens: 400, summarizer: offline}]
+"""
+
+
+@pytest.mark.ray
+def test_a_run_on_it_is_scored_and_its_report_says_how_far_to_trust_it(bench: str, tmp_path: Path) -> None:
+    (tmp_path / "made.yaml").write_text(EXPERIMENT)
+    run = tmp_path / "run"
+    assert evaluate([str(tmp_path / "made.yaml"), "--bench", bench, "--out", str(run), "--limit", "2"]) == 0
+
+    results = json.loads((run / "results.json").read_text())
+    assert results["cells"]
+    assert results["synthesis"] == Folder(bench).read_json("synthesis.json")
+    page = (run / "report" / "report.md").read_text()
+    assert "How far to trust this benchmark" in page
+    assert "The checks of the synthesis" in page
 
 
 # ---------------------------------------------------------------- what it plans
