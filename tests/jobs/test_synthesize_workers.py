@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from actors.storage import Folder
+from jobs import stage as stages
 from jobs.calling import Calling
 from jobs.cluster import Cluster
+from jobs.stage import Stage, Task
 from jobs.synthesize import make_benchmark, read_config, synthesize
 from jobs.synthesize_models import read_config as read_models_config
 from longform.errors import UsageError
@@ -33,6 +37,53 @@ def test_one_process_and_two_workers_write_the_same_bytes(ray_session: None, tmp
     assert here == workers
     assert len([name for name in here if name.startswith("haystacks/")]) == 3
     assert not [name for name in here if name.startswith("synthesis/")]
+
+
+class Elsewhere(Cluster):
+    """No Ray: tasks are done here, the last one first."""
+
+    def start(self) -> None:
+        """There is nothing to start."""
+
+
+def last_first(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
+    worker = stage.make_worker()
+    for task in reversed(tasks):
+        yield stages._receipt(run, stage, list(task.work_ids), worker(task.payload))
+
+
+def test_who_finishes_first_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "_receipts", last_first)
+    config = read_config("prose", [*TWO_TOPICS, "prose=null"])
+    make_benchmark(config, f"{tmp_path}/here")
+    make_benchmark(config, f"{tmp_path}/elsewhere", cluster=Elsewhere(address=None, workers=2))
+
+    assert contents(tmp_path / "here") == contents(tmp_path / "elsewhere")
+
+
+def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It dies after its first haystack; the second command writes the other two, and no trace of it stays."""
+    config, cluster = read_config("prose", [*TWO_TOPICS, "prose=null"]), Elsewhere(address=None, workers=2)
+    done: list[Task] = []
+
+    def counted(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
+        for task, receipt in zip(reversed(tasks), last_first(run, stage, tasks, cluster), strict=True):
+            done.append(task)
+            yield receipt
+            if len(done) == 1:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(stages, "_receipts", counted)
+    with pytest.raises(KeyboardInterrupt):
+        make_benchmark(config, f"{tmp_path}/died", cluster=cluster)
+    assert not (tmp_path / "died" / "benchmark.json").exists()
+    make_benchmark(config, f"{tmp_path}/died", cluster=cluster)
+    make_benchmark(config, f"{tmp_path}/here")
+
+    assert len(done) == 3
+    assert contents(tmp_path / "here") == contents(tmp_path / "died")
 
 
 @pytest.mark.ray
