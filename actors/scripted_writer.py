@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 from actors.prompt_reading import rendered_fields
+from longform.haystack_writer.passages import PROMPT as PASSAGE
 from longform.keys import stable_seed
 from longform.synthesis.replies import FORMS
 
@@ -87,7 +88,8 @@ def write(prompt: str, faults: WriterFaults) -> WrittenReply | None:
             if draw.random() < faults.refusals:
                 return WrittenReply("I would rather not write that.", [("refusals", "")])
             pen = _Pen(faults, draw, prompt)
-            text = json.dumps(task(pen, values), ensure_ascii=False)
+            said = task(pen, values)
+            text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
             if draw.random() < faults.invalid_json:
                 return WrittenReply(text[: len(text) // 2], [("invalid_json", "")])
             return WrittenReply(text, pen.planted)
@@ -231,6 +233,12 @@ def _chapter(pen: _Pen, values: Mapping[str, str]) -> Any:
     return {"text": "\n".join(f"{people[turn % len(people)]}: {line}" for turn, line in enumerate(lines))}
 
 
+def _passage(pen: _Pen, values: Mapping[str, str]) -> Any:
+    said = pen.told({"fact": values["statement"].strip(), "subtopic": values["subtopic"]})
+    before, after = pen.draw.sample(_FILLER, 2)
+    return " ".join([before, *said, after])
+
+
 def _answer(pen: _Pen, values: Mapping[str, str]) -> Any:
     theme = values["query"].rstrip("?").split()[-1].lower()
     known = [fact(pen.faults.seed, theme, number) for number in range(_FIRST_FACTS) if pen.errs("knows")]
@@ -246,5 +254,6 @@ _TASKS: Mapping[str, Callable[[_Pen, Mapping[str, str]], Any]] = {
     "synthesize_add": _add,
     "synthesize_chapter": _chapter,
     "synthesize_answer": _answer,
+    PASSAGE: _passage,
 }
-assert _TASKS.keys() <= FORMS.keys()
+assert _TASKS.keys() <= {*FORMS, PASSAGE}

@@ -12,22 +12,36 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from actors.call_context import CallContext
 from actors.chat import load_prompt, open_pool, prompt_request, token_counter
 from actors.chat_model import ChatModel
 from longform.chat import call_id
 from longform.errors import LongformError
+from longform.haystack_writer.passages import PROMPT as PASSAGE
 from longform.model_settings import ChatSettings
 from longform.retries import may_pass
 from longform.synthesis.asking import Ask, Plan, Reply
 from longform.synthesis.replies import FORMS, schema_of
-from longform.synthesis.settings import ModelSynthesis, Role
+from longform.synthesis.settings import Role
 
 Value = TypeVar("Value")
 
 _OF_THE_CONFIGURATION = re.compile(r"http_40[134]$|insufficient_quota$|unsupported_|context_exceeds_window|script_")
+
+
+class Asking(Protocol):
+    """Of a configuration, what says who is asked and how: `ModelSynthesis`, `FullSettings`."""
+
+    @property
+    def chats(self) -> Mapping[Role, ChatSettings]: ...
+
+    @property
+    def prompts(self) -> str | None: ...
+
+    @property
+    def seed(self) -> int: ...
 
 
 class SynthesisModels:
@@ -39,7 +53,7 @@ class SynthesisModels:
         open_model: Opens one; a model in several roles is opened once.
     """
 
-    def __init__(self, config: ModelSynthesis, open_model: Callable[[ChatSettings], ChatModel]) -> None:
+    def __init__(self, config: Asking, open_model: Callable[[ChatSettings], ChatModel]) -> None:
         self._config = config
         opened: dict[str, ChatModel] = {}
         for settings in config.chats.values():
@@ -49,7 +63,7 @@ class SynthesisModels:
             role: opened[settings.model_dump_json()] for role, settings in config.chats.items()
         }
         self._counters = {role: token_counter(chat.accepted, None) for role, chat in self._chats.items()}
-        self._prompts = {name: load_prompt(name, config.prompts) for name in FORMS}
+        self._prompts = {name: load_prompt(name, config.prompts) for name in (*FORMS, PASSAGE)}
 
     async def carry_out(self, plan: Plan[Value]) -> Value:
         """
@@ -72,7 +86,8 @@ class SynthesisModels:
 
     async def _reply(self, ask: Ask) -> Reply:
         settings, chat = self._config.chats[ask.role], self._chats[ask.role]
-        schema = schema_of(FORMS[ask.prompt]) if chat.accepted.json_schema else None
+        form = FORMS.get(ask.prompt)  # a passage is plain text
+        schema = schema_of(form) if form and chat.accepted.json_schema else None
         text = self._prompts[ask.prompt].render(**ask.fields)
         request = prompt_request(settings, text, count_tokens=self._counters[ask.role], json_schema=schema)
         temperature = settings.temperature if ask.temperature is None else ask.temperature
@@ -86,6 +101,6 @@ class SynthesisModels:
         return Reply(reply.text, reply.failure, call_id(settings, request))
 
 
-def open_models(config: ModelSynthesis, context: CallContext) -> SynthesisModels:
+def open_models(config: Asking, context: CallContext) -> SynthesisModels:
     """The models behind the pool: within their limits, recorded, never paid twice."""
     return SynthesisModels(config, lambda settings: open_pool(settings, context))

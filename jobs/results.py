@@ -19,7 +19,7 @@ from jobs.run_record import RunRecord
 from jobs.score import score_work_id, summary_tables
 from jobs.split import unit_work_id
 from jobs.stage import Row
-from jobs.synthesis_files import AUDIT
+from jobs.synthesis_files import ACCOUNT, AUDIT
 from longform import report
 from longform.aggregate import Aggregate, SummaryInfo
 from longform.configuration import UnitKind
@@ -92,6 +92,8 @@ def write_results(
         results["repair"] = repair_results(benchmark, originals=originals, driver=driver, **facts, **settings)
     if benchmark.folder.has(AUDIT):
         results["audit"] = benchmark.folder.read_json(AUDIT)
+    if benchmark.folder.has(ACCOUNT):
+        results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
     run.write_json(RESULTS, results)
     run.write_bytes(DRILLDOWN, gzip.compress(json.dumps(drilldown, allow_nan=False).encode(), mtime=0))
     write_pages(run.child("report"), "report", results | {"drilldown": drilldown})

@@ -56,8 +56,14 @@ def spending_plan(
     return plan_document(calls, calling=calling, workers=workers) | {"work": work}
 
 
-def plan_document(found: Iterable[StageCalls], *, calling: Calling, workers: int) -> dict[str, Any]:
-    """The document of the calls *found*, of processes of which a stage may use *workers*."""
+def plan_document(
+    found: Iterable[StageCalls], *, calling: Calling, workers: int, notes: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """
+    The document of the calls *found*, of processes of which a stage may use *workers*.
+
+    *notes* are what the verb has to say of its plan; None: what holds for those with one number of calls.
+    """
     context = calling.context("plan")
     prices = PriceList.read(context.prices)
     stages = [_stage_document(calls, prices, _limits(calls.chat, context.ledger, workers)) for calls in found]
@@ -65,7 +71,7 @@ def plan_document(found: Iterable[StageCalls], *, calling: Calling, workers: int
         "ledger": context.ledger,
         "stages": stages,
         "total": _total(stages),
-        "notes": list(dict.fromkeys(_notes(stages))),
+        "notes": list(dict.fromkeys([*_notes(stages), *(_usual_notes(stages) if notes is None else notes)])),
     }
 
 
@@ -174,6 +180,9 @@ def _notes(stages: Sequence[Mapping[str, Any]]) -> Iterable[str]:
         yield from (f"{name}: {field.replace('_', ' ')}: {reason}" for field, reason in stage["reasons"].items())
         if stage["price"] is not None:
             yield f"{name}: price of {stage['model']} from {stage['price']}"
+
+
+def _usual_notes(stages: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     if stages:
         if any(stage["assumed"] or "output_tokens" in stage["reasons"] for stage in stages):
             yield "a first run with --limit makes the intervals narrower: what it takes is the sample of a further plan"
@@ -189,15 +198,20 @@ def plan_words(document: Mapping[str, Any]) -> str:
         return "no model is called"
     lines = [_HEADS, *(_cells(stage) for stage in document["stages"])]
     lines.append(_cells({"stage": "total", "model": "", **document["total"]}))
-    widths = [max(len(line[place]) for line in lines) for place in range(len(_HEADS))]
+    return "\n".join([aligned(lines, n_left=2), *document["notes"]])
+
+
+def aligned(lines: Sequence[Sequence[str]], *, n_left: int) -> str:
+    """A table of text: the first *n_left* columns begin together, the others end together."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     table = (
         [
-            cell.ljust(width) if place < 2 else cell.rjust(width)
+            cell.ljust(width) if place < n_left else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
         for line in lines
     )
-    return "\n".join(["  ".join(line).rstrip() for line in table] + list(document["notes"]))
+    return "\n".join("  ".join(line).rstrip() for line in table)
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from longform.records import Document, Qrel, Query, Target
 from longform.synthesis_audit import VERSION, HaystackFacts, audit_haystack, audit_report
 
 AUDIT = "audit.json"
+ACCOUNT = "synthesis.json"
 FACTS = "haystacks"
 _SUMMHAY = "summhay"
 

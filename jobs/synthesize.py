@@ -1,9 +1,13 @@
 """
-Make a benchmark whose contents are known exactly, without any call.
+Make benchmarks whose contents are known exactly: one haystack a task, written by a grammar.
 
     longform synthesize demo --out BENCH
-    longform synthesize demo --out BENCH --set haystacks=20 --set documents=100 --set words=750
+    longform synthesize demo --out BENCH --set haystacks=20 --set documents=100 --set words=750 --workers 8
     longform synthesize full --out BENCH --set documents=[50,100,200] --set distractors=[0,4]
+    longform synthesize full --out BENCH --set 'prose={chat: {model: gpt-4o, max_tokens: 400}, tries: 3}'
+
+Without `prose` no model is asked. With it, a chat model writes the sentences around planted ones, and the grammar's
+own stand where what it wrote does not fit.
 
 Reads   a configuration, by its path or its name in jobs/configs/benchmarks
 Writes  documents, queries, targets, qrels; haystacks/ (settings, what was planted); benchmark.json; then summhay/ and
@@ -13,49 +17,33 @@ Writes  documents, queries, targets, qrels; haystacks/ (settings, what was plant
 from __future__ import annotations
 
 import argparse
+import asyncio
 import hashlib
+import inspect
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from pydantic import Field, field_validator
-
 from actors.benchmark import MANIFEST
+from actors.chat import check_chat
 from actors.storage import Folder
+from jobs.calling import Calling, add_calling_arguments, calling_of, ledger_beside, open_rows
+from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
+from jobs.haystack_workers import Config, facts_of, haystack_worker, prose_key, prose_worker, rows_of
+from jobs.stage import Row, Stage, Task, run_stage
 from jobs.synthesis_files import FACTS, export_summhay, write_audit, write_facts
 from jobs.write_benchmark import HaystackRows, write_benchmark
-from longform.haystack_writer import Haystack, topic_names, topic_version, write_haystack
-from longform.haystack_writer.full_haystack import FullHaystack, full_topic_version, write_full_haystack
+from longform.errors import UsageError
+from longform.haystack_writer import topic_version
+from longform.haystack_writer.full_haystack import full_topic_version
 from longform.haystack_writer.full_settings import FullSettings
-from longform.strict import Strict
-from longform.synthesis_audit import HaystackFacts, Planted
+from longform.haystack_writer.small_settings import SmallSettings
+from longform.keys import content_key
 
-
-class SynthesisConfig(Strict):
-    """A file of jobs/configs/benchmarks."""
-
-    topics: tuple[str, ...] = Field(min_length=1)  # in turn
-    haystacks: int = Field(gt=0)
-    documents: int = Field(gt=0)  # a haystack
-    words: int = Field(gt=0)  # a document, about
-    subtopics_per_document: int = Field(gt=0)
-    insights_per_document: int = Field(gt=0)
-    seed: int
-
-    @field_validator("topics")
-    @classmethod
-    def _topics_exist(cls, topics: tuple[str, ...]) -> tuple[str, ...]:
-        if unknown := [topic for topic in topics if topic not in topic_names()]:
-            msg = f"expected topics of {list(topic_names())}, found {unknown}"
-            raise ValueError(msg)
-        if len(set(topics)) < len(topics):
-            msg = f"expected each topic once, found {list(topics)}"
-            raise ValueError(msg)
-        return topics
-
-
-Config = SynthesisConfig | FullSettings
+_TABLE = "haystacks"
+_WORK = "synthesis"
 
 
 def read_config(name: str, changes: Sequence[str] = ()) -> Config:
@@ -63,79 +51,134 @@ def read_config(name: str, changes: Sequence[str] = ()) -> Config:
     content = read_yaml(name, folder="configs/benchmarks")
     if isinstance(content, dict) and "writer" in content:
         return validated(FullSettings, content, changes, where=name)
-    return validated(SynthesisConfig, content, changes, where=name)
+    return validated(SmallSettings, content, changes, where=name)
 
 
-def make_benchmark(config: Config, out_url: str) -> dict[str, Any]:
-    """
-    The manifest of the benchmark now at *out_url*, with SummHay's files and the audit beside it.
-
-    Raises:
-        UsageError: As `synthesize`.
-    """
-    manifest = synthesize(config, out_url)
+def make_benchmark(
+    config: Config, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
+) -> dict[str, Any]:
+    """The manifest of the benchmark now at *out_url*, with SummHay's files and the audit beside it; as `synthesize`."""
+    manifest = synthesize(config, out_url, cluster=cluster, calling=calling)
     export_summhay(out_url)
     write_audit(out_url)
     return manifest
 
 
-def synthesize(config: Config, out_url: str) -> dict[str, Any]:
+def synthesize(
+    config: Config, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
+) -> dict[str, Any]:
     """
     The manifest of the benchmark now at *out_url*: its tables, and what was planted.
 
+    Args:
+        config: What to write.
+        out_url: A folder or s3:// URL.
+        cluster: Where haystacks are written, one a task; None: in this process, one after the other.
+        calling: Where calls for prose are recorded, and what they may cost; None: in the ledger beside the folder.
+
     Raises:
-        UsageError: The sizes do not fit together, or another benchmark stands there.
+        UsageError: The sizes do not fit together, the model cannot be used, or another benchmark stands there.
+        StageError: Some calls failed for a reason that may pass; the same command goes on.
+        BudgetReachedError: The command may not spend what is left to do; what is done is kept.
     """
-    folder = Folder(out_url)
+    folder, work = Folder(out_url), Folder(out_url).child(_WORK)
+    calling = calling or Calling("synthesize", ledger=ledger_beside(out_url))
+    if not folder.has(MANIFEST):
+        for chat in _chats(config):
+            check_chat(chat)
+        calling.check_prices(_chats(config))
     try:
-        return write_benchmark(out_url, _haystacks(config, folder), sources=_sources(config))
+        made = _here(config, calling) if cluster is None else _on_cluster(config, work, cluster, calling)
+        manifest = write_benchmark(out_url, _haystacks(made, folder), sources=_sources(config))
+    except UsageError:
+        _clear(folder, work)
+        raise
     except BaseException:
         if not folder.has(MANIFEST):
             folder.delete_table(FACTS)
             folder.delete_if_empty()
         raise
+    work.delete_table(_TABLE)
+    work.delete_if_empty()
+    return manifest
 
 
-def _haystacks(config: Config, folder: Folder) -> Iterator[HaystackRows]:
-    written = _full(config) if isinstance(config, FullSettings) else _small(config)
-    for haystack, facts in written:
-        write_facts(folder, facts)
-        yield HaystackRows(
-            haystack_id=haystack.haystack_id,
-            documents=haystack.documents,
-            queries=haystack.queries,
-            targets=haystack.targets,
-            qrels=haystack.qrels,
-            rankings=[],
-            summaries=[],
-            labels=[],
-        )
+def _clear(folder: Folder, work: Folder) -> None:
+    """Leave nothing behind of a configuration that cannot be met."""
+    if not folder.has(MANIFEST):
+        work.delete_table(_TABLE)
+        work.delete_if_empty()
+        folder.delete_table(FACTS)
+        folder.delete_if_empty()
 
 
-def _full(config: FullSettings) -> Iterator[tuple[FullHaystack, HaystackFacts]]:
-    for topic, variant, size in config.planned():
-        written = write_full_haystack(topic, variant=variant, size=size, seed=config.seed)
-        yield written, written.facts
+def _haystacks(made: Iterator[Row], folder: Folder) -> Iterator[HaystackRows]:
+    for row in made:
+        if row["refused"] is not None:
+            raise UsageError(row["refused"])
+        write_facts(folder, facts_of(row))
+        yield rows_of(row)
 
 
-def _small(config: SynthesisConfig) -> Iterator[tuple[Haystack, HaystackFacts]]:
-    for number in range(config.haystacks):
-        variant, place = divmod(number, len(config.topics))
-        sizes = {
-            "documents": config.documents,
-            "words": config.words,
-            "subtopics_per_document": config.subtopics_per_document,
-            "insights_per_document": config.insights_per_document,
-        }
-        written = write_haystack(config.topics[place], variant=variant, seed=config.seed, **sizes)
-        settings = {"topic": config.topics[place], "variant": variant, "seed": config.seed, **sizes}
-        planted = [Planted(plant.doc_id, plant.target_id, "insight", plant.text) for plant in written.plants]
-        yield written, HaystackFacts(written.haystack_id, settings, planted)
+def _here(config: Config, calling: Calling) -> Iterator[Row]:
+    """The rows of `haystacks`, each made when it is taken."""
+    if _chats(config):
+        calling.start()
+    make = _make_worker(config, calling)
+    with asyncio.Runner() as runner:  # one loop: clients of models belong to theirs
+        worker: Any = None
+        for task in _tasks(config):
+            worker = worker or make()
+            rows = worker(task.payload)
+            yield from runner.run(rows) if inspect.iscoroutine(rows) else rows
+
+
+def _on_cluster(config: Config, work: Folder, cluster: Cluster, calling: Calling) -> Iterator[Row]:
+    """The same, made by workers; in the configuration's order, whoever made them."""
+    tasks = _tasks(config)
+    done = work.locate(_TABLE)
+    todo = [task for task in tasks if task.work_ids[0] not in done]
+    if todo:
+        cluster.start()
+        if _chats(config):
+            calling.start()
+    asynchronous = bool(_chats(config))
+    stage = Stage(
+        name="synthesize",
+        table=_TABLE,
+        identity=content_key(work.url, config.model_dump(mode="json")),
+        make_worker=_make_worker(config, calling),
+        holds_model=asynchronous,
+        asynchronous=asynchronous,
+        slots=max([1, *map(open_rows, _chats(config))]),
+    )
+    run_stage(work, stage, len(tasks), todo, cluster=cluster)
+    for task in tasks:
+        (row,) = work.read(_TABLE, work_ids=task.work_ids).to_pylist()
+        yield row
+
+
+def _make_worker(config: Config, calling: Calling) -> Any:
+    if isinstance(config, FullSettings) and config.prose is not None:
+        return partial(prose_worker, config, calling.context("synthesize"))
+    return partial(haystack_worker, config)
+
+
+def _tasks(config: Config) -> list[Task]:
+    sources = _sources(config)
+    ids = [content_key("haystacks", sources, number) for number in range(len(list(config.planned())))]
+    return [
+        Task(work_ids=(work_id,), payload={"work_id": work_id, "number": number}) for number, work_id in enumerate(ids)
+    ]
+
+
+def _chats(config: Config) -> list[Any]:
+    return list(config.chats.values()) if isinstance(config, FullSettings) else []
 
 
 def _sources(config: Config) -> list[dict[str, str]]:
     """The topics, each with a digest of its text and of all settings."""
-    settings = config.model_dump_json()
+    settings = _made_of(config)
     version = full_topic_version if isinstance(config, FullSettings) else topic_version
     return [
         {"name": f"topic {topic}", "sha256": hashlib.sha256(f"{version(topic)} {settings}".encode()).hexdigest()}
@@ -143,14 +186,33 @@ def _sources(config: Config) -> list[dict[str, str]]:
     ]
 
 
+def _made_of(config: Config) -> str:
+    """All settings that can change a document; limits and deadlines of a model are no part of it."""
+    if isinstance(config, SmallSettings):
+        return config.model_dump_json()
+    said = config.model_dump_json(exclude={"prose"}, exclude_none=True)
+    return said if config.prose is None else f"{said} {prose_key(config.prose)}"
+
+
+def _wants_workers(config: Config, cluster: Cluster) -> bool:
+    """One haystack is written before Ray has started."""
+    return cluster.workers > 1 and len(_tasks(config)) > 1
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("synthesize", __doc__)
     parser.add_argument("config", metavar="CONFIG", help="a .yaml file, or the name of a preset")
     parser.add_argument("--out", required=True, metavar="BENCH")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
+    add_calling_arguments(parser)
+    add_cluster_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:
-        manifest = make_benchmark(read_config(arguments.config, arguments.changes), arguments.out)
+        config = read_config(arguments.config, arguments.changes)
+        calling = calling_of(arguments, "synthesize", arguments.out)
+        with cluster_of(arguments) as cluster:
+            workers = cluster if _wants_workers(config, cluster) else None
+            manifest = make_benchmark(config, arguments.out, cluster=workers, calling=calling)
         counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
         words = f"{arguments.out}: {manifest['n_haystacks']} haystacks, {counts}"
         return Outcome({"benchmark": arguments.out, **manifest}, words)

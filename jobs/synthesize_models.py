@@ -2,6 +2,7 @@
 Make a benchmark whose documents chat models write and check: 1:N; a document that is not written is said to be missing.
 
     longform synthesize-models CONFIG --out BENCH
+    longform synthesize-models CONFIG --out BENCH --plan
 
 Reads   a configuration: topics, sizes, caps of the loops, the models
 Writes  documents, queries, targets, qrels, attempts; synthesis.json (what was accepted and rejected); benchmark.json;
@@ -28,7 +29,8 @@ from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
 from jobs.stage import Row, Stage, Task, run_stage
-from jobs.synthesis_files import export_summhay, write_audit
+from jobs.synthesis_files import ACCOUNT, export_summhay, write_audit
+from jobs.synthesis_plan import Left, synthesis_plan, synthesis_plan_words
 from jobs.synthesis_workers import draft_of, draft_worker, outline_worker
 from jobs.write_benchmark import write_benchmark
 from longform import __version__
@@ -48,7 +50,6 @@ from longform.synthesis.outline import REGENERATED_AT, Outline
 from longform.synthesis.replies import FORMS
 from longform.synthesis.settings import ModelSynthesis, NewsTopic, Sizes, assignment
 
-ACCOUNT = "synthesis.json"
 _WORK = "synthesis"
 TOKENS_A_WORD = 2  # of a document as JSON: 1.3 is usual in English, and lengths are kept roughly
 _PLANS_VERSION = 1  # raised by a change of the plans that changes documents
@@ -77,10 +78,12 @@ def _seeded(topic: NewsTopic) -> NewsTopic:
 class Synthesis:
     """One configuration into one benchmark folder."""
 
-    def __init__(self, config: ModelSynthesis, out_url: str, *, cluster: Cluster, calling: Calling) -> None:
+    def __init__(
+        self, config: ModelSynthesis, out_url: str, *, cluster: Cluster, calling: Calling, with_keys: bool = True
+    ) -> None:
         self.config, self.cluster, self.calling = config, cluster, calling
         self.out, self.work = Folder(out_url), Folder(out_url).child(_WORK)
-        check_synthesis(config)
+        check_synthesis(config, with_keys=with_keys)
         calling.check_prices(list(config.chats.values()))
         self._refuse_another()
 
@@ -108,11 +111,15 @@ class Synthesis:
     def haystack_id(self, number: int) -> str:
         return f"{haystack_name(self.config.topics[number])}-{self.keys[number][:8]}"
 
+    def outline_id(self, number: int) -> str:
+        """The work id of a haystack's outline."""
+        return content_key("outlines", self.keys[number])
+
     # ------------------------------------------------------------ stages
 
     def outline(self) -> list[str]:
         """Write the outlines; their work ids."""
-        ids = [content_key("outlines", key) for key in self.keys]
+        ids = [self.outline_id(number) for number in range(len(self.keys))]
         done = self.work.locate("outlines")
         tasks = [
             Task(
@@ -134,10 +141,7 @@ class Synthesis:
             if not outline.subtopics:
                 raise LongformError(_nothing_accepted(self.haystack_id(number), row))
             assigned = self.assigned(number, outline)
-            ids = [
-                content_key("drafts", self.keys[number], outline.model_dump(mode="json"), index, places)
-                for index, places in enumerate(assigned)
-            ]
+            ids = self.draft_ids(number, outline)
             found.append(ids)
             tasks += [
                 Task(
@@ -156,6 +160,28 @@ class Synthesis:
                 if work_id not in done
             ]
         self._perform("write", "drafts", draft_worker, sum(map(len, found)), tasks)
+        return found
+
+    def draft_ids(self, number: int, outline: Outline) -> list[str]:
+        """Work ids of a haystack's drafts."""
+        return [
+            content_key("drafts", self.keys[number], outline.model_dump(mode="json"), index, places)
+            for index, places in enumerate(self.assigned(number, outline))
+        ]
+
+    def left(self) -> list[Left]:
+        """What is still to be asked for, haystack by haystack."""
+        if self.out.has(MANIFEST):
+            return []
+        outlines, drafts = self.work.locate("outlines"), self.work.locate("drafts")
+        found = []
+        for number, topic in enumerate(self.config.topics):
+            work_id = self.outline_id(number)
+            if work_id not in outlines:
+                found.append(Left(topic, outline=True, documents=self.config.sizes.documents))
+                continue
+            ids = self.draft_ids(number, self._outline(work_id)[1])
+            found.append(Left(topic, outline=False, documents=sum(one not in drafts for one in ids)))
         return found
 
     def assigned(self, number: int, outline: Outline) -> list[list[int]]:
@@ -269,18 +295,18 @@ class Synthesis:
         }
 
 
-def check_synthesis(config: ModelSynthesis) -> None:
+def check_synthesis(config: ModelSynthesis, *, with_keys: bool = True) -> None:
     """
-    Find out before the first call what can be known to fail.
+    Find out before the first call what can be known to fail; keys of models are looked for where *with_keys*.
 
     Raises:
         UsageError: Models or prompts cannot be used, the output limit is too small for a document, or the sizes do not
             fit together even if all that is asked for is accepted.
     """
     for settings in config.chats.values():
-        check_chat(settings)
+        check_chat(settings, with_key=with_keys)
     if any(RULES[topic.domain].regenerate for topic in config.topics):
-        check_chat(config.chats["planner"].model_copy(update={"temperature": REGENERATED_AT}))
+        check_chat(config.chats["planner"].model_copy(update={"temperature": REGENERATED_AT}), with_key=with_keys)
     for name in FORMS:
         load_prompt(name, config.prompts)
     words = max(_words_a_reply(topic.domain, config.sizes) for topic in config.topics)
@@ -337,6 +363,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("config", metavar="CONFIG", help="a .yaml file, or the name of a preset: rehearsal")
     parser.add_argument("--out", required=True, metavar="BENCH")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
+    parser.add_argument("--plan", action="store_true", help="say what will be asked and what it costs; ask nothing")
     add_calling_arguments(parser)
     add_cluster_arguments(parser)
 
@@ -344,6 +371,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = read_config(arguments.config, arguments.changes)
         calling = calling_of(arguments, "synthesize-models", arguments.out)
         with cluster_of(arguments) as cluster:
+            if arguments.plan:
+                synthesis = Synthesis(config, arguments.out, cluster=cluster, calling=calling, with_keys=False)
+                planned = synthesis_plan(config, synthesis.left(), calling=calling, workers=cluster.workers)
+                return Outcome(planned, synthesis_plan_words(planned))
             account = synthesize_with_models(config, arguments.out, cluster=cluster, calling=calling)
         short = is_short(account)
         return Outcome(account, words_of(arguments.out, account), FAILURES_ABOVE_THRESHOLD if short else DONE)

@@ -3,9 +3,9 @@ Results as a page: Markdown for a terminal or a repository, HTML as one file tha
 
 `results` is one JSON object: `title`, `fidelity`, `aggregate`, `benchmark`, `run`, and the lists `cells`,
 `per_summary_cells`, `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, `calls` (what each
-stage called and spent), with `audit` (the benchmark's own), `repair` (rows, changes and examples of citations before
-and after their repair) and `drilldown`. What is empty or missing leaves its section out. `cells`
-are averaged as `aggregate` says. Scores are in 0 to 100, retrieval measures and shares in 0 to 1; None is unknown, and
+stage called and spent), with `audit` and `synthesis` (the benchmark's own), `repair` (rows, changes and examples of
+citations before and after their repair) and `drilldown`. What is empty or missing leaves its section out. `cells` are
+averaged as `aggregate` says. Scores are in 0 to 100, retrieval measures and shares in 0 to 1; None is unknown, and
 its reason may stand in the row's `reasons` by field.
 """
 

@@ -9,6 +9,7 @@ from longform.report_parts import INTERVAL, Results, Section
 from longform.report_tables import Cell, Column, Row, Table, count, number, percent, words
 
 _UNKNOWN = "label noise is not known: the gold map has no cell of one kind"
+_WIDE = 10  # points of a ceiling's interval
 _MOST_HAYSTACKS = 40  # rows of a table that one still reads; the file has all
 
 
@@ -19,6 +20,10 @@ def audit_sections(results: Results) -> Iterator[Section]:
         return
     haystacks = audit["haystacks"][:_MOST_HAYSTACKS]
     tables = [_noise(audit), _haystacks(haystacks), _tenths(haystacks)]
+    if written := [row for row in haystacks if row.get("prose")]:
+        tables.append(_prose(written))
+    if synthesis := results.get("synthesis"):
+        tables += [_made(synthesis), _checks(synthesis)]
     yield Section("audit", "How far to trust this benchmark", _told(audit), tables)
 
 
@@ -35,6 +40,8 @@ def _told(audit: Row) -> list[str]:
         f"rejects {judged['listed_rejected']:,} of those listed and accepts {judged['left_out_accepted']:,} of those "
         "left out, its own errors among them."
     )
+    if shown.text and ceiling["high"] - ceiling["low"] > _WIDE:
+        told += " So few pairs do not say more than that: on this benchmark, do not read much into a few points."
     hidden = len(audit["haystacks"]) - _MOST_HAYSTACKS
     return [told, f"The tables leave out {hidden} haystacks; audit.json has all."] if hidden > 0 else [told]
 
@@ -110,3 +117,86 @@ def _places(row: Row) -> list[Cell]:
     total: Any = sum(row["tenths"])
     shares = [number(n / total if total else None, factor=100, digits=0, reason="no statement") for n in row["tenths"]]
     return [words(row["haystack_id"]), words(row["located_by"]), *shares]
+
+
+def _prose(haystacks: Sequence[Row]) -> Table:
+    caption = (
+        "Whose words stand around planted sentences. A passage is the model's where a reply kept its planted sentence "
+        "word for word, told no other number or date and, by the offline support judge, no other insight; where no try "
+        "did, the grammar's template stays. Documents: those whose passages are all the model's, those where some are, "
+        "and those that fell back to the template whole. Rejected replies: how many, and for what. That judge reads "
+        "shared words, as this audit does: a fact that is told in quite other words neither of them sees."
+    )
+    columns = [Column("haystack", numeric=False), Column("model", numeric=False)]
+    columns += [Column(name, group="documents") for name in ("by the model", "in part", "template")]
+    columns += [Column(name, group="passages") for name in ("by the model", "template")]
+    columns += [Column("all", group="replies"), Column("rejected", group="replies")]
+    columns += [Column("for", group="replies", numeric=False)]
+    return Table(caption, columns, [_written(row) for row in haystacks])
+
+
+def _written(row: Row) -> list[Cell]:
+    prose = row["prose"]
+    counts = [count(prose[name]) for name in ("by_model", "in_part", "by_template", "kept", "fallen_back", "replies")]
+    reasons = sorted(prose["rejected"].items(), key=lambda reason: (-reason[1], reason[0]))
+    why = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in reasons) or "-"
+    rejected = count(sum(prose["rejected"].values()))
+    return [words(row["haystack_id"]), words(prose["model"]), *counts, rejected, words(why)]
+
+
+# ---------------------------------------------------------------- made by chat models
+
+
+def _made(synthesis: Row) -> Table:
+    models = ", ".join(f"{role} {model}" for role, model in synthesis["models"].items())
+    caption = (
+        f"What came of what chat models were asked for ({models}). The gold map is the verifier's last word on each "
+        "document. Not written: documents that no try got right. Too few: insights that fewer documents state than "
+        "asked for. Lacking: pairs of document and insight that were assigned and are not in the gold map; leaked: the "
+        "reverse, which are. Known: insights that a model told without any document. Read again: share of pairs on "
+        "which the verifier contradicted itself, which is the least that it errs."
+    )
+    columns = [Column("haystack", numeric=False)]
+    columns += [Column(name, group="documents") for name in ("written", "not written", "mean words")]
+    columns += [Column(name, group="insights") for name in ("all", "too few", "known")]
+    columns += [Column(name, group="pairs") for name in ("lacking", "leaked", "unchecked", "read again")]
+    return Table(caption, columns, [_made_haystack(row) for row in synthesis["haystacks"][:_MOST_HAYSTACKS]])
+
+
+def _made_haystack(row: Row) -> list[Cell]:
+    known = row["known_without_documents"]
+    return [
+        words(row["haystack_id"]),
+        count(row["documents"]),
+        count(row["documents_not_written"]),
+        number(row["mean_words"], digits=0, reason="no document was written"),
+        count(row["insights"]),
+        count(len(row["insights_below_least_documents"])),
+        count(None if known is None else len(known), reason="nobody was asked the queries without documents"),
+        count(row["assigned_but_not_stated"]),
+        count(row["stated_but_not_assigned"]),
+        count(row["unchecked_cells"]),
+        percent(row["read_again"]["differing_share"], reason="no document was read again"),
+    ]
+
+
+def _checks(synthesis: Row) -> Table:
+    caption = (
+        "The checks of the synthesis, all haystacks together. Accepted, rejected: attempts. Given up: rejected, and "
+        "nothing more was tried; synthesis.json names each with its reason."
+    )
+    columns = [Column("check", numeric=False), Column("accepted if", numeric=False)]
+    columns += [Column(name) for name in ("attempts", "accepted", "rejected", "given up")]
+    rows = [row for row in synthesis["checks"] if row["attempts"]]
+    return Table(
+        caption,
+        columns,
+        [
+            [
+                words(row["check"]),
+                words(row["accepted_if"]),
+                *(count(row[name]) for name in ("attempts", "accepted", "rejected", "exhausted")),
+            ]
+            for row in rows
+        ],
+    )

@@ -27,8 +27,10 @@ Tables of a run
     scores      key (judge, summary_id, measure); value is null where the measure is undefined,
                 with the reason; total / n is the value, kept apart so that means can be pooled
 
-Tables of a synthesis with models (in the benchmark's folder `synthesis`, but for `attempts`)
+Tables of a synthesis (in the benchmark's folder `synthesis`, but for `attempts`)
 
+    haystacks   key haystack_id: the rows of a haystack and what was planted in it, as JSON; there until the benchmark
+                is written
     outlines    key haystack_id: subtopics with insights and queries, as JSON
     drafts      key (haystack_id, doc_index): a document with the insights it states; text is null where it was not
                 written
@@ -233,6 +235,16 @@ OUTLINES = pa.schema(
     ]
 )
 
+HAYSTACKS = pa.schema(
+    [
+        ("work_id", pa.string()),
+        ("haystack_id", pa.string()),  # null: the sizes cannot be met
+        ("rows", pa.string()),  # JSON
+        ("facts", pa.string()),  # JSON
+        ("refused", pa.string()),  # why the sizes cannot be met; null: the haystack was written
+    ]
+)
+
 DRAFTS = pa.schema(
     [
         ("work_id", pa.string()),
@@ -288,6 +300,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "attempts": ATTEMPTS,
     "outlines": OUTLINES,
     "drafts": DRAFTS,
+    "haystacks": HAYSTACKS,
     "calls": CALLS,
 }
 

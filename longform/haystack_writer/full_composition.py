@@ -25,26 +25,40 @@ class Stated(NamedTuple):
     subtopic: FullSubtopic
 
 
+class Passage(NamedTuple):
+    """
+    What a document says of one field in one go.
+
+    Attributes:
+        place: Of its statement in what the document must state; None: it has none.
+        parts: The paragraph of an article, the turns of a conversation.
+    """
+
+    place: int | None
+    parts: Sequence[str]
+
+
+class Composition(NamedTuple):
+    """A document before it is one text."""
+
+    beginning: Sequence[str]
+    passages: Sequence[Passage]
+    end: Sequence[str]
+
+
 class _Block(NamedTuple):
     """Sentences of one field that stand together: a paragraph, or a few turns."""
 
     subtopic: FullSubtopic
     sentences: list[str]
+    place: int | None  # as a passage's
 
 
-def write_document(
-    topic: FullTopic,
-    weaver: Weaver,
-    rng: np.random.Generator,
-    stated: Sequence[Stated],
-    *,
-    words: int,
-    participants: Sequence[str] | None,
-) -> str:
+def compose_document(
+    topic: FullTopic, weaver: Weaver, rng: np.random.Generator, stated: Sequence[Stated], *, words: int
+) -> Composition:
     """
-    About *words* words (names of speakers are not counted) with each stated sentence once, at any place.
-
-    An article's first line is its headline. A conversation has lines of `Name: ...`.
+    A document of about *words* words (names of speakers are not counted), each stated sentence once, at any place.
 
     Raises:
         UsageError: *words* has no room for the stated sentences, or the topic has no more prose.
@@ -52,19 +66,37 @@ def write_document(
     spoken = topic.domain == "conversation"
     beginning = [weaver.sentence(symbol) for symbol in (("greeting", "reply") if spoken else ("headline", "lead"))]
     end = [weaver.sentence(symbol) for symbol in (("closing", "farewell") if spoken else ("closing",))]
-    blocks = [_Block(stated[place].subtopic, [stated[place].text]) for place in rng.permutation(len(stated))]
+    blocks = [
+        _Block(stated[place].subtopic, [stated[place].text], place) for place in rng.permutation(len(stated)).tolist()
+    ]
     missing = words - sum(len(text.split()) for text in [*beginning, *end, *(one.text for one in stated)])
     if missing < 0:
         msg = f"words: expected at least {words - missing} for a document with {len(stated)} statements, its beginning "
         raise UsageError(msg + f"and its end, got {words}; ask for more words or fewer statements a document")
     while missing > 0:
         missing -= len(_extend(topic, weaver, rng, blocks, spoken=spoken).split())
-    if spoken:
-        assert participants, "a conversation has participants"
-        middle = [turn for block in blocks for turn in _turns(weaver, rng, block)]
-        return _transcript([*beginning, *middle, *end], participants, rng)
-    paragraphs = [" ".join(block.sentences) for block in blocks]
-    return "\n\n".join([*beginning, *paragraphs, *end])
+    return Composition(
+        beginning,
+        [
+            Passage(block.place, list(_turns(weaver, rng, block)) if spoken else [" ".join(block.sentences)])
+            for block in blocks
+        ],
+        end,
+    )
+
+
+def document_text(composed: Composition, *, participants: Sequence[str] | None, rng: np.random.Generator) -> str:
+    """
+    The text of a document: an article, whose first line is its headline, or lines of `Name: ...`.
+
+    Args:
+        composed: What it says.
+        participants: Who speaks; None: nobody, it is an article.
+        rng: Who speaks when.
+    """
+    middle = [part for passage in composed.passages for part in passage.parts]
+    parts = [*composed.beginning, *middle, *composed.end]
+    return "\n\n".join(parts) if participants is None else _transcript(parts, participants, rng)
 
 
 def _extend(topic: FullTopic, weaver: Weaver, rng: np.random.Generator, blocks: list[_Block], *, spoken: bool) -> str:
@@ -72,7 +104,7 @@ def _extend(topic: FullTopic, weaver: Weaver, rng: np.random.Generator, blocks: 
     open_places = [place for place, block in enumerate(blocks) if len(block.sentences) < _MOST_IN_A_BLOCK]
     if not open_places or rng.random() < _NEW_BLOCK:
         subtopic = topic.subtopics[int(rng.integers(len(topic.subtopics)))]
-        block = _Block(subtopic, [])
+        block = _Block(subtopic, [], None)
         blocks.insert(int(rng.integers(len(blocks) + 1)), block)
     else:
         block = blocks[open_places[int(rng.integers(len(open_places)))]]

@@ -16,7 +16,7 @@ import numpy as np
 
 from longform.errors import UsageError
 from longform.haystack_writer.assignment import Bounds, assign_within
-from longform.haystack_writer.full_composition import Stated, write_document
+from longform.haystack_writer.full_composition import Composition, Passage, Stated, compose_document, document_text
 from longform.haystack_writer.full_topic import Fact, FullSubtopic, FullTopic, load_full_topic
 from longform.haystack_writer.grammar import Value, every_sentence, slots
 from longform.haystack_writer.paraphrase import Synonyms, attributed, moved, rewritten
@@ -52,6 +52,16 @@ class HaystackSize(NamedTuple):
     contradictions: int
 
 
+class TopicPart(NamedTuple):
+    """How much of a topic a haystack is about: its first subtopics, and of each its first insights; None: all."""
+
+    subtopics: int | None = None
+    insights: int | None = None
+
+
+WHOLE = TopicPart()
+
+
 class FullHaystack(NamedTuple):
     haystack_id: str
     documents: list[Document]
@@ -75,7 +85,39 @@ class _Said(NamedTuple):
     stated: Stated
 
 
-def write_full_haystack(topic: str, *, variant: int, size: HaystackSize, seed: int) -> FullHaystack:
+class ComposedDocument(NamedTuple):
+    """
+    A document as the grammar wrote it.
+
+    Attributes:
+        composed: In its parts.
+        said: What it must state.
+        text: As one text.
+    """
+
+    composed: Composition
+    said: Sequence[_Said]
+    text: str
+
+
+class ComposedHaystack(NamedTuple):
+    """A haystack as the grammar wrote it, before it is rows."""
+
+    haystack_id: str
+    settings: Mapping[str, object]
+    topic: FullTopic
+    queries: list[Query]
+    targets: list[Target]
+    documents: list[ComposedDocument]
+
+
+Parts = Sequence[str]
+"""Of a passage, in place of the grammar's own."""
+
+
+def write_full_haystack(
+    topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE
+) -> FullHaystack:
     """
     A haystack; the same arguments give the same bytes on any machine.
 
@@ -85,37 +127,89 @@ def write_full_haystack(topic: str, *, variant: int, size: HaystackSize, seed: i
             variant and other sizes have the same insights.
         size: How large and how hard.
         seed: Another seed gives another haystack of the same kind.
+        part: How much of the topic it is about.
 
     Raises:
         UsageError: No such topic, or sizes that cannot be met; the message has the arithmetic.
     """
-    plan = load_full_topic(topic)
+    return finished_haystack(compose_haystack(topic, variant=variant, size=size, seed=seed, part=part))
+
+
+def compose_haystack(
+    topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE, prose: str | None = None
+) -> ComposedHaystack:
+    """
+    A haystack in its parts; arguments and errors as `write_full_haystack`.
+
+    *prose* is what else will make its documents, and a part of its id; None: nothing.
+    """
+    plan = load_full_topic(topic).part(*part)
     settings = {"topic": topic, "variant": variant, "seed": seed, **_size_as_json(size)}
-    haystack_id = f"{topic}-{variant}-{content_key(full_topic_version(topic), settings)[:8]}"
+    version = full_topic_version(topic, part)
+    told = settings if prose is None else settings | {"prose": prose}
+    haystack_id = f"{topic}-{variant}-{content_key(version, told)[:8]}"
     cast = Cast(plan, np.random.default_rng(stable_seed("cast", topic, variant, seed)), participants=plan.participants)
     queries = [_query(plan, subtopic, cast, haystack_id) for subtopic in plan.subtopics]
     insights = [insight for pair in zip(plan.subtopics, queries, strict=True) for insight in _insights(*pair, cast)]
-    rng = np.random.default_rng(stable_seed("documents", full_topic_version(topic), settings))
+    rng = np.random.default_rng(stable_seed("documents", version, settings))
     writer = _Writer(plan, cast, rng)
     said = _contents(writer, insights, size, rng)
-    documents, planted = [], []
-    for index, content in enumerate(said):
+    documents = []
+    for content in said:
         stated = [one.stated for one in content]
-        text = write_document(plan, writer.weaver, rng, stated, words=size.words, participants=cast.participants)
-        doc_id = content_key(haystack_id, text)
-        documents.append(Document(doc_id, haystack_id, index, None, text))
-        planted += [_planted(doc_id, one) for one in content]
-    query_of = {insight.target.target_id: insight.target.query_id for insight in insights}
+        composed = compose_document(plan, writer.weaver, rng, stated, words=size.words)
+        text = document_text(composed, participants=cast.participants, rng=rng)
+        documents.append(ComposedDocument(composed, content, text))
+    targets = [insight.target for insight in insights]
+    return ComposedHaystack(haystack_id, told | _part_as_json(part), plan, queries, targets, documents)
+
+
+def finished_haystack(
+    composed: ComposedHaystack,
+    others: Sequence[Sequence[Parts | None]] | None = None,
+    *,
+    prose: Mapping[str, object] | None = None,
+) -> FullHaystack:
+    """
+    The rows of a haystack.
+
+    Args:
+        composed: As the grammar wrote it.
+        others: For each document, for each of its passages: what stands in its place; None: the grammar's own stays.
+        prose: What the maker says of them.
+    """
+    documents, planted = [], []
+    for index, document in enumerate(composed.documents):
+        text = document.text if others is None else _rewritten(composed, index, others[index])
+        doc_id = content_key(composed.haystack_id, text)
+        documents.append(Document(doc_id, composed.haystack_id, index, None, text))
+        planted += [_planted(doc_id, one) for one in document.said]
+    query_of = {target.target_id: target.query_id for target in composed.targets}
     qrels = [
         Qrel(query_of[p.target_id], p.target_id, p.doc_id, 1) for p in planted if p.kind == "insight" and p.target_id
     ]
-    targets = [insight.target for insight in insights]
-    return FullHaystack(haystack_id, documents, queries, targets, qrels, HaystackFacts(haystack_id, settings, planted))
+    facts = HaystackFacts(composed.haystack_id, composed.settings, planted, prose)
+    return FullHaystack(composed.haystack_id, documents, composed.queries, composed.targets, qrels, facts)
 
 
-def full_topic_version(topic: str) -> str:
+def _rewritten(composed: ComposedHaystack, index: int, others: Sequence[Parts | None]) -> str:
+    """The text of a document with *others* in place of some of its passages."""
+    document = composed.documents[index]
+    if not any(others):
+        return document.text
+    passages = [
+        Passage(passage.place, other or passage.parts)
+        for passage, other in zip(document.composed.passages, others, strict=True)
+    ]
+    rng = np.random.default_rng(stable_seed("speakers", composed.haystack_id, index))
+    participants = composed.queries[0].participants
+    return document_text(document.composed._replace(passages=passages), participants=participants, rng=rng)
+
+
+def full_topic_version(topic: str, part: TopicPart = WHOLE) -> str:
     """A digest of all that is written from, which is part of each haystack's id: the topic's file and the grammar."""
-    return content_key(topic, load_full_topic(topic).model_dump(mode="json"), _WRITER_VERSION)
+    plan = load_full_topic(topic).part(*part)
+    return content_key(topic, plan.model_dump(mode="json"), _WRITER_VERSION)
 
 
 # ---------------------------------------------------------------- what is said where
@@ -243,3 +337,7 @@ def _filled(template: str, cast: Cast) -> str:
 
 def _size_as_json(size: HaystackSize) -> dict[str, object]:
     return {**size._asdict(), "per_document": list(size.per_document), "per_insight": list(size.per_insight)}
+
+
+def _part_as_json(part: TopicPart) -> dict[str, object]:
+    return {} if part == WHOLE else dict(part._asdict())

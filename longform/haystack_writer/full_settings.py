@@ -14,9 +14,11 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from longform.haystack_writer.assignment import Bounds
-from longform.haystack_writer.full_haystack import HaystackSize
+from longform.haystack_writer.full_haystack import HaystackSize, TopicPart
 from longform.haystack_writer.full_topic import full_topic_names
+from longform.model_settings import ChatSettings
 from longform.strict import Strict
+from longform.synthesis.settings import Role
 
 
 def _several(value: Any) -> Any:
@@ -46,6 +48,14 @@ class PlannedHaystack(NamedTuple):
     size: HaystackSize
 
 
+class ProseSettings(Strict):
+    """A chat model that writes the sentences around planted ones; the grammar's own stand where it does not."""
+
+    chat: ChatSettings
+    tries: int = Field(gt=0)  # at one passage
+    prompts: str | None = None  # a folder whose files replace our prompts of the same name
+
+
 class FullSettings(Strict):
     """A file of jobs/configs/benchmarks whose `writer` is `clauses`."""
 
@@ -59,6 +69,9 @@ class FullSettings(Strict):
     contradictions: Several[Annotated[int, Field(ge=0)]]  # insights that two further documents contradict
     least_documents: int = Field(gt=0)  # that state each insight
     most_share: float = Field(gt=0, le=1)  # of the documents that state one insight
+    subtopics: int | None = Field(None, gt=0)  # of a topic, the first so many; null: all
+    insights: int | None = Field(None, gt=0)  # of each subtopic, the first so many; null: all
+    prose: ProseSettings | None = None  # null: the grammar writes all
     seed: int
 
     @field_validator("topics")
@@ -69,6 +82,21 @@ class FullSettings(Strict):
         if len(set(topics)) < len(topics):
             raise ValueError(f"expected each topic once, found {list(topics)}")
         return topics
+
+    @property
+    def part(self) -> TopicPart:
+        """How much of each topic haystacks are about."""
+        return TopicPart(self.subtopics, self.insights)
+
+    @property
+    def chats(self) -> dict[Role, ChatSettings]:
+        """The model of each role; none where the grammar writes all."""
+        return {} if self.prose is None else {"writer": self.prose.chat}
+
+    @property
+    def prompts(self) -> str | None:
+        """The folder of prompts that replace ours."""
+        return None if self.prose is None else self.prose.prompts
 
     def planned(self) -> Iterator[PlannedHaystack]:
         """Every haystack: for each combination of sizes the topics in turn."""

@@ -92,6 +92,11 @@ class FullTopic(Casting):
             raise ValueError(msg)
         return self
 
+    def part(self, subtopics: int | None, insights: int | None) -> FullTopic:
+        """The topic with its first *subtopics*, and of each its first *insights*; None: all."""
+        kept = [one.model_copy(update={"insights": one.insights[:insights]}) for one in self.subtopics[:subtopics]]
+        return self.model_copy(update={"subtopics": tuple(kept)})
+
     def _check_numbers(self) -> None:
         """Drawn in their order, and none twice in a haystack, all numbers find a value."""
         spans = {slot: set(range(low, high + 1, step)) for slot, (low, high, step) in self.numbers.items()}

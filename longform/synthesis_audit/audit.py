@@ -24,7 +24,7 @@ VERSION = "1"
 JUDGE = "support-words"
 NEAR_DUPLICATE = 0.5  # Jaccard similarity of runs of five words
 _SUPPORTED = 0.5  # probability
-NOT_STATED = "the maker of this haystack did not say what it planted"
+NOT_STATED = "who made this haystack left no list of planted statements, as chat models leave none"
 
 
 class HaystackAudit(NamedTuple):
@@ -85,6 +85,7 @@ def audit_haystack(
             for pair in pairs
         ],
         "located_by": "planted statement" if facts else "best support",
+        "prose": dict(facts.prose) if facts and facts.prose else None,
         "tenths": tenths(places),
         "documents_per_insight": {"least": int(counts.min()), "mean": float(counts.mean()), "most": int(counts.max())},
     }

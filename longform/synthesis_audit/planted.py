@@ -27,19 +27,27 @@ class Planted(NamedTuple):
 
 
 class HaystackFacts(NamedTuple):
-    """The content of `haystacks/<haystack_id>.json`: how a haystack was made, and what was planted where."""
+    """
+    The content of `haystacks/<haystack_id>.json`: how a haystack was made, and what was planted where.
+
+    `prose` counts what a chat model wrote around the planted sentences (`longform.haystack_writer.passages`); None: no
+    model was asked.
+    """
 
     haystack_id: str
     settings: Mapping[str, Any]
     planted: list[Planted]
+    prose: Mapping[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
             "haystack_id": self.haystack_id,
             "settings": dict(self.settings),
             "planted": [one._asdict() for one in self.planted],
+            "prose": None if self.prose is None else dict(self.prose),
         }
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> HaystackFacts:
-        return cls(content["haystack_id"], content["settings"], [Planted(**one) for one in content["planted"]])
+        planted = [Planted(**one) for one in content["planted"]]
+        return cls(content["haystack_id"], content["settings"], planted, content.get("prose"))

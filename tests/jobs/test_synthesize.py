@@ -67,7 +67,7 @@ def test_the_same_configuration_again_changes_nothing_and_another_is_refused(tmp
 
 
 def test_sizes_that_do_not_fit_leave_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["demo", "--out", str(tmp_path / "bench"), "--set", "documents=20"])
+    code = main(["demo", "--out", str(tmp_path / "bench"), "--set", "documents=20", "--workers", "1"])
 
     assert code == 2
     assert "ask for 39 documents" in capsys.readouterr().err
@@ -90,7 +90,7 @@ def test_a_wrong_configuration_is_refused(change: str, message: str) -> None:
 
 
 def test_json_is_one_document_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--out", str(tmp_path), "--json"]) == 0
+    assert main(["demo", "--out", str(tmp_path), "--json", "--workers", "1"]) == 0
 
     document = json.loads(capsys.readouterr().out)
     assert document["n_haystacks"] == 2

@@ -140,7 +140,7 @@ def test_a_wrong_configuration_is_refused(change: str, message: str) -> None:
 def test_sizes_that_fail_half_way_leave_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changes = [argument for change in [*ONE, "documents=[60, 40]"] for argument in ("--set", change)]
 
-    assert main(["full", "--out", str(tmp_path / "bench"), *changes]) == 2
+    assert main(["full", "--out", str(tmp_path / "bench"), "--workers", "1", *changes]) == 2
     assert "ask for 53 documents" in capsys.readouterr().err
     assert not (tmp_path / "bench").exists()
 

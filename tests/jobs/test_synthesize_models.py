@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from actors.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
+from jobs.evaluate import main as evaluate
 from jobs.synthesize_models import main, read_config, synthesize_with_models
 from longform.errors import UsageError
 from longform.fake_settings import FakeSettings
@@ -83,6 +85,63 @@ def contents(bench: Path) -> dict[str, bytes]:
         for file in sorted(bench.rglob("*"))
         if file.is_file() and file.relative_to(bench).parts[0] != "synthesis"
     }
+
+
+# ---------------------------------------------------------------- what it is for
+
+EXPERIMENT = """
+name: made
+seed: 1
+retrievers: {bm25: {kind: bm25}}
+summarizers: {offline: {kind: offline}}
+judges: {offline: {kind: offline, calibration: people}}
+systems: [{retriever: bm25, budget_tokens: 400, summarizer: offline}]
+"""
+
+
+@pytest.mark.ray
+def test_a_run_on_it_is_scored_and_its_report_says_how_far_to_trust_it(bench: str, tmp_path: Path) -> None:
+    (tmp_path / "made.yaml").write_text(EXPERIMENT)
+    run = tmp_path / "run"
+    assert evaluate([str(tmp_path / "made.yaml"), "--bench", bench, "--out", str(run), "--limit", "2"]) == 0
+
+    results = json.loads((run / "results.json").read_text())
+    assert results["cells"]
+    assert results["synthesis"] == Folder(bench).read_json("synthesis.json")
+    page = (run / "report" / "report.md").read_text()
+    assert "How far to trust this benchmark" in page
+    assert "The checks of the synthesis" in page
+
+
+# ---------------------------------------------------------------- what it plans
+
+
+def plan(url: str, capsys: pytest.CaptureFixture[str], *changes: str) -> dict[str, Any]:
+    arguments = [part for change in changes for part in ("--set", change)]
+    assert main(["rehearsal", "--out", url, "--plan", "--json", *arguments]) == 0
+    planned: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return planned
+
+
+def test_a_plan_says_calls_and_dollars_at_least_and_at_most_and_asks_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It needs no key either."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    found = plan(f"{tmp_path}/bench", capsys, "verifier={model: gpt-4o-2024-08-06}", "outsider=null")
+
+    for bound in ("lowest", "highest"):
+        total = found[bound]["total"]
+        assert total["calls"] == sum(row[bound] for row in found["steps"])
+        assert 0 < total["usd"]["low"] < total["usd"]["high"]
+    assert found["lowest"]["total"]["usd"]["high"] < found["highest"]["total"]["usd"]["high"]
+    assert {row["role"] for row in found["steps"]} == {"planner", "writer", "verifier"}
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.ray
+def test_a_plan_of_what_is_made_already_is_empty(bench: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert plan(bench, capsys, *SMALL)["steps"] == []
 
 
 # ---------------------------------------------------------------- what it refuses

@@ -86,5 +86,58 @@ def test_many_haystacks_are_cut_and_counted(results: dict[str, Any]) -> None:
     assert "town-40 " not in text
 
 
+def test_whose_words_stand_around_planted_sentences_is_said(results: dict[str, Any]) -> None:
+    counts = {"by_model": 1, "in_part": 2, "by_template": 3, "kept": 7, "fallen_back": 11, "replies": 30}
+    prose = {"model": "smollm2", **counts, "rejected": {"number": 5, "statement_lost": 18}}
+    text = page(results, AUDIT | {"haystacks": [FACTS | {"prose": prose}, FACTS | {"haystack_id": "town-1"}]})
+
+    for row in ("1 | 2 | 3", "7 | 11", "30 | 23 | statement lost 18, number 5"):
+        assert f"| town-0 | smollm2 | {row} |" in text
+    assert "| town-1 | smollm2 |" not in text
+    assert "Whose words" not in page(results, AUDIT)
+
+
+SYNTHESIS: dict[str, Any] = {
+    "models": {"writer": "w-1", "verifier": "v-1"},
+    "haystacks": [
+        {
+            "haystack_id": "town-0",
+            "documents": 97,
+            "documents_not_written": 3,
+            "mean_words": 701.4,
+            "insights": 57,
+            "insights_below_least_documents": [{"insight": "x", "documents": 4}],
+            "known_without_documents": None,
+            "assigned_but_not_stated": 11,
+            "stated_but_not_assigned": 12,
+            "unchecked_cells": 0,
+            "read_again": {"differing_share": 0.013},
+        }
+    ],
+    "checks": [
+        {"check": "article leaks", "accepted_if": "none", "attempts": 9, "accepted": 5, "rejected": 3, "exhausted": 1},
+        {"check": "never asked", "accepted_if": "-", "attempts": 0, "accepted": 0, "rejected": 0, "exhausted": 0},
+    ],
+}
+
+
+def test_what_chat_models_were_asked_for_and_what_came_is_said(results: dict[str, Any]) -> None:
+    text = markdown(results | {"audit": AUDIT, "synthesis": SYNTHESIS})
+
+    assert "writer w-1, verifier v-1" in text
+    for row in ("97 | 3 | 701", "57 | 1 | –", "11 | 12 | 0 | 1.3 %"):
+        assert f"| town-0 | {row} |" in text
+    assert "nobody was asked the queries without documents" in text
+    assert "| article leaks | none | 9 | 5 | 3 | 1 |" in text
+    assert "never asked" not in text
+
+
+def test_a_ceiling_of_few_pairs_is_said_to_say_little(results: dict[str, Any]) -> None:
+    wide = {"joint_ceiling": {"value": 100.0, "low": 61.0, "high": 100.0}}
+
+    assert "So few pairs" in page(results, AUDIT | wide)
+    assert "So few pairs" not in page(results, AUDIT)
+
+
 def test_the_page_has_the_section_too(results: dict[str, Any]) -> None:
     assert "How far to trust this benchmark" in html(results | {"audit": AUDIT})

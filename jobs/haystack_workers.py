@@ -1,0 +1,158 @@
+"""
+The workers of a synthesis by grammar: haystacks to be written -> `haystacks` (haystack_id), 1:1.
+
+One haystack is one task. Where a chat model writes prose, its calls stand in the ledger, so that a task that died goes
+on where it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from actors.call_context import CallContext
+from actors.chat import load_prompt
+from actors.offline_support_judge import OfflineSupportJudge
+from actors.synthesis_models import SynthesisModels, open_models
+from jobs.stage import Row
+from longform.errors import UsageError
+from longform.formats.rows import HaystackRows
+from longform.haystack_writer import Haystack, passages, write_haystack
+from longform.haystack_writer.full_haystack import (
+    ComposedHaystack,
+    FullHaystack,
+    Parts,
+    compose_haystack,
+    finished_haystack,
+    write_full_haystack,
+)
+from longform.haystack_writer.full_settings import FullSettings, ProseSettings
+from longform.haystack_writer.passages import (
+    PassageJob,
+    Stating,
+    Tried,
+    passage_jobs,
+    passage_parts,
+    prose_counts,
+    write_passages,
+)
+from longform.haystack_writer.small_settings import SmallSettings
+from longform.keys import content_key
+from longform.support_judging import SupportGroup
+from longform.synthesis_audit import HaystackFacts, Planted
+
+Config = SmallSettings | FullSettings
+"""A file of jobs/configs/benchmarks."""
+
+
+def haystack_worker(config: Config) -> Callable[[Mapping[str, Any]], list[Row]]:
+    """Makes the worker of the table `haystacks` where no model is asked: a payload is a haystack's number."""
+
+    def write(payload: Mapping[str, Any]) -> list[Row]:
+        try:
+            return [_row(payload["work_id"], *_by_grammar(config, payload["number"]))]
+        except UsageError as error:
+            return [_refused(payload["work_id"], error)]
+
+    return write
+
+
+def prose_worker(config: FullSettings, context: CallContext) -> Any:
+    """The same where a chat model writes prose."""
+    prose = config.prose
+    assert prose is not None, "a grammar alone needs no chat model"
+    models, stating = open_models(config, context), offline_stating()
+    planned, key = list(config.planned()), prose_key(prose)
+
+    async def write(payload: Mapping[str, Any]) -> list[Row]:
+        topic, variant, size = planned[payload["number"]]
+        try:
+            composed = compose_haystack(
+                topic, variant=variant, size=size, seed=config.seed, part=config.part, prose=key
+            )
+        except UsageError as error:
+            return [_refused(payload["work_id"], error)]
+        written = await with_prose(composed, models, stating, prose)
+        return [_row(payload["work_id"], written, written.facts)]
+
+    return write
+
+
+async def with_prose(
+    composed: ComposedHaystack, models: SynthesisModels, stating: Stating, prose: ProseSettings
+) -> FullHaystack:
+    """The haystack with the model's sentences around planted ones, and the grammar's where it wrote none that fit."""
+
+    async def document(index: int) -> tuple[list[Parts | None], list[Tried]]:
+        wanted = passage_jobs(composed, index)
+        jobs = [job for job in wanted if job is not None]
+        tried = await models.carry_out(write_passages(jobs, tries=prose.tries, stating=stating))
+        found = iter(tried)
+        return [None if job is None else _parts(next(found), job) for job in wanted], tried
+
+    found = await asyncio.gather(*(document(index) for index in range(len(composed.documents))))
+    told = {"model": prose.chat.model, "tries": prose.tries, **prose_counts(tried for _, tried in found)}
+    return finished_haystack(composed, [parts for parts, _ in found], prose=told)
+
+
+def _parts(tried: Tried, job: PassageJob) -> Parts | None:
+    return None if tried.text is None else passage_parts(tried.text, job)
+
+
+def offline_stating() -> Stating:
+    """The offline support judge as verifier: it had no part in writing, and asks no model service."""
+    judge = OfflineSupportJudge(threads=1)
+
+    def stating(text: str, facts: Sequence[str]) -> list[bool]:
+        (row,) = judge.judge([SupportGroup("text", text, tuple(facts))])
+        return [verdict.answer == "supported" for verdict in row]
+
+    return stating
+
+
+def prose_key(prose: ProseSettings) -> str:
+    """A digest of all that decides what a model writes, but for the seed."""
+    version = load_prompt(passages.PROMPT, prose.prompts).version
+    return content_key("prose", passages.VERSION, prose.chat.identity, prose.tries, version)
+
+
+def rows_of(row: Row) -> HaystackRows:
+    """The tables in a row of `haystacks`."""
+    return HaystackRows(**json.loads(row["rows"]))
+
+
+def facts_of(row: Row) -> HaystackFacts:
+    """What was planted, in a row of `haystacks`."""
+    return HaystackFacts.from_json(json.loads(row["facts"]))
+
+
+def _by_grammar(config: Config, number: int) -> tuple[Haystack | FullHaystack, HaystackFacts]:
+    if isinstance(config, FullSettings):
+        topic, variant, size = list(config.planned())[number]
+        full = write_full_haystack(topic, variant=variant, size=size, seed=config.seed, part=config.part)
+        return full, full.facts
+    topic, variant = config.planned()[number]
+    written = write_haystack(topic, variant=variant, seed=config.seed, **config.sizes)
+    settings = {"topic": topic, "variant": variant, "seed": config.seed, **config.sizes}
+    planted = [Planted(plant.doc_id, plant.target_id, "insight", plant.text) for plant in written.plants]
+    return written, HaystackFacts(written.haystack_id, settings, planted)
+
+
+def _row(work_id: str, written: Haystack | FullHaystack, facts: HaystackFacts) -> Row:
+    tables = {
+        name: [row._asdict() for row in getattr(written, name)] for name in ("documents", "queries", "targets", "qrels")
+    }
+    rows = {"haystack_id": written.haystack_id, **tables, "rankings": [], "summaries": [], "labels": []}
+    return {
+        "work_id": work_id,
+        "haystack_id": written.haystack_id,
+        "rows": json.dumps(rows),
+        "facts": json.dumps(facts.as_json()),
+        "refused": None,
+    }
+
+
+def _refused(work_id: str, error: UsageError) -> Row:
+    return {"work_id": work_id, "haystack_id": None, "rows": None, "facts": None, "refused": str(error)}

@@ -1,0 +1,113 @@
+"""`longform synthesize` over workers: the same bytes whoever wrote which haystack, and what a killed one leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.storage import Folder
+from jobs import stage as stages
+from jobs.calling import Calling
+from jobs.cluster import Cluster
+from jobs.stage import Stage, Task
+from jobs.synthesize import make_benchmark, read_config, synthesize
+from jobs.synthesize_models import read_config as read_models_config
+from longform.errors import UsageError
+
+TWO_TOPICS = ["topics=[railway, orchard]", "haystacks=3", "seed=5"]
+N_TOPICS = 20
+
+
+def contents(bench: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(bench)): file.read_bytes() for file in sorted(bench.rglob("*")) if file.is_file()}
+
+
+@pytest.mark.ray
+def test_one_process_and_two_workers_write_the_same_bytes(ray_session: None, tmp_path: Path) -> None:
+    """Three haystacks of two topics, with a chat model's prose; nothing is left of the work but the benchmark."""
+    config = read_config("prose", TWO_TOPICS)
+    for name, cluster in (("here", None), ("workers", Cluster(address=None, workers=2))):
+        calling = Calling("test", ledger=f"{tmp_path}/ledger-{name}")
+        make_benchmark(config, f"{tmp_path}/{name}", cluster=cluster, calling=calling)
+
+    here, workers = contents(tmp_path / "here"), contents(tmp_path / "workers")
+    assert here == workers
+    assert len([name for name in here if name.startswith("haystacks/")]) == 3
+    assert not [name for name in here if name.startswith("synthesis/")]
+
+
+class Elsewhere(Cluster):
+    """No Ray: tasks are done here, the last one first."""
+
+    def start(self) -> None:
+        """There is nothing to start."""
+
+
+def last_first(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
+    worker = stage.make_worker()
+    for task in reversed(tasks):
+        yield stages._receipt(run, stage, list(task.work_ids), worker(task.payload))
+
+
+def test_who_finishes_first_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "_receipts", last_first)
+    config = read_config("prose", [*TWO_TOPICS, "prose=null"])
+    make_benchmark(config, f"{tmp_path}/here")
+    make_benchmark(config, f"{tmp_path}/elsewhere", cluster=Elsewhere(address=None, workers=2))
+
+    assert contents(tmp_path / "here") == contents(tmp_path / "elsewhere")
+
+
+def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It dies after its first haystack; the second command writes the other two, and no trace of it stays."""
+    config, cluster = read_config("prose", [*TWO_TOPICS, "prose=null"]), Elsewhere(address=None, workers=2)
+    done: list[Task] = []
+
+    def counted(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
+        for task, receipt in zip(reversed(tasks), last_first(run, stage, tasks, cluster), strict=True):
+            done.append(task)
+            yield receipt
+            if len(done) == 1:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(stages, "_receipts", counted)
+    with pytest.raises(KeyboardInterrupt):
+        make_benchmark(config, f"{tmp_path}/died", cluster=cluster)
+    assert not (tmp_path / "died" / "benchmark.json").exists()
+    make_benchmark(config, f"{tmp_path}/died", cluster=cluster)
+    make_benchmark(config, f"{tmp_path}/here")
+
+    assert len(done) == 3
+    assert contents(tmp_path / "here") == contents(tmp_path / "died")
+
+
+@pytest.mark.ray
+def test_sizes_that_one_haystack_cannot_meet_are_wrong_usage_and_leave_nothing(
+    ray_session: None, tmp_path: Path
+) -> None:
+    config = read_config("full", ["haystacks=1", "documents=[60, 40]", "words=280", "insights_per_document=5"])
+
+    with pytest.raises(UsageError, match="ask for 53 documents"):
+        synthesize(config, f"{tmp_path}/bench", cluster=Cluster(address=None, workers=2))
+    assert not (tmp_path / "bench").exists()
+
+
+def test_twenty_haystacks_of_one_configuration_differ(tmp_path: Path) -> None:
+    changes = ["prose=null", "topics=[railway, orchard]", f"haystacks={N_TOPICS}"]
+    manifest = synthesize(read_config("prose", changes), str(tmp_path))
+    hashes = {
+        Folder(str(tmp_path)).read_bytes(f"haystacks/{name}") for name in Folder(str(tmp_path)).names("haystacks")
+    }
+
+    assert manifest["n_haystacks"] == len(hashes) == N_TOPICS
+
+
+def test_twenty_topics_of_chat_models_stand_in_one_configuration() -> None:
+    topics = ", ".join(f"{{domain: news, title: Town {number}}}" for number in range(N_TOPICS))
+
+    assert len(read_models_config("rehearsal", [f"topics=[{topics}]"]).topics) == N_TOPICS
