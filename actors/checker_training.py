@@ -1,9 +1,10 @@
 """
 Fine-tuning of the packaged MiniLM into a cross-encoder that says whether a passage supports a sentence.
 
-The encoder's own weights stay; a low-rank change of each layer and a classifier are learned. A second output is
-learned beside it, on every word of the sentence: whether the passage says it there. It makes the model look at words
-and is thrown away. Training goes on where it was stopped, from the state in its folder.
+The encoder's own weights stay; a low-rank change of each layer is learned, and a classifier that says of every token
+of the sentence whether the passage contradicts or lacks it there. A sentence is supported as far as none of its tokens
+is wrong, so that one classifier learns from the words that were changed and from whole sentences. Training goes on
+where it was stopped, from the state in its folder.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AutoTokenizer, BertModel
+from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
+from actors.checkpoint_scorer import supported_logits
 from actors.encoder import MINILM, model_path
 from actors.low_rank import add_low_rank, low_rank_tensors
 from longform.training.checker_pairs import CheckerPair
@@ -31,7 +34,9 @@ MAX_TOKENS = 128
 _STATE = "training.pt"
 _SAVE_EVERY = 100
 _SORTED_TOGETHER = 50
-_NOT_JUDGED = -1.0
+_FIRST_BIAS = -3.0
+"""Of a token's logit of being wrong: a sentence of 20 tokens begins at even odds."""
+
 _WORD = re.compile(r"\S+")
 
 
@@ -40,10 +45,10 @@ class Recipe:
     """All that decides the trained weights beside the pairs and the machine's arithmetic."""
 
     rank: int = 64
-    learning_rate: float = 1e-3
+    learning_rate: float = 5e-4
     batch: int = 16
     warm_up: float = 0.06  # share of the steps
-    word_weight: float = 0.5  # of the second output in the loss
+    word_weight: float = 0.5  # of single words in the loss, beside the whole sentence's 1
     weight_decay: float = 0.01
     seed: int = 1
 
@@ -58,14 +63,18 @@ class CheckerTrainer:
     def __init__(self, recipe: Recipe, *, threads: int) -> None:
         torch.set_num_threads(threads)
         torch.manual_seed(recipe.seed)
+        disable_progress_bar()
+        set_verbosity_error()  # the weights to pool with are meant to be left out
         path = model_path(MINILM)
         self._recipe = recipe
         self._tokenizer: Any = AutoTokenizer.from_pretrained(path)
-        self._encoder: Any = BertModel.from_pretrained(path, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+        self._encoder: Any = BertModel.from_pretrained(
+            path, add_pooling_layer=False, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+        )
         add_low_rank(self._encoder, recipe.rank)
         self._classifier = nn.Linear(self._encoder.config.hidden_size, 1)
-        self._words = nn.Linear(self._encoder.config.hidden_size, 1)
-        self._parts = nn.ModuleList([self._encoder, self._classifier, self._words])
+        nn.init.constant_(self._classifier.bias, _FIRST_BIAS)
+        self._parts = nn.ModuleList([self._encoder, self._classifier])
 
     def fit(self, pairs: Sequence[CheckerPair], folder: Path, *, said: Callable[[str], None]) -> dict[str, Tensor]:
         """
@@ -113,26 +122,25 @@ class CheckerTrainer:
             for start in range(0, len(order), self._recipe.batch):
                 places = order[start : start + self._recipe.batch]
                 read = self._read([pairs[place] for place in places])
-                found[places] = torch.sigmoid(self._outputs(read)[0]).numpy()
+                found[places] = supported_logits(self._wrong(read), _of_sentence(read)).sigmoid().numpy()
         return found
 
     # ---------------------------------------------------------------- one step
 
     def _loss(self, pairs: Sequence[CheckerPair]) -> Tensor:
         read = self._read(pairs)
-        supported, wrong = self._outputs(read)
-        labels = torch.tensor([float(pair.supported) for pair in pairs])
-        marks = self._marks(pairs, read)
-        judged = marks != _NOT_JUDGED
+        wrong, asked = self._wrong(read).float(), _of_sentence(read)
+        labels = torch.tensor([pair.supported if pair.likeness is None else pair.likeness for pair in pairs]).float()
         cost = nn.functional.binary_cross_entropy_with_logits
-        words = cost(wrong[judged].float(), marks[judged])
-        return cost(supported.float(), labels) + self._recipe.word_weight * words
+        known = asked & torch.tensor([[pair.likeness is None] for pair in pairs])
+        words = cost(wrong[known], self._marks(pairs, read)[known]) if known.any() else 0.0
+        return cost(supported_logits(wrong, asked), labels) + self._recipe.word_weight * words
 
-    def _outputs(self, read: Any) -> tuple[Tensor, Tensor]:
-        """Logits: supported, shape (pairs,); each token wrong, shape (pairs, tokens)."""
+    def _wrong(self, read: Any) -> Tensor:
+        """Logits of each token being wrong, shape (pairs, tokens)."""
         fields = {name: read[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
-        seen = self._encoder(**fields)
-        return self._classifier(seen.pooler_output)[:, 0], self._words(seen.last_hidden_state)[..., 0]
+        logits: Tensor = self._classifier(self._encoder(**fields).last_hidden_state)[..., 0]
+        return logits
 
     def _read(self, pairs: Sequence[CheckerPair]) -> Any:
         return self._tokenizer(
@@ -146,13 +154,13 @@ class CheckerTrainer:
         )
 
     def _marks(self, pairs: Sequence[CheckerPair], read: Any) -> Tensor:
-        """Of each token, 1 for a wrong word of the sentence, 0 for a right one, `_NOT_JUDGED` elsewhere."""
-        marks = torch.full(read["input_ids"].shape, _NOT_JUDGED)
+        """Of each token, 1 for a wrong word of the sentence, 0 for a right one and elsewhere."""
+        marks = torch.zeros(read["input_ids"].shape)
         for row, pair in enumerate(pairs):
             starts = [word.start() for word in _WORD.finditer(pair.sentence)]
             offsets = read["offset_mapping"][row].tolist()
             for at, side in enumerate(read.sequence_ids(row)):
-                if side == 1:
+                if side == 1 and pair.likeness is None:
                     marks[row, at] = float(pair.wrong[bisect_right(starts, offsets[at][0]) - 1])
         return marks
 
@@ -188,3 +196,8 @@ class CheckerTrainer:
         for part, saved in zip(parts, state["parts"], strict=True):
             part.load_state_dict(saved)
         return int(state["step"])
+
+
+def _of_sentence(read: Any) -> Tensor:
+    """Which tokens are the sentences' own, shape (pairs, tokens)."""
+    return torch.tensor([[side == 1 for side in read.sequence_ids(row)] for row in range(len(read["input_ids"]))])

@@ -1,8 +1,9 @@
 """
 A checkpoint that was trained to say whether one text supports another, and what it makes of prepared inputs.
 
-Classifiers have one output (its sigmoid), or several (the softmax's share of the supporting one). A MiniCheck Flan-T5
-writes its answer: P("1") against P("0") as the first token it would decode.
+Classifiers have one output (its sigmoid), or several (the softmax's share of the supporting one). A classifier of words
+says of each token whether it is wrong there; the odds of the sentence are one over the sum of its tokens' odds. A
+MiniCheck Flan-T5 writes its answer: P("1") against P("0") as the first token it would decode.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,11 @@ from longform.windows import length_batches
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|support(?:s|ed)?|consistent|faithful", re.IGNORECASE)
 _POSITIONS = ("position_embeddings", "embed_positions")
+_LOADED_AS = {
+    "classifier": "AutoModelForSequenceClassification",
+    "word_classifier": "AutoModelForTokenClassification",
+    "flan_t5": "AutoModelForSeq2SeqLM",
+}
 _NO_LIMIT = 1_000_000  # tokenizers without one state a number of 30 digits
 _USUAL_WINDOW = 512
 
@@ -56,15 +63,14 @@ class CheckpointScorer:
     def __init__(self, settings: Settings, *, threads: int) -> None:
         path = checkpoint_path(settings.model)
         import torch
-        from transformers import AutoModelForSeq2SeqLM, AutoModelForSequenceClassification, AutoTokenizer
+        import transformers
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()
         torch.set_num_threads(threads)
-        is_t5 = settings.family == "flan_t5"
-        kind = AutoModelForSeq2SeqLM if is_t5 else AutoModelForSequenceClassification
+        kind = getattr(transformers, _LOADED_AS[settings.family])
         try:
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(path)
+            self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(path)
             model, found = kind.from_pretrained(path, dtype=torch.float32, output_loading_info=True)
         except (OSError, ValueError, KeyError) as error:
             raise UsageError(cannot_load(settings.model, error)) from error
@@ -79,7 +85,8 @@ class CheckpointScorer:
         self._model = model.to(self._device).eval()
         self._batch_tokens = settings.batch_tokens
         self._reduced = settings.precision == "bfloat16"
-        self._probability = self._written(settings.model) if is_t5 else self._classified(settings)
+        read = {"classifier": self._classified, "word_classifier": self._by_words, "flan_t5": self._written}
+        self._probability = read[settings.family](settings)
         limit = _position_limit(model)
         self.bounded = limit is not None
         self.window = min(limit or _NO_LIMIT, _trained_window(self.tokenizer, model.config))
@@ -118,7 +125,23 @@ class CheckpointScorer:
             return lambda batch: self._torch.sigmoid(self._model(**batch).logits[:, 0])
         return lambda batch: self._torch.softmax(self._model(**batch).logits, dim=-1)[:, supported]
 
-    def _written(self, name: str) -> Callable[[Mapping[str, Any]], Any]:
+    def _by_words(self, settings: Settings) -> Callable[[Mapping[str, Any]], Any]:
+        outputs = self._model.config.num_labels
+        if outputs != 1 or "token_type_ids" not in self.tokenizer.model_input_names:
+            raise UsageError(
+                f"checkpoint {settings.model!r}: expected one output a token and a tokenizer with token types, as a "
+                f"word_classifier has; found {outputs} outputs and the inputs {self.tokenizer.model_input_names}"
+            )
+
+        def read(batch: Mapping[str, Any]) -> Any:
+            special = self._torch.isin(batch["input_ids"], self._torch.tensor(self.tokenizer.all_special_ids))
+            of_sentence = (batch["token_type_ids"] == 1) & ~special
+            return supported_logits(self._model(**batch).logits[..., 0], of_sentence).sigmoid()
+
+        return read
+
+    def _written(self, settings: Settings) -> Callable[[Mapping[str, Any]], Any]:
+        name = settings.model
         answers = [self.tokenizer(text, add_special_tokens=False)["input_ids"][0] for text in ("0", "1")]
         if answers[0] == answers[1]:
             raise UsageError(f"checkpoint {name!r}: its tokenizer does not tell '0' from '1' by their first token")
@@ -131,6 +154,17 @@ class CheckpointScorer:
             return self._torch.softmax(logits[:, answers], dim=-1)[:, 1]
 
         return read
+
+
+def supported_logits(wrong: Any, of_sentence: Any) -> Any:
+    """
+    That a sentence is supported, shape (pairs,): its odds are one over the sum of the odds that its tokens are wrong.
+
+    Args:
+        wrong: Logits of each token, shape (pairs, tokens).
+        of_sentence: Which tokens are the sentence's, the same shape.
+    """
+    return -wrong.float().masked_fill(~of_sentence, -inf).logsumexp(dim=1)
 
 
 def _supported_output(config: Any, settings: Settings) -> int | None:

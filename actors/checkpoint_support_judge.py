@@ -12,11 +12,8 @@ from functools import lru_cache
 from math import isfinite
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from actors.checkpoint_scorer import CheckpointScorer, Work
-from actors.nearest_windows import NearestWindows
+from actors.nearest_windows import NearestWindows, Nearness
 from actors.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
 from longform.errors import UsageError
 from longform.judge_settings import CheckpointSupportJudge as Settings
@@ -39,6 +36,13 @@ Inputs = dict[int, ModelInput]
 """Place of a window among the document's -> the model's input for it."""
 
 
+class Planned(NamedTuple):
+    """What decides a cell; `nearest` is its sentence's cosine with the document, where that is asked for."""
+
+    inputs: Inputs
+    nearest: float | None
+
+
 class Sight(NamedTuple):
     """A window and its tokens."""
 
@@ -55,7 +59,8 @@ class CheckpointSupportJudge:
     Judges every (document, sentence) by the best of the document's windows; equal cells once a call.
 
     With `best_windows`, a sentence is scored in so many windows only: those that hold the document's sentences nearest
-    to it in meaning, by the packaged encoder. `chunk_index` still counts all windows.
+    to it in meaning, by the packaged encoder. `chunk_index` still counts all windows. With `cosine_share`, so much of
+    the probability is the largest cosine of the sentence with a sentence of the document or with two neighbours.
 
     A window has at most `chunk_tokens` tokens, or what the model's window leaves beside the sentence. So a verdict
     depends on its document and sentence alone. `chunk_index` counts the windows of that reading. Nothing is cut off: a
@@ -77,7 +82,8 @@ class CheckpointSupportJudge:
         self._scorer = CheckpointScorer(settings, threads=threads)
         joined = "eos" if settings.family == "flan_t5" else settings.joined
         self._tokens = PairTokens(self._scorer.tokenizer, joined=joined, prefix=settings.prefix)
-        self._nearest = NearestWindows(settings.best_windows, threads=threads) if settings.best_windows else None
+        wanted = settings.best_windows or settings.cosine_share
+        self._nearest = NearestWindows(settings.best_windows, threads=threads) if wanted else None
         self._step = max(1, self._scorer.window // _STEPS)
         most = self._scorer.window - self._tokens.overhead - self._step
         if settings.chunk_tokens is not None and self._scorer.bounded and settings.chunk_tokens > most:
@@ -92,31 +98,34 @@ class CheckpointSupportJudge:
         planned = self._planned(open_cells(groups))
         if self._nearest:
             self._nearest.forget()
-        asked = {cell: inputs for cell, inputs in planned.items() if isinstance(inputs, dict)}
-        everything = [each for inputs in asked.values() for each in inputs.values()]
+        asked = {cell: plan for cell, plan in planned.items() if isinstance(plan, Planned)}
+        everything = [each for plan in asked.values() for each in plan.inputs.values()]
         found = iter(self._scorer.probabilities(everything, self.work).tolist())
-        judged = {cell: self._verdict({place: next(found) for place in inputs}) for cell, inputs in asked.items()}
+        judged = {
+            cell: self._verdict({place: next(found) for place in plan.inputs}, plan.nearest)
+            for cell, plan in asked.items()
+        }
         refused = {cell: verdict for cell, verdict in planned.items() if isinstance(verdict, SupportVerdict)}
         return in_place(groups, {**judged, **refused})
 
-    def _planned(self, cells: Mapping[str, Sequence[str]]) -> dict[Cell, Inputs | SupportVerdict]:
+    def _planned(self, cells: Mapping[str, Sequence[str]]) -> dict[Cell, Planned | SupportVerdict]:
         """The inputs that decide each cell, one a window, or its verdict where there can be none."""
         asked = list(dict.fromkeys(sentence for sentences in cells.values() for sentence in sentences))
         read = dict(zip(asked, self._tokens.sentences(asked), strict=True))
         self.work.sentences += len(asked)
-        planned: dict[Cell, Inputs | SupportVerdict] = {}
+        planned: dict[Cell, Planned | SupportVerdict] = {}
         for text, sentences in cells.items():
             tokens = self._tokens.text(text)
             self.work.texts += 1
             windows = lru_cache(maxsize=None)(lambda limit, tokens=tokens: _windows(tokens, limit))
-            near = self._nearest.cosines(text, sentences) if self._nearest else {}
+            near = self._nearest.nearness(text, sentences) if self._nearest else {}
             for sentence in sentences:
                 planned[text, sentence] = self._inputs(read[sentence], windows, near.get(sentence))
         return planned
 
     def _inputs(
-        self, sentence: Ids, windows: Callable[[int], list[Sight]], near: NDArray[np.float32] | None
-    ) -> Inputs | SupportVerdict:
+        self, sentence: Ids, windows: Callable[[int], list[Sight]], near: Nearness | None
+    ) -> Planned | SupportVerdict:
         if not sentence:
             return unjudged(NO_SENTENCE)
         limit = self._limit(len(sentence))
@@ -125,8 +134,9 @@ class CheckpointSupportJudge:
         sights = windows(limit)
         chosen: Sequence[int] = range(len(sights))
         if self._nearest and near is not None:
-            chosen = self._nearest.chosen([sight.window for sight in sights], near)
-        return {place: self._tokens.joined(sights[place].ids, sentence) for place in chosen}
+            chosen = self._nearest.chosen([sight.window for sight in sights], near.sentences)
+        inputs = {place: self._tokens.joined(sights[place].ids, sentence) for place in chosen}
+        return Planned(inputs, near.best if near is not None and self._settings.cosine_share else None)
 
     def _limit(self, sentence_tokens: int) -> int:
         """Tokens of a document's window beside a sentence; below 1: there is no room."""
@@ -136,14 +146,17 @@ class CheckpointSupportJudge:
             return room if room >= self._step else 0
         return min(self._settings.chunk_tokens, room) if self._scorer.bounded else self._settings.chunk_tokens
 
-    def _verdict(self, probabilities: Mapping[int, float]) -> SupportVerdict:
+    def _verdict(self, probabilities: Mapping[int, float], nearest: float | None) -> SupportVerdict:
         """Of a document's windows, by their place; one that has no token supports nothing."""
         if not all(isfinite(probability) for probability in probabilities.values()):
             return unjudged("probability_not_finite")
         if not probabilities:
             return SupportVerdict("unsupported", 0.0)
         best = max(sorted(probabilities), key=probabilities.__getitem__)
-        return by_threshold(probabilities[best], self._settings.threshold, chunk_index=best)
+        probability, share = probabilities[best], self._settings.cosine_share
+        if nearest is not None:
+            probability = (1 - share) * probability + share * nearest
+        return by_threshold(probability, self._settings.threshold, chunk_index=best)
 
 
 def _windows(tokens: TextTokens, limit: int) -> list[Sight]:

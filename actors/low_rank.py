@@ -8,6 +8,7 @@ section 4.1, without a scale. A change of a small encoder is a few MB, the base 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 _A, _B = ".low_rank_a", ".low_rank_b"
+_UNUSED = re.compile(r"position_ids$|^bert\.pooler\.")
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 
 
@@ -75,10 +77,10 @@ def with_low_rank(weights: Mapping[str, Tensor], change: Mapping[str, Tensor]) -
 
 def write_checkpoint(base: Path, change: Mapping[str, Tensor], folder: Path) -> None:
     """
-    A classifier of one output as Transformers loads it, from the folder of a BERT encoder and a change of it.
+    A classifier of tokens, of one output, as Transformers loads it, from a BERT encoder and a change of it.
 
     Args:
-        base: With config.json, model.safetensors and the tokenizer's files.
+        base: With config.json, model.safetensors and the tokenizer's files; what it pools with is left out.
         change: Layers of the encoder by their names in it (`encoder.layer.0...`), and `classifier`'s own tensors.
         folder: Where the files are written; it stands.
     """
@@ -89,12 +91,12 @@ def write_checkpoint(base: Path, change: Mapping[str, Tensor], folder: Path) -> 
     }
     merged = with_low_rank(weights, change)
     named = {name if name.startswith("classifier.") else f"bert.{name}": tensor for name, tensor in merged.items()}
-    kept = {name: tensor.contiguous() for name, tensor in named.items() if not name.endswith("position_ids")}
+    kept = {name: tensor.contiguous() for name, tensor in named.items() if not _UNUSED.search(name)}
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
     config = _read(base / "config.json") | {
-        "architectures": ["BertForSequenceClassification"],
-        "id2label": {"0": "supported"},
-        "label2id": {"supported": 0},
+        "architectures": ["BertForTokenClassification"],
+        "id2label": {"0": "wrong"},
+        "label2id": {"wrong": 0},
     }
     _write(folder / "config.json", config)
     for name in _TOKENIZER_FILES:

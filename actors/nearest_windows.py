@@ -1,8 +1,9 @@
-"""Which windows of a document a sentence is worth scoring in: those that hold what is nearest to it in meaning."""
+"""How near a document's sentences are to another sentence in meaning, and which of its windows are worth scoring."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,26 +13,43 @@ from longform.sentences import sentences
 from longform.windows import Window
 
 
+class Nearness(NamedTuple):
+    """
+    Of one sentence to a document.
+
+    Attributes:
+        sentences: Its cosine with each of the document's sentences.
+        best: The largest of these, or with the sum of two neighbours; not below 0.
+    """
+
+    sentences: NDArray[np.float32]
+    best: float
+
+
 class NearestWindows:
     """
     Args:
-        most: Windows of a document that are chosen for a sentence.
+        most: Windows of a document that are chosen for a sentence; None: all of them.
         threads: Of the encoder.
 
     Raises:
         UsageError: The encoder cannot be loaded.
     """
 
-    def __init__(self, most: int, *, threads: int) -> None:
+    def __init__(self, most: int | None, *, threads: int) -> None:
         self._most = most
         self._encoder = Encoder(MINILM, threads=threads)
 
-    def cosines(self, text: str, asked: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Asked sentence -> its cosine with each sentence of *text*."""
-        found = [sentence.text for sentence in sentences(text)]
+    def nearness(self, text: str, asked: Sequence[str]) -> dict[str, Nearness]:
+        """Of each asked sentence that is not empty, to *text*, which is not empty either."""
         said = [sentence for sentence in asked if sentence.strip()]
-        near = self._encoder.embed(said) @ self._encoder.embed(found).T
-        return dict(zip(said, near, strict=True))
+        vectors = self._encoder.embed([sentence.text for sentence in sentences(text)])
+        neighbours = vectors[:-1] + vectors[1:]
+        neighbours /= np.maximum(np.linalg.norm(neighbours, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        asked_for = self._encoder.embed(said)
+        near = asked_for @ vectors.T
+        best = np.hstack([near, asked_for @ neighbours.T]).max(axis=1)
+        return {one: Nearness(row, max(0.0, float(top))) for one, row, top in zip(said, near, best, strict=True)}
 
     def chosen(self, windows: Sequence[Window], near: NDArray[np.float32]) -> list[int]:
         """Places of the windows whose best sentence is nearest, in the document's order; the earlier at a tie."""

@@ -241,7 +241,7 @@ def add_support_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--modes", default=DOCUMENT, help="comma list of document, full, chunk-N (N tokens)")
     group.add_argument("--orders", action="store_true", help="judge the joined documents in four orders by importance")
     group.add_argument("--fidelity", choices=["ours", "release"], default="ours", help="how missing cells are merged")
-    group.add_argument("--threshold", type=float, default=Scoring().threshold, help="a number above it is supported")
+    group.add_argument("--threshold", type=float, help="a number above it is supported; the judge's own where not said")
     group.add_argument("--plan", action="store_true", help="say what the judge is asked and what it costs; ask nothing")
     group.add_argument("--run", metavar="RUN", help="keep verdicts in this folder, and find them there")
     add_cluster_arguments(group)  # type: ignore[arg-type]  # a group adds arguments as a parser does
@@ -278,12 +278,14 @@ def asked_of(arguments: argparse.Namespace, configured: Mapping[str, SupportJudg
     Raises:
         UsageError: No such judge or mode, or a threshold outside [0, 1).
     """
-    if not 0 <= arguments.threshold < 1:
+    if arguments.threshold is not None and not 0 <= arguments.threshold < 1:
         raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
     known = {**SHIPPED_SUPPORT_JUDGES, **configured}
     name, settings = named_support_judge(arguments.support, known)
     members = support_members(name, settings, known)
-    scoring = Scoring(arguments.fidelity, arguments.threshold, arguments.seed, arguments.resamples)
+    own = getattr(settings, "threshold", Scoring().threshold)
+    threshold = own if arguments.threshold is None else arguments.threshold
+    scoring = Scoring(arguments.fidelity, threshold, arguments.seed, arguments.resamples)
     return Asked(name, settings, members, prompts, modes_of(arguments.modes), arguments.orders, scoring)
 
 

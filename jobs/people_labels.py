@@ -15,7 +15,7 @@ from actors.support_judges import CHECKPOINT_VERSION
 from jobs.calling import identity
 from jobs.label_texts import LabelledText, labelled_texts, with_text
 from longform.judge_cards import SUPPORT_CHECKER
-from longform.judge_settings import SHIPPED_CHECKER
+from longform.judge_settings import CheckpointSupportJudge as Settings
 from longform.lexical_support import evidence
 from longform.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
 from longform.statistics import Estimate
@@ -28,17 +28,16 @@ Matrix = NDArray[np.float64]
 ReadMatrix = Callable[[Sequence[str], Sequence[str]], Matrix]
 """Documents, sentences -> numbers, shape (documents, sentences); NaN: unjudged."""
 
-_SCORING = Scoring(seed=1)
-
 
 def people_reach(
-    label_urls: Sequence[str], checkpoint: str, content: str, *, threads: int
+    label_urls: Sequence[str], judge: Settings, checkpoint: str, content: str, *, threads: int
 ) -> tuple[list[Reach], dict[str, Any]]:
     """
     Figures by data set of checker and cosine, each document apart (maximum over documents), and the checker's card.
 
     Args:
         label_urls: Benchmarks with people's labels.
+        judge: How the checkpoint is read, as it ships.
         checkpoint: The folder of the trained one.
         content: The hash that stands for it in the card.
         threads: Of each model.
@@ -47,16 +46,17 @@ def people_reach(
         UsageError: A benchmark has no labels of people.
     """
     texts = [(Benchmark(url), text) for url in label_urls for text in labelled_texts(Benchmark(url))]
-    settings = SHIPPED_CHECKER.model_copy(update={"model": checkpoint})
+    settings = judge.model_copy(update={"model": checkpoint})
+    scoring = Scoring(threshold=judge.threshold, seed=1)
     ways = {
         "checker": _by_checker(CheckpointSupportJudge(SUPPORT_CHECKER, settings, threads=threads)),
         "cosine": _by_cosine(Encoder(MINILM, threads=threads)),
     }
-    found = {name: _found(texts, read) for name, read in ways.items()}
+    found = {name: _found(texts, read, scoring) for name, read in ways.items()}
     rows = [row for name, one in found.items() for row in _rows(name, one)]
     card = support_card(
         judge=SUPPORT_CHECKER,
-        settings=identity(SHIPPED_CHECKER),
+        settings=identity(judge),
         version=f"checkpoint_support@{CHECKPOINT_VERSION}+{content}",
         found=found["checker"],
         summaries=[text.summary for _, text in texts],
@@ -66,16 +66,16 @@ def people_reach(
     return rows, card
 
 
-def _found(texts: Sequence[tuple[Benchmark, LabelledText]], read: ReadMatrix) -> dict[str, Any]:
+def _found(texts: Sequence[tuple[Benchmark, LabelledText]], read: ReadMatrix, scoring: Scoring) -> dict[str, Any]:
     cells = {}
     for benchmark, text in texts:
         documents = [document.text for document in with_text(benchmark.documents(text.haystack_id))]
         cells[DOCUMENT, text.summary.summary_id] = read(documents, text.sentences)
     summaries = [text.summary for _, text in texts]
     return {
-        "scoring": _SCORING._asdict(),
+        "scoring": scoring._asdict(),
         "data_sets": label_counts(summaries),
-        "grid": grid(summaries, cells, [DOCUMENT], _SCORING),
+        "grid": grid(summaries, cells, [DOCUMENT], scoring),
     }
 
 

@@ -6,8 +6,8 @@ Train the checker that ships: whether a passage supports a sentence, learned fro
 
 Pairs come from the documents of all BENCH. One document in ten is kept from training; pairs of these measure what was
 learned, beside the cosine of the packaged MiniLM. `--people` measures it on people's labels too, and makes the judge's
-card; the documents of LABELS are never trained on. `--kinds-left-out` trains once more for each kind of error, on a
-fifth of the pairs and without that kind. A stopped command goes on where it was.
+card; the documents of LABELS are never trained on. `--kinds-left-out` trains once more for each kind of error, on an
+eighth of the pairs and without that kind. A stopped command goes on where it was.
 
 Reads   documents of benchmarks; of LABELS the labels and summaries
 Writes  checker.safetensors (a low-rank change of the packaged MiniLM), checker.json (its hash and recipe),
@@ -20,47 +20,44 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.benchmark import Benchmark
 from actors.checker_training import MAX_TOKENS, CheckerTrainer, Recipe
 from actors.checkpoints import change_content
 from actors.encoder import MINILM, Encoder, model_path
 from actors.low_rank import write_checkpoint
 from jobs.cards import card_bytes
+from jobs.checker_corpus import Corpus, near, read_corpus, stated
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.people_labels import people_reach
 from longform.errors import UsageError
-from longform.keys import content_key, stable_seed
-from longform.metrics.balanced import Labelled, separation
-from longform.records import gold_documents
+from longform.judge_settings import SHIPPED_CHECKER
+from longform.keys import content_key
+from longform.metrics.balanced import Labelled, best_threshold, separation
 from longform.sentences import sentences
 from longform.training.checker_pairs import (
     SUPPORTED,
     UNSUPPORTED,
     CheckerPair,
+    Near,
     Stated,
     checker_pairs,
-    passages,
 )
 from longform.training.reach import INTERVALS, Reach, reach_of, reach_table
 
-VERSION = "1"
+VERSION = "3"
 """Changes with any change of the pairs, or of what is learned from them."""
 
-PAIRS = 20_000
+PAIRS = 24_000
 HELD_OUT_PAIRS = 3_000
-_HELD_OUT = 10
-"""One document in so many is kept from training, by the hash of its text."""
-
-_LEFT_OUT_SHARE = 5
+_LEFT_OUT_SHARE = 8
 _SEED = 1
 _HELD_OUT_SEED = 2
 
@@ -71,89 +68,6 @@ CHANGE, STATEMENT, REACH, CARD, CHECKPOINT = (
     "support-checker.json",
     "checkpoint",
 )
-
-
-class Corpus(NamedTuple):
-    """
-    Documents to train on and documents that are kept, name -> text.
-
-    Attributes:
-        groups: Name -> haystack.
-        statements: Haystack -> each insight's text, with the names of the documents that state it.
-    """
-
-    trained: dict[str, str]
-    kept: dict[str, str]
-    groups: dict[str, str]
-    statements: dict[str, list[tuple[str, frozenset[str]]]]
-
-    @property
-    def hash(self) -> str:
-        return content_key(sorted(self.trained), sorted(self.kept))
-
-
-def read_corpus(bench_urls: Sequence[str], people_urls: Sequence[str]) -> Corpus:
-    """
-    The documents of benchmarks, each text once, without those that people's labels are of.
-
-    Raises:
-        UsageError: Too few documents are left.
-    """
-    labelled = {text for url in people_urls for text, _ in _texts(url)}
-    trained: dict[str, str] = {}
-    kept: dict[str, str] = {}
-    groups: dict[str, str] = {}
-    for url in bench_urls:
-        for text, haystack_id in _texts(url):
-            name = content_key(text)
-            if text.strip() and text not in labelled and name not in groups:
-                groups[name] = haystack_id
-                (kept if stable_seed("kept", name) % _HELD_OUT == 0 else trained)[name] = text
-    if min(len({groups[name] for name in side}) for side in (trained, kept)) < 2:
-        raise UsageError(
-            f"{', '.join(bench_urls)}: expected documents of several haystacks to train on and to measure with, found "
-            f"{len(trained)} and {len(kept)} documents; name more benchmarks"
-        )
-    statements = {key: rows for url in bench_urls for key, rows in _statements(Benchmark(url)).items()}
-    return Corpus(trained, kept, groups, statements)
-
-
-def _statements(benchmark: Benchmark) -> dict[str, list[tuple[str, frozenset[str]]]]:
-    """Of the haystacks with a gold map."""
-    gold = gold_documents(benchmark.qrels)
-    rows = benchmark.folder.read("documents", columns=["doc_id", "text"]).to_pylist() if gold else []
-    names = {row["doc_id"]: content_key(row["text"]) for row in rows}
-    return {
-        haystack_id: [
-            (target.text, frozenset(names[doc_id] for doc_id in gold[target.target_id]))
-            for target in benchmark.haystack_targets(haystack_id)
-            if target.target_id in gold
-        ]
-        for haystack_id in benchmark.haystack_ids
-        if gold
-    }
-
-
-def stated(corpus: Corpus, *, threads: int) -> list[Stated]:
-    """Each insight beside the nearest passage of each document that is trained on, in its haystack."""
-    encoder = Encoder(MINILM, threads=threads)
-    found = []
-    for name, text in corpus.trained.items():
-        statements = corpus.statements.get(corpus.groups[name], [])
-        parts = passages(text)
-        if statements and parts:
-            near = encoder.embed([said for said, _ in statements]) @ encoder.embed(parts).T
-            best = near.argmax(axis=1)
-            found += [
-                Stated(name, parts[place], said, name in stating)
-                for (said, stating), place in zip(statements, best, strict=True)
-            ]
-    return found
-
-
-def _texts(url: str) -> list[tuple[str, str]]:
-    rows = Benchmark(url).folder.read("documents", columns=["text", "haystack_id"]).to_pylist()
-    return [(row["text"], row["haystack_id"]) for row in rows]
 
 
 class CheckerRun:
@@ -194,19 +108,44 @@ class CheckerRun:
         return self._probabilities("all", self._n_pairs, without=())
 
     def without(self, kind: str) -> NDArray[np.float64]:
-        """The same of a training without errors of *kind*, on a fifth of the pairs."""
+        """The same of a training without errors of *kind*, on an eighth of the pairs."""
         return self._probabilities(f"without {kind}", self._n_pairs // _LEFT_OUT_SHARE, without=(kind,))
+
+    @cached_property
+    def threshold(self) -> float:
+        """Of the judge that ships: what tells held-out pairs apart best."""
+        supported = np.array([pair.supported for pair in self.held_out])
+        return round(best_threshold(_judged(self.trained(), self.cosine), supported), 2)
+
+    @cached_property
+    def cosine(self) -> NDArray[np.float64]:
+        """Of the held-out pairs."""
+        return pair_cosines(self.held_out, threads=self._threads)
 
     @cached_property
     def _stated(self) -> list[Stated]:
         return stated(self._corpus, threads=self._threads)
+
+    @cached_property
+    def _near(self) -> list[Near]:
+        """Kept beside the trainings: it takes as long as one of them."""
+        file = self._out / "measured" / f"near-{content_key(VERSION, self._corpus.hash)}.json"
+        if not file.is_file():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _write(
+                file.with_suffix(".part"), [list(one) for one in near(self._corpus, seed=_SEED, threads=self._threads)]
+            )
+            file.with_suffix(".part").rename(file)
+        return [Near(*one) for one in json.loads(file.read_text(encoding="utf-8"))]
 
     def _probabilities(self, name: str, n_pairs: int, *, without: Sequence[str]) -> NDArray[np.float64]:
         folder = self._out / "measured" / content_key(self.recipe, name)
         file = folder / "probabilities.npy"
         if not file.is_file():
             trained, groups = self._corpus.trained, self._corpus.groups
-            pairs = checker_pairs(trained, n_pairs, seed=_SEED, groups=groups, stated=self._stated, without=without)
+            pairs = checker_pairs(
+                trained, n_pairs, seed=_SEED, groups=groups, stated=self._stated, near=self._near, without=without
+            )
             trainer = CheckerTrainer(self._recipe, threads=self._threads)
             change = trainer.fit(pairs, folder, said=partial(_say, name))
             from safetensors.torch import save_file
@@ -247,18 +186,24 @@ def pair_cosines(pairs: Sequence[CheckerPair], *, threads: int) -> NDArray[np.fl
     return np.array(found)
 
 
-def pair_reach(run: CheckerRun, *, left_out: bool, threads: int) -> list[Reach]:
+def pair_reach(run: CheckerRun, *, left_out: bool) -> list[Reach]:
     """AUROC on held-out pairs: all, and each kind of error against all supported; checker and cosine."""
-    numbers = {"checker": run.trained(), "cosine": pair_cosines(run.held_out, threads=threads)}
+    numbers = {"checker": _judged(run.trained(), run.cosine), "cosine": run.cosine}
     rows = []
     for name, probability in numbers.items():
         fitted = "pairs of other documents" if name == "checker" else "nothing"
         rows += [_auroc(run.held_out, probability, name, kind, fitted) for kind in ("all", *UNSUPPORTED)]
     if left_out:
         for kind in UNSUPPORTED:
-            fitted = f"pairs of other documents without {kind}, a fifth as many"
-            rows.append(_auroc(run.held_out, run.without(kind), "checker", kind, fitted))
+            fitted = f"pairs of other documents without {kind}, an eighth as many"
+            rows.append(_auroc(run.held_out, _judged(run.without(kind), run.cosine), "checker", kind, fitted))
     return [row for row in rows if row is not None]
+
+
+def _judged(probability: NDArray[np.float64], cosine: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the judge that ships makes of a pair's two numbers."""
+    share = SHIPPED_CHECKER.cosine_share
+    return (1 - share) * probability + share * cosine
 
 
 def _auroc(
@@ -289,19 +234,20 @@ def train_checker(
     """Train, measure and write; what an earlier command of the same recipe finished is taken as it is."""
     out.mkdir(parents=True, exist_ok=True)
     run = CheckerRun(read_corpus(bench_urls, people_urls), n_pairs, out, threads=threads)
-    rows = pair_reach(run, left_out=left_out, threads=threads)
+    rows = pair_reach(run, left_out=left_out)
     checkpoint = run.write_checkpoint()
     content = change_content(out / CHANGE)
     if people_urls:
-        reached, card = people_reach(people_urls, str(checkpoint), content, threads=threads)
+        settings = SHIPPED_CHECKER.model_copy(update={"threshold": run.threshold})
+        reached, card = people_reach(people_urls, settings, str(checkpoint), content, threads=threads)
         rows += reached
         (out / CARD).write_bytes(card_bytes(card))
-    _write(out / STATEMENT, {"content": content, "recipe": run.recipe})
+    _write(out / STATEMENT, {"content": content, "threshold": run.threshold, "recipe": run.recipe})
     _write(out / REACH, {"content": content, "rows": [row._asdict() for row in rows]})
     return rows
 
 
-def _write(file: Path, content: Mapping[str, Any]) -> None:
+def _write(file: Path, content: Any) -> None:
     file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

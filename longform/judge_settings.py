@@ -109,12 +109,13 @@ class CheckpointSupportJudge(Strict):
 
     kind: Literal["checkpoint"]
     model: str  # a hub name, a folder, package:NAME, s3://, or shipped:checker
-    family: Literal["classifier", "flan_t5"] = "classifier"
+    family: Literal["classifier", "word_classifier", "flan_t5"] = "classifier"  # what it says, and of what
     supported_label: int | None = Field(None, ge=0)  # classifier: the output that means supported; null: by its label
     prefix: str = ""  # before each document, as the checkpoint was trained
     joined: Literal["pair", "eos"] = "pair"  # of a classifier, as it was trained; MiniCheck's put one eos token between
     chunk_tokens: int | None = Field(None, gt=0)  # of the document; null: what the model's window leaves
     best_windows: int | None = Field(None, gt=0)  # score those nearest in meaning to the sentence; null: all of them
+    cosine_share: float = Field(0, ge=0, lt=1)  # of the probability: the nearest sentence's cosine, packaged encoder
     precision: Literal["float32", "bfloat16"] = "float32"  # of the arithmetic; bfloat16 is faster where it is built in
     batch_tokens: int = Field(16384, gt=0)  # padded tokens of one forward pass
     threshold: float = Field(0.5, gt=0, lt=1)
@@ -136,7 +137,15 @@ def mean_scale(judge: SupportJudge) -> str | None:
     return f"mean of {' and '.join(judge.of)}" if isinstance(judge, MeanSupportJudge) else None
 
 
-SHIPPED_CHECKER = CheckpointSupportJudge(kind="checkpoint", model="shipped:checker", chunk_tokens=96, best_windows=4)
+SHIPPED_CHECKER = CheckpointSupportJudge(
+    kind="checkpoint",
+    model="shipped:checker",
+    family="word_classifier",
+    chunk_tokens=96,
+    best_windows=4,
+    cosine_share=0.6,
+    threshold=0.77,
+)
 """The checker that ships, read as its card was measured; `longform train checker` re-makes it."""
 
 SHIPPED_SUPPORT_JUDGES: Mapping[str, LocalSupportJudge] = {

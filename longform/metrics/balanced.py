@@ -106,6 +106,27 @@ def balanced_accuracy(
     return bootstrap(columns, clusters, _mean_recall, n=len(numbers), seed=seed, resamples=resamples)
 
 
+def best_threshold(numbers: Array, supported: NDArray[np.bool_]) -> float:
+    """
+    The number above which to say supported for the largest balanced accuracy; both of shape (items,).
+
+    It lies half-way between two numbers; of several that are best it is the lowest.
+
+    Raises:
+        ValueError: There are not two classes.
+    """
+    if supported.all() or not supported.any():
+        raise ValueError(f"expected supported and unsupported items, got {len(supported)} of one class or none")
+    order = np.argsort(numbers, kind="stable")
+    ordered, right = numbers[order], supported[order]
+    below = np.cumsum(~right) / (~right).sum() - np.cumsum(right) / right.sum()
+    between = np.flatnonzero(np.diff(ordered))
+    if not len(between):
+        return float(ordered[0])
+    place = between[below[between].argmax()]
+    return float((ordered[place] + ordered[place + 1]) / 2)
+
+
 def _mean_recall(sums: Array) -> Array:
     recalls: Array = (sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]) / 2
     return recalls

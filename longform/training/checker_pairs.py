@@ -11,7 +11,7 @@ sentence, and a part of the supported pairs has the same changed sentence on bot
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from typing import NamedTuple
@@ -29,13 +29,17 @@ SUPPORTED = ("sentence", "deletion", "merge")
 STATEMENT = "statement"
 """The kind of a supported pair whose sentence is a known statement in words of its own."""
 
+NEAR = "near"
+"""The kind of a pair whose likeness is learned."""
+
 PASSAGE_WORDS = 70
-_SENTENCE_WORDS = range(6, 46)
+SENTENCE_WORDS = range(6, 46)
 _IN_PASSAGE = 0.2
 """Share of errors that stand in the passage, and of supported sentences that were changed on both sides."""
 
 _SPEAKER = re.compile(r"^\[[^\[\]]{1,30}\]:? ")
 _STATED_SHARE = 1 / 6
+_NEAR_SHARE = 0.3
 _STOCK_DOCUMENTS = 12
 _TRIES = 40
 
@@ -59,6 +63,7 @@ class CheckerPair(NamedTuple):
     supported: bool
     kind: str
     wrong: tuple[bool, ...]
+    likeness: float | None = None  # learned in the place of `supported` where nobody knows that; then `wrong` is empty
 
 
 class Stated(NamedTuple):
@@ -68,6 +73,15 @@ class Stated(NamedTuple):
     passage: str
     text: str
     supported: bool  # whether the document is known to state it
+
+
+class Near(NamedTuple):
+    """A sentence of one document and a passage of another of the same group, and how near they are in meaning."""
+
+    document: str  # of the passage
+    passage: str
+    text: str
+    likeness: float  # from 0 to 1
 
 
 class _Source(NamedTuple):
@@ -84,6 +98,7 @@ def checker_pairs(
     seed: int,
     groups: Mapping[str, str],
     stated: Sequence[Stated] = (),
+    near: Sequence[Near] = (),
     without: Collection[str] = (),
 ) -> list[CheckerPair]:
     """
@@ -96,6 +111,8 @@ def checker_pairs(
         groups: Name -> what documents about the same thing share: a sentence of another document is one of another
             group.
         stated: Statements whose support a gold map knows; where there are some, a sixth of the pairs is made of them.
+        near: What is nearly said elsewhere; where there is some, three in ten of the pairs are of it, of `kind` `NEAR`,
+            their likenesses spread evenly from 0 to 1 as far as there are such.
         without: Kinds of `UNSUPPORTED` that are not made.
 
     Raises:
@@ -109,12 +126,26 @@ def checker_pairs(
     if len({source.group for source in sources}) < 2:
         raise ValueError(f"expected documents of two groups with sentences, got {len(sources)} of one or none")
     known = [[one for one in stated if one.supported is answer] for answer in (True, False)]
-    return [_pair(sources, known, kinds, stable_seed("checker pair", seed, number)) for number in range(n)]
+    made = [_pair(sources, known, kinds, stable_seed("checker pair", seed, number)) for number in range(n)]
+    if near:
+        rng = np.random.default_rng(stable_seed("near pairs", seed))
+        places = rng.permutation(n)[: int(_NEAR_SHARE * n)].tolist()
+        for place, pair in zip(places, _near_pairs(near, len(places), rng), strict=True):
+            made[place] = pair
+    return made
+
+
+def _near_pairs(near: Sequence[Near], n: int, rng: np.random.Generator) -> Iterator[CheckerPair]:
+    ordered = sorted(near, key=lambda one: one.likeness)
+    drawn = np.searchsorted([one.likeness for one in ordered], rng.random(n)) + rng.integers(-3, 4, size=n)
+    for place in np.clip(drawn, 0, len(ordered) - 1).tolist():
+        one = ordered[place]
+        yield CheckerPair(one.document, one.passage, one.text, one.likeness > 0.5, NEAR, (), one.likeness)
 
 
 def _source(name: str, group: str, text: str) -> _Source:
     found = [_SPEAKER.sub("", sentence.text) for sentence in sentences(text)]
-    usable = [place for place, sentence in enumerate(found) if len(sentence.split()) in _SENTENCE_WORDS]
+    usable = [place for place, sentence in enumerate(found) if len(sentence.split()) in SENTENCE_WORDS]
     return _Source(name, group, found, usable)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from actors.checkpoint_support_judge import TOO_LONG, CheckpointSupportJudge
-from actors.encoder import MINILM
+from actors.encoder import MINILM, Encoder
 from longform.errors import UsageError
 from longform.judge_settings import CheckpointSupportJudge as Settings
 from longform.sentences import sentences
@@ -78,6 +78,7 @@ KINDS = {
     "prefix": (save_bert, {"n_labels": 2}, {"prefix": "bad deed: "}),
     "byte level": (save_byte_level, {}, {}),
     "byte level, eos and prefix": (save_byte_level, {}, {"joined": "eos", "prefix": "fed: "}),
+    "words": (save_bert, {"n_labels": 1, "of_words": True}, {"family": "word_classifier"}),
     "flan_t5": (save_t5, {}, {"family": "flan_t5", "prefix": "bad deed: "}),
     "flan_t5 without prefix": (save_t5, {}, {"family": "flan_t5"}),
 }
@@ -199,6 +200,9 @@ def test_a_weight_that_is_no_number_is_no_verdict(folder: Path) -> None:
         pytest.param({"n_labels": 2}, {"supported_label": 2}, "has 2 outputs", id="no-such-output"),
         pytest.param({"n_labels": 2}, {"chunk_tokens": 60}, "expected at most", id="chunks-beyond-the-window"),
         pytest.param({"n_labels": 2}, {"joined": "eos"}, "end-of-sequence", id="no-eos"),
+        pytest.param(
+            {"n_labels": 2, "of_words": True}, {"family": "word_classifier"}, "found 2 outputs", id="words-of-two"
+        ),
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused(
@@ -275,3 +279,28 @@ def test_fewer_bits_are_near_the_full_number(folder: Path) -> None:
     assert [value for value in reduced if value is not None] == pytest.approx(
         [value for value in full if value is not None], abs=0.05
     )
+
+
+def test_the_odds_of_a_sentence_are_one_over_the_sum_of_its_words_odds_to_be_wrong(folder: Path) -> None:
+    made = judge(save_bert(folder / "words mean", n_labels=1, of_words=True), family="word_classifier")
+    tokens = made._scorer.tokenizer(TEXT, SENTENCE, return_tensors="pt")
+    of_sentence = [at for at, side in enumerate(tokens.sequence_ids(0)) if side == 1]
+    logits = made._scorer._model(**tokens).logits[0, of_sentence, 0].tolist()
+    odds = 1 / sum(exp(logit) for logit in logits)
+    assert made.judge([SupportGroup("t", TEXT, (SENTENCE,))])[0][0].probability == pytest.approx(odds / (1 + odds))
+
+
+def test_a_share_of_the_probability_is_how_near_the_nearest_sentences_are(folder: Path) -> None:
+    """A sentence said word for word has a cosine of 1; one put together from two neighbours is near their sum."""
+    model = save_bert(folder / "near", n_labels=1)
+    asked = ("A cab fed a bee!", "The bank cut the rate. A cab fed a bee!", "Did a dead cab fade in the bank?")
+    group = [SupportGroup("t", LONG, asked)]
+    plain, mixed = (judge(model, cosine_share=share).judge(group)[0] for share in (0, 0.25))
+    cosines = [(b.probability - 0.75 * a.probability) / 0.25 for a, b in zip(plain, mixed, strict=True)]
+    vectors = Encoder(MINILM, threads=1)
+    sentence, one, two = (vectors.embed([text])[0] for text in (asked[1], "The bank cut the rate.", asked[0]))
+    assert cosines[0] == pytest.approx(1, abs=1e-5)
+    assert cosines[1] == pytest.approx(sentence @ (one + two) / float(((one + two) ** 2).sum() ** 0.5), abs=1e-4)
+    assert cosines[1] > max(sentence @ one, sentence @ two)
+    assert cosines[2] < 0.9
+    assert [a.chunk_index for a in plain] == [b.chunk_index for b in mixed]

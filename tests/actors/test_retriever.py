@@ -310,7 +310,7 @@ def test_queries_and_their_subtopics_are_embedded_in_one_batch(
 @STATEMENT_RETRIEVERS
 def test_the_encoder_of_statement_retrievers_is_checked(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     checked: list[str] = []
-    monkeypatch.setattr("actors.retriever.check", checked.append)
+    monkeypatch.setattr("actors.retriever.check_checkpoint", checked.append)
     check_loadable(experiment({"bm25": RETRIEVERS["bm25"], name: RETRIEVERS[name]}))
     assert checked == [MINILM]
 

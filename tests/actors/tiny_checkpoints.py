@@ -27,10 +27,12 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MARKS = ".!?:"
 
 
-def save_bert(folder: Path, *, n_labels: int, labels: Sequence[str] | None = None, eos: bool = False) -> str:
-    """A cross-encoder of 64 positions; equal weights for equal *n_labels*."""
+def save_bert(
+    folder: Path, *, n_labels: int, labels: Sequence[str] | None = None, eos: bool = False, of_words: bool = False
+) -> str:
+    """A cross-encoder of 64 positions, of pairs or of their tokens; equal weights for equal arguments."""
     import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+    from transformers import BertConfig, BertForSequenceClassification, BertForTokenClassification, BertTokenizerFast
 
     torch.manual_seed(0)
     folder.mkdir()
@@ -50,7 +52,8 @@ def save_bert(folder: Path, *, n_labels: int, labels: Sequence[str] | None = Non
     )
     if labels:
         config.id2label = dict(enumerate(labels))
-    BertForSequenceClassification(config).save_pretrained(folder)
+    kind = BertForTokenClassification if of_words else BertForSequenceClassification
+    kind(config).save_pretrained(folder)
     return str(folder)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.calibrate import main
-from jobs.calibrate_support import modes_of, named_support_judge, support_members
+from jobs.calibrate_support import add_support_arguments, asked_of, modes_of, named_support_judge, support_members
 from jobs.calling import identity, support_identity
 from jobs.cards import judge_version
 from jobs.check import SEPARATOR
@@ -27,6 +28,7 @@ from longform.judge_settings import (
     OfflineSupportJudge,
     SupportJudge,
 )
+from longform.meta_evaluation import Scoring
 from longform.records import Document
 
 BRIDGE = "The council voted to rebuild the Alder Street bridge. The works will cost 3.4 million euros."
@@ -273,3 +275,14 @@ def test_shipped_card_is_what_the_offline_judge_reaches(
         assert now["held_out"] == then["held_out"]
         for measure in ("balanced_accuracy", "auroc"):
             assert now[measure] == pytest.approx(then[measure], abs=1e-6)
+
+
+@pytest.mark.parametrize(("said", "threshold"), [([], SHIPPED_CHECKER.threshold), (["--threshold", "0.2"], 0.2)])
+def test_a_judge_is_measured_at_its_own_threshold_where_none_is_said(said: list[str], threshold: float) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--support")
+    parser.add_argument("--resamples", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    add_support_arguments(parser)
+    asked = asked_of(parser.parse_args(["--support", "checker", *said]), {}, None)
+    assert asked.scoring.threshold == threshold != Scoring().threshold

@@ -6,12 +6,14 @@ import pytest
 
 from longform.haystack_writer import write_haystack
 from longform.training.checker_pairs import (
+    NEAR,
     OTHER_DOCUMENT,
     PASSAGE_WORDS,
     STATEMENT,
     SUPPORTED,
     UNSUPPORTED,
     CheckerPair,
+    Near,
     Stated,
     checker_pairs,
     passages,
@@ -106,3 +108,18 @@ def test_documents_of_one_group_are_not_enough(corpus: dict[str, tuple[str, str]
     name, (text, _) = next(iter(corpus.items()))
     with pytest.raises(ValueError, match="two groups"):
         checker_pairs({name: text}, 3, seed=1, groups={name: "one"})
+
+
+def test_what_is_nearly_said_takes_three_in_ten_with_likenesses_spread_evenly(
+    corpus: dict[str, tuple[str, str]],
+) -> None:
+    """Of likenesses that are mostly low; all other pairs stay as they are without."""
+    near = [Near("a", f"passage {n}", "A sentence of six words here.", (n / 999) ** 4) for n in range(1000)]
+    pairs, plain = made(corpus, near=near), made(corpus)
+    found = [pair for pair in pairs if pair.kind == NEAR]
+    assert len(found) == 3 * N // 10
+    quarters = Counter(int(4 * min(pair.likeness or 0.0, 0.999)) for pair in found)
+    assert min(quarters.values()) > len(found) / 8
+    assert all(pair.supported == ((pair.likeness or 0.0) > 0.5) and not pair.wrong for pair in found)
+    others = [(a, b) for a, b in zip(pairs, plain, strict=True) if a.kind != NEAR]
+    assert all(a == b and a.likeness is None for a, b in others)
