@@ -59,7 +59,8 @@ def _seconds(folder: Path, bench_url: str, model: str, *, workers: int) -> float
     experiment = read_experiment("positional_bias", [f"support_judges={{checker: {judge}}}"])
     made = prepared(run, benchmark, "checker")
     calling = Calling("bench", ledger=str(folder / "ledger"))
-    stage = check_stage(run, bench_url, experiment, "checker", calling=calling, threads=1)
+    judge = experiment.support_judges["checker"]
+    stage = check_stage(run, bench_url, experiment, "checker", judge, calling=calling, threads=1)
     timed = replace(stage, make_worker=_timed(stage.make_worker, str(clocks), workers))
     tasks = check_tasks(run, "checker", made.wanted, made.infos, benchmark)
     run_stage(run, timed, len(made.wanted), tasks, cluster=Cluster(address=None, workers=workers))

@@ -47,7 +47,8 @@ def check(*, address: str, workers: int, url: str, bench_url: str, model: str, s
     experiment = read_experiment("positional_bias", [f"support_judges={{checker: {settings}}}"])
     made = prepared(run, benchmark, "checker")
     calling = Calling("test", ledger=f"{url}-ledger")
-    stage = check_stage(run, bench_url, experiment, "checker", calling=calling, threads=1)
+    judge = experiment.support_judges["checker"]
+    stage = check_stage(run, bench_url, experiment, "checker", judge, calling=calling, threads=1)
     if seen is not None:
         stage = replace(stage, make_worker=noting(stage.make_worker, str(seen)))
     tasks = check_tasks(run, "checker", made.wanted, made.infos, benchmark)
