@@ -133,9 +133,10 @@ class CheckpointScorer:
                 f"word_classifier has; found {outputs} outputs and the inputs {self.tokenizer.model_input_names}"
             )
 
+        end = self.tokenizer.sep_token_id  # unknown words are words
+
         def read(batch: Mapping[str, Any]) -> Any:
-            special = self._torch.isin(batch["input_ids"], self._torch.tensor(self.tokenizer.all_special_ids))
-            of_sentence = (batch["token_type_ids"] == 1) & ~special
+            of_sentence = (batch["token_type_ids"] == 1) & (batch["input_ids"] != end)
             return supported_logits(self._model(**batch).logits[..., 0], of_sentence).sigmoid()
 
         return read

@@ -281,13 +281,15 @@ def test_fewer_bits_are_near_the_full_number(folder: Path) -> None:
     )
 
 
-def test_the_odds_of_a_sentence_are_one_over_the_sum_of_its_words_odds_to_be_wrong(folder: Path) -> None:
-    made = judge(save_bert(folder / "words mean", n_labels=1, of_words=True), family="word_classifier")
-    tokens = made._scorer.tokenizer(TEXT, SENTENCE, return_tensors="pt")
+@pytest.mark.parametrize("sentence", [SENTENCE, "A bee § fed.", "§"])
+def test_the_odds_of_a_sentence_are_one_over_the_sum_of_its_words_odds_to_be_wrong(folder: Path, sentence: str) -> None:
+    """Of words that the model does not know, too."""
+    made = judge(save_bert(folder / f"words mean {sentence}", n_labels=1, of_words=True), family="word_classifier")
+    tokens = made._scorer.tokenizer(TEXT, sentence, return_tensors="pt")
     of_sentence = [at for at, side in enumerate(tokens.sequence_ids(0)) if side == 1]
     logits = made._scorer._model(**tokens).logits[0, of_sentence, 0].tolist()
     odds = 1 / sum(exp(logit) for logit in logits)
-    assert made.judge([SupportGroup("t", TEXT, (SENTENCE,))])[0][0].probability == pytest.approx(odds / (1 + odds))
+    assert made.judge([SupportGroup("t", TEXT, (sentence,))])[0][0].probability == pytest.approx(odds / (1 + odds))
 
 
 def test_a_share_of_the_probability_is_how_near_the_nearest_sentences_are(folder: Path) -> None:
