@@ -25,9 +25,9 @@ from longform.keys import content_key
 from longform.model_settings import ChatSettings
 from longform.prices import FREE
 from longform.strict import Strict
-from longform.support_judging import SupportGroup, SupportVerdict
+from longform.support_judging import SupportVerdict
 from serve.engine import Work
-from serve.judge_workers import SupportItem, card_fields, support_card
+from serve.judge_workers import SupportItem, card_fields, support_card, support_groups
 from serve.settings import ServedChat, ServedSupport
 
 _T = TypeVar("_T")
@@ -157,10 +157,7 @@ class ChatSupportWorker:
         return [(item["document"], sentence) for sentence in item["sentences"]]
 
     def run(self, units: list[Any]) -> list[Work]:
-        groups: dict[str, list[str]] = {}
-        for document, sentence in units:
-            groups.setdefault(document, []).append(sentence)
-        asked = [SupportGroup(document, document, tuple(sentences)) for document, sentences in groups.items()]
+        asked = support_groups(units)
         judged = self._loop.run(self._judge.judge(asked))
         calls, made = self._calls.taken(), self._made.taken()
         found = {

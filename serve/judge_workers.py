@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -102,10 +102,7 @@ class SupportWorker:
         return [(item["document"], sentence) for sentence in item["sentences"]]
 
     def run(self, units: list[Any]) -> list[Work]:
-        groups: dict[str, list[str]] = {}
-        for document, sentence in units:
-            groups.setdefault(document, []).append(sentence)
-        asked = [SupportGroup(document, document, tuple(sentences)) for document, sentences in groups.items()]
+        asked = support_groups(units)
         found = asyncio.run(self._answers(asked))  # in the batch's thread, which has no loop of its own
         return [_support_work(unit, found[unit[0], unit[1]]) for unit in units]
 
@@ -206,6 +203,14 @@ def _imported(name: str, settings: ServedOther) -> Any:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise UsageError(f"judge {name!r}: cannot import {settings.make}: {error}") from error
+
+
+def support_groups(units: Sequence[Sequence[str]]) -> list[SupportGroup]:
+    """(document, sentence) pairs, the sentences of one document together."""
+    groups: dict[str, list[str]] = {}
+    for document, sentence in units:
+        groups.setdefault(document, []).append(sentence)
+    return [SupportGroup(document, document, tuple(sentences)) for document, sentences in groups.items()]
 
 
 def support_card(settings: ServedSupport, version: str) -> str | None:
