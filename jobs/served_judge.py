@@ -95,9 +95,18 @@ async def judged(client: ServedClient, judge: str, pairs: Sequence[tuple[str, st
     return [found[pair] for pair in pairs]
 
 
-def judge_pairs(pairs: str, out: str, address: Address, *, workers: int) -> dict[str, Any]:
+def judge_pairs(
+    pairs: str, out: str, address: Address, *, workers: int, ask: type[AskJudge] = AskJudge
+) -> dict[str, Any]:
     """
     Ask about all *pairs* and write what came back; counts of it.
+
+    Args:
+        pairs: A file of JSON lines, or a folder of Parquet.
+        out: A folder that is not there yet.
+        address: Of the judge.
+        workers: How many ask.
+        ask: What each of them does with a batch.
 
     Raises:
         UsageError: The pairs lack a column, or *out* is taken.
@@ -117,7 +126,7 @@ def judge_pairs(pairs: str, out: str, address: Address, *, workers: int) -> dict
         asyncio.run(judged(address.client(), address.judge, [(first["document"], first["sentence"])]))
     pool = ActorPoolStrategy(size=workers, max_concurrent_calls_per_actor=_REQUESTS_IN_FLIGHT)
     dataset.repartition(target_num_rows_per_block=_PAIRS_A_REQUEST).map_batches(
-        AskJudge,
+        ask,
         fn_constructor_kwargs={"address": address},
         batch_size=_PAIRS_A_REQUEST,
         batch_format="pyarrow",

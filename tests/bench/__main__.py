@@ -33,6 +33,7 @@ _BENCHMARKS = (
     "retrieval",
     "serve_batching",
     "serve_load",
+    "served_pairs",
     "support",
 )
 _ON_DEMAND = ("checker_curve", "pool_grid")

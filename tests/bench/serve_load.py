@@ -13,12 +13,16 @@ from statistics import median
 
 from tests.bench.measure import Figure, Spread
 from tests.bench.served_load import (
+    Ask,
     closed_loop,
     deploy,
+    deploy_encoder,
+    embedded,
     kill,
     on_serve,
     open_loop,
     patient,
+    plain,
     rate,
     replicas_until,
     until_quick,
@@ -49,19 +53,24 @@ def figures() -> list[Figure]:
     )
     try:
         with on_serve() as url:
-            return [_callers(url), *_overload(url), _killed(url), _redeployed(url), _scaled(url)]
+            return [*_callers(url), *_overload(url), _killed(url), _redeployed(url), _scaled(url)]
     finally:
         ray.shutdown()
 
 
-def _callers(url: str) -> Figure:
+def _callers(url: str) -> list[Figure]:
     deploy(unit_s=_UNIT_S)
+    paced = _many_and_few(url, plain, f"one replica of {1 / _UNIT_S:g} requests/s")
+    deploy_encoder()
+    return [paced, _many_and_few(url, embedded, "one replica of MiniLM, a text of forty words a request")]
+
+
+def _many_and_few(url: str, ask: Ask, note: str) -> Figure:
     many, few = [], []
     for _ in range(_ROUNDS):
-        few.append(asyncio.run(rate(url, callers=_FEW, seconds=_WINDOW_S)))
-        many.append(asyncio.run(rate(url, callers=_MANY, seconds=_WINDOW_S)))
+        few.append(asyncio.run(rate(url, callers=_FEW, seconds=_WINDOW_S, ask=ask)))
+        many.append(asyncio.run(rate(url, callers=_MANY, seconds=_WINDOW_S, ask=ask)))
     ratio = Spread.of([ours / reference for ours, reference in zip(many, few, strict=True)])
-    note = f"one replica of {1 / _UNIT_S:g} requests/s"
     name = f"Serving, {_MANY} callers against {_FEW}"
     return Figure(name, median(many), median(few), "requests/s", ratio, 0.8, note)
 
@@ -107,6 +116,7 @@ def _scaled(url: str) -> Figure:
         "target_ongoing_requests": 4,
         "upscale_delay_s": 0,
         "downscale_delay_s": 1,
+        "metrics_interval_s": 1,
         "look_back_period_s": 2,
     }
     deploy(unit_s=_UNIT_S, autoscaling_config=scaling)

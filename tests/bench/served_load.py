@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
+from actors.encoder import MINILM
 from actors.served_client import ServedClient, over_http
 from longform.errors import LongformError
 
@@ -21,6 +22,7 @@ DEPLOYMENT = "judges-paced"
 _APPLICATION = "load"
 _TEXT_TOKENS = 10  # what an item below is counted as
 _BATCH = 4  # units of one batch
+_FORTY_WORDS = "the council heard that the old bridge needs new bearings before winter and " * 3
 _QUICK_S = 2.0
 """An answer that took no longer waited behind nothing much."""
 
@@ -73,6 +75,16 @@ def deploy(*, unit_s: float, waiting: int = 1000, **options: Any) -> None:
     serve.run(made, name=_APPLICATION, route_prefix="/")
 
 
+def deploy_encoder() -> None:
+    """One replica of the packaged encoder; the present application is replaced."""
+    from ray import serve
+
+    from serve.deployments import application
+
+    encoder = {"model": MINILM, "batching": {"cache_entries": 0}}
+    serve.run(application({"embeddings": {"minilm": encoder}}, {}), name=_APPLICATION, route_prefix="/")
+
+
 def n_running() -> int:
     """Replicas of the judge."""
     from ray import serve
@@ -88,14 +100,26 @@ def item() -> dict[str, str]:
 
 # ---------------------------------------------------------------- callers
 
+Ask = Callable[[aiohttp.ClientSession, str], Awaitable[Answer]]
+"""One request to the application at a URL."""
+
 
 async def plain(session: aiohttp.ClientSession, url: str) -> Answer:
-    """One request, asked once."""
+    """One request to the paced judge, asked once."""
+    return await _asked(session, f"{url}/v1/judge", {"items": [item()]})
+
+
+async def embedded(session: aiohttp.ClientSession, url: str) -> Answer:
+    """One request for the vector of a text of some forty words, asked once."""
+    return await _asked(session, f"{url}/v1/embeddings", {"input": f"{uuid.uuid4().hex} {_FORTY_WORDS}"})
+
+
+async def _asked(session: aiohttp.ClientSession, address: str, request: dict[str, Any]) -> Answer:
     started = time.monotonic()
     try:
-        async with session.post(f"{url}/v1/judge", json={"items": [item()]}) as response:
-            body = await response.json() if response.status == 200 else None
-            place = body and body["results"][0]["verdicts"][0]["answer"]
+        async with session.post(address, json=request) as response:
+            body = await response.json() if response.status == 200 else {}
+            place = body["results"][0]["verdicts"][0]["answer"] if "results" in body else None
             return Answer(response.status, response.headers.get("Retry-After"), place, time.monotonic() - started)
     except (aiohttp.ClientError, TimeoutError, OSError):
         return Answer(0, None, None, time.monotonic() - started)
@@ -114,14 +138,14 @@ async def closed_loop(url: str, *, callers: int, until: Callable[[], bool]) -> l
     return found
 
 
-async def rate(url: str, *, callers: int, seconds: float) -> float:
+async def rate(url: str, *, callers: int, seconds: float, ask: Ask = plain) -> float:
     """Requests answered a second, after as long a start."""
     began = time.monotonic()
     times: list[float] = []
 
     async def caller(session: aiohttp.ClientSession) -> None:
         while time.monotonic() - began < 2 * seconds:
-            answer = await plain(session, url)
+            answer = await ask(session, url)
             if answer.status == 200:
                 times.append(time.monotonic() - began)
 

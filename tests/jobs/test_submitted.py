@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
 import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 import yaml
 
@@ -24,13 +16,12 @@ from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
+from tests.head import ROOT, Head, running_head
 from tests.jobs.killing import until
 from tests.jobs.run_content import TABLES, sorted_content
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
-RAY = Path(sys.executable).with_name("ray")
 LARGEST_UPLOAD_BYTES = 13_000_000  # 8 MiB of them are what the shipped checker may have
 EXPERIMENT = {
     "name": "submitted",
@@ -53,87 +44,15 @@ EXPERIMENT = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Head:
-    """A cluster of one machine: where jobs are sent, and where it keeps its files."""
-
-    address: str
-    folder: Path
-
-    def submit(self, *arguments: str, submission_id: str) -> subprocess.CompletedProcess[str]:
-        """Send `python -m jobs.evaluate` with the repository as its working directory, and wait for its end."""
-        command = [str(RAY), "job", "submit", "--address", self.address, "--submission-id", submission_id]
-        return subprocess.run(
-            [*command, "--working-dir", str(ROOT), "--", "python", "-m", "jobs.evaluate", *arguments],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-            env=environment(),
-        )
-
-
-def environment() -> dict[str, str]:
-    """Ours with this Python first on the path: a job's entrypoint says `python`, and inherits the path of the head."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return os.environ | {"PATH": path, "PYTHONUNBUFFERED": "1"}
-
-
-def free_ports(n: int) -> list[int]:
-    """Ports that nothing listens on; all are held until all are known, so that they differ."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [held.getsockname()[1] for held in sockets]
-    for held in sockets:
-        held.close()
-    return ports
-
-
 @pytest.fixture(scope="module")
 def head() -> Iterator[Head]:
-    """A head on ports and in a folder of its own; at the end only its own processes are stopped."""
-    names = ("port", "dashboard-port", "dashboard-agent-listen-port", "dashboard-agent-grpc-port")
-    more = ("ray-client-server-port", "metrics-export-port", "runtime-env-agent-port")
-    ports = dict(zip((*names, *more), free_ports(len(names) + len(more)), strict=True))
-    # The path of a socket in it must stay below 108 characters.
-    with tempfile.TemporaryDirectory(prefix="lf", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        command = [str(RAY), "start", "--head", "--block", "--node-ip-address", "127.0.0.1", "--temp-dir", folder]
-        command += ["--num-cpus", "4", "--object-store-memory", "200000000", "--dashboard-host", "127.0.0.1"]
-        command += ["--min-worker-port", "0", "--max-worker-port", "0"]
-        command += [f"--{name}={port}" for name, port in ports.items()]
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, start_new_session=True, env=environment()
-        ) as process:
-            try:
-                wait_until_started(process)
-                yield Head(address=f"http://127.0.0.1:{ports['dashboard-port']}", folder=Path(folder))
-            finally:
-                stop(process)
+    with running_head(cpus=4) as found:
+        yield found
 
 
-def wait_until_started(process: subprocess.Popen[str]) -> None:
-    assert process.stdout is not None
-    said = []
-    for line in process.stdout:
-        said.append(line)
-        if "Ray runtime started" in line:
-            return
-    pytest.fail(f"the head did not start:\n{''.join(said)}")
-
-
-def stop(process: subprocess.Popen[str]) -> None:
-    """
-    End the head's process group, and those of its descendants that left it.
-
-    At once: a group that is asked to end loses its control store first, and its head then waits half a minute for it.
-    """
-    if process.poll() is not None:
-        return
-    descendants = psutil.Process(process.pid).children(recursive=True)
-    os.killpg(process.pid, signal.SIGKILL)
-    for descendant in descendants:
-        with suppress(psutil.NoSuchProcess):
-            descendant.kill()
-    psutil.wait_procs(descendants, timeout=20)
+def evaluated(head: Head, *arguments: str, submission_id: str) -> subprocess.CompletedProcess[str]:
+    """What came of `evaluate`, sent as a job."""
+    return head.submit("-m", "jobs.evaluate", *arguments, submission_id=submission_id)
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +73,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> str:
 def submitted(head: Head, bench: str, config: str, tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """The run of a submitted job."""
     out = str(tmp_path_factory.mktemp("submitted"))
-    done = head.submit(config, "--bench", bench, "--out", out, submission_id="first")
+    done = evaluated(head, config, "--bench", bench, "--out", out, submission_id="first")
     assert done.returncode == 0, done.stdout + done.stderr
     return Folder(out)
 
@@ -210,7 +129,7 @@ def test_submission_id_is_taken_once(head: Head, submitted: Folder, config: str,
     """A retried submit starts no second job."""
     before = submitted.read_bytes("run.json")
 
-    again = head.submit(config, "--bench", bench, "--out", submitted.url, submission_id="first")
+    again = evaluated(head, config, "--bench", bench, "--out", submitted.url, submission_id="first")
 
     assert again.returncode != 0
     assert "already exists" in again.stdout + again.stderr
@@ -220,7 +139,7 @@ def test_submission_id_is_taken_once(head: Head, submitted: Folder, config: str,
 def test_second_submission_redoes_nothing(head: Head, submitted: Folder, config: str, bench: str) -> None:
     before = {table: submitted.locate(table) for table in TABLES}
 
-    again = head.submit(config, "--bench", bench, "--out", submitted.url, submission_id="second")
+    again = evaluated(head, config, "--bench", bench, "--out", submitted.url, submission_id="second")
 
     assert again.returncode == 0, again.stdout + again.stderr
     stages = submitted.read_json("run.json")["stages"]
