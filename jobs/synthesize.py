@@ -33,7 +33,8 @@ from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
 from jobs.haystack_workers import Config, facts_of, haystack_worker, prose_key, prose_worker, rows_of
 from jobs.stage import Row, Stage, Task, run_stage
-from jobs.synthesis_files import FACTS, export_summhay, write_audit, write_facts
+from jobs.synthesis_audits import write_audit
+from jobs.synthesis_files import FACTS, export_summhay, write_facts
 from jobs.write_benchmark import HaystackRows, write_benchmark
 from longform.errors import UsageError
 from longform.haystack_writer import topic_version
@@ -60,7 +61,7 @@ def make_benchmark(
     """The manifest of the benchmark now at *out_url*, with SummHay's files and the audit beside it; as `synthesize`."""
     manifest = synthesize(config, out_url, cluster=cluster, calling=calling)
     export_summhay(out_url)
-    write_audit(out_url)
+    write_audit(out_url, cluster=cluster)
     return manifest
 
 

@@ -29,7 +29,8 @@ from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
 from jobs.stage import Row, Stage, Task, run_stage
-from jobs.synthesis_files import ACCOUNT, export_summhay, write_audit
+from jobs.synthesis_audits import write_audit
+from jobs.synthesis_files import ACCOUNT, export_summhay
 from jobs.synthesis_plan import Left, synthesis_plan, synthesis_plan_words
 from jobs.synthesis_workers import draft_of, draft_worker, outline_worker
 from jobs.write_benchmark import write_benchmark
@@ -345,7 +346,7 @@ def synthesize_with_models(
     outline_ids = synthesis.outline()
     account = synthesis.collect(outline_ids, synthesis.write(outline_ids))
     export_summhay(out_url)
-    write_audit(out_url, seed=config.seed)
+    write_audit(out_url, seed=config.seed, cluster=cluster)
     return account
 
 

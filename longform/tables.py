@@ -31,6 +31,7 @@ Tables of a synthesis (in the benchmark's folder `synthesis`, but for `attempts`
 
     haystacks   key haystack_id: the rows of a haystack and what was planted in it, as JSON; there until the benchmark
                 is written
+    audits      key haystack_id: one haystack looked at from outside, as JSON; there until audit.json is written
     outlines    key haystack_id: subtopics with insights and queries, as JSON
     drafts      key (haystack_id, doc_index): a document with the insights it states; text is null where it was not
                 written
@@ -245,6 +246,14 @@ HAYSTACKS = pa.schema(
     ]
 )
 
+AUDITS = pa.schema(
+    [
+        ("work_id", pa.string()),
+        ("haystack_id", pa.string()),
+        ("audit", pa.string()),  # JSON
+    ]
+)
+
 DRAFTS = pa.schema(
     [
         ("work_id", pa.string()),
@@ -301,6 +310,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "outlines": OUTLINES,
     "drafts": DRAFTS,
     "haystacks": HAYSTACKS,
+    "audits": AUDITS,
     "calls": CALLS,
 }
 

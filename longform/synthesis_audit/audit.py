@@ -41,6 +41,19 @@ class HaystackAudit(NamedTuple):
     cells: Cells
     sizes: Sequence[tuple[int, int]]
 
+    def as_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` takes, every number exact."""
+        cells = {name: column.tolist() for name, column in self.cells._asdict().items()}
+        return {"facts": dict(self.facts), "cells": cells, "sizes": [list(size) for size in self.sizes]}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> HaystackAudit:
+        """What `as_json` made."""
+        cells = value["cells"]
+        strength, insight = np.array(cells["strength"], np.float64), np.array(cells["insight"], np.int64)
+        sizes = [(listed, documents) for listed, documents in value["sizes"]]
+        return cls(value["facts"], Cells(strength, np.array(cells["listed"], np.bool_), insight), sizes)
+
 
 def audit_haystack(
     documents: Sequence[Document],

@@ -14,7 +14,7 @@ from longform.haystack_writer.assignment import Bounds
 from longform.haystack_writer.full_haystack import FullHaystack, HaystackSize, write_full_haystack
 from longform.records import Document, Qrel, Target
 from longform.statistics import Estimate
-from longform.synthesis_audit import HaystackFacts, Planted, audit_haystack, audit_report
+from longform.synthesis_audit import HaystackAudit, HaystackFacts, Planted, audit_haystack, audit_report
 from longform.synthesis_audit.ceiling import ceiling, expected_joint
 from longform.synthesis_audit.label_noise import Cells, LabelNoise, clopper_pearson, label_noise
 from longform.synthesis_audit.minhash import N_HASHES, near_duplicates, shingles, signature, similarity
@@ -255,6 +255,16 @@ def test_more_noise_is_a_lower_ceiling_and_the_ends_are_in_order() -> None:
 
 
 # ---------------------------------------------------------------- the report
+
+
+def test_a_haystack_comes_back_from_json_as_it_was(haystack: FullHaystack) -> None:
+    part = audit_haystack(haystack.documents, haystack.targets, haystack.qrels, haystack.facts)
+    again = HaystackAudit.from_json(json.loads(json.dumps(part.as_json())))
+
+    assert (again.facts, again.sizes) == (part.facts, part.sizes)
+    for column, expected in zip(again.cells, part.cells, strict=True):
+        np.testing.assert_array_equal(column, expected, strict=True)
+    assert audit_report([again], seed=1) == audit_report([part], seed=1)
 
 
 def test_two_haystacks_are_one_report_and_it_is_json(haystack: FullHaystack) -> None:

@@ -1,0 +1,80 @@
+"""
+The audit of a made benchmark, one haystack a task: documents, targets, qrels, haystacks/ -> audit.json.
+
+What the tasks find stands in the table `audits` until the report over all haystacks is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from actors.benchmark import Benchmark
+from jobs.cluster import Cluster
+from jobs.stage import Row, Stage, Task, run_stage
+from jobs.synthesis_files import AUDIT, haystack_tables, read_facts
+from longform.keys import content_key
+from longform.synthesis_audit import VERSION, HaystackAudit, audit_haystack, audit_report
+
+_TABLE = "audits"
+_WORK = "synthesis"
+
+
+def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> Mapping[str, Any]:
+    """
+    The audit of the benchmark at *url*, made and written where this version's is not there.
+
+    Args:
+        url: A benchmark with documents.
+        seed: Of the bootstrap.
+        cluster: Where haystacks are looked at; None: in this process, one after the other.
+
+    Raises:
+        StageError: A haystack could not be looked at.
+    """
+    benchmark = Benchmark(url)
+    made_of = {"dataset_hash": benchmark.manifest["dataset_hash"], "version": VERSION}
+    if benchmark.folder.has(AUDIT):
+        stands: dict[str, Any] = benchmark.folder.read_json(AUDIT)
+        if made_of.items() <= stands.items():
+            return stands
+    if cluster is None:
+        parts = [_audited(benchmark, haystack_id) for haystack_id in benchmark.haystack_ids]
+    else:
+        parts = _on_cluster(benchmark, url, cluster)
+    audit = made_of | audit_report(parts, seed=seed)
+    benchmark.folder.write_json(AUDIT, audit)
+    work = benchmark.folder.child(_WORK)
+    work.delete_table(_TABLE)
+    work.delete_if_empty()
+    return audit
+
+
+def _audited(benchmark: Benchmark, haystack_id: str) -> HaystackAudit:
+    documents, _, targets, qrels = haystack_tables(benchmark, haystack_id)
+    return audit_haystack(documents, targets, qrels, read_facts(benchmark.folder, haystack_id))
+
+
+def _on_cluster(benchmark: Benchmark, url: str, cluster: Cluster) -> list[HaystackAudit]:
+    """The same by workers, in the benchmark's order of haystacks."""
+    work, identity = benchmark.folder.child(_WORK), content_key(url, benchmark.manifest["dataset_hash"], VERSION)
+    ids = {content_key(identity, haystack_id): haystack_id for haystack_id in benchmark.haystack_ids}
+    tasks = [Task(work_ids=(work_id,), payload={"work_id": work_id, "haystack_id": ids[work_id]}) for work_id in ids]
+    done = work.locate(_TABLE)
+    stage = Stage(name="audit", table=_TABLE, identity=identity, make_worker=partial(_audit_worker, url))
+    run_stage(work, stage, len(tasks), [task for task in tasks if task.work_ids[0] not in done], cluster=cluster)
+    rows = [work.read(_TABLE, work_ids=task.work_ids).to_pylist()[0] for task in tasks]
+    return [HaystackAudit.from_json(json.loads(row["audit"])) for row in rows]
+
+
+def _audit_worker(url: str) -> Callable[[Mapping[str, Any]], list[Row]]:
+    """Makes the worker of the table `audits`: a payload names a haystack."""
+    benchmark = Benchmark(url)
+
+    def audit(payload: Mapping[str, Any]) -> list[Row]:
+        found = _audited(benchmark, payload["haystack_id"])
+        return [{**payload, "audit": json.dumps(found.as_json())}]
+
+    return audit
