@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, model_validator
 
 from longform.errors import UsageError
-from longform.judge_settings import ChatSupportJudge, CheckpointSupportJudge, OfflineJudge, OfflineSupportJudge
+from longform.judge_settings import (
+    ChatJudge,
+    ChatSupportJudge,
+    CheckpointSupportJudge,
+    OfflineJudge,
+    OfflineSupportJudge,
+)
 from longform.strict import Strict
 
 FREE_PROVIDERS = ("llama_cpp", "scripted")
 """Of chat models that run inside a replica."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+
+
+_ChatJudge = TypeVar("_ChatJudge", ChatJudge, ChatSupportJudge)
+
+
+def _spending_nothing(judge: _ChatJudge) -> _ChatJudge:
+    if judge.chat.provider not in FREE_PROVIDERS:
+        raise ValueError(
+            f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, found {judge.chat.provider}: "
+            "what costs money is asked by a job, which has a budget"
+        )
+    return judge
 
 
 class Batching(Strict):
@@ -51,10 +69,13 @@ class ServedCosine(Strict):
 
 
 class ServedCoverage(Strict):
-    """Which insights a summary covers, and by which bullet."""
+    """Which insights a summary covers, and by which bullet. A judge of kind `chat` asks as one of support does."""
 
     task: Literal["coverage"]
-    judge: OfflineJudge
+    judge: Annotated[
+        OfflineJudge | Annotated[ChatJudge, AfterValidator(_spending_nothing)], Field(discriminator="kind")
+    ]
+    card: str | None = None  # the file that `longform calibrate --out` wrote; null: the one that ships, if any
     batching: Batching = Batching()
 
 
@@ -62,18 +83,12 @@ class ServedSupport(Strict):
     """Whether a document supports a sentence. A judge of kind `chat` asks a model of our own, and wants a ledger."""
 
     task: Literal["support"]
-    judge: Annotated[OfflineSupportJudge | CheckpointSupportJudge | ChatSupportJudge, Field(discriminator="kind")]
-    card: str | None = None  # the file that `longform calibrate --out` wrote; null: the one that ships, if any
+    judge: Annotated[
+        OfflineSupportJudge | CheckpointSupportJudge | Annotated[ChatSupportJudge, AfterValidator(_spending_nothing)],
+        Field(discriminator="kind"),
+    ]
+    card: str | None = None  # as above
     batching: Batching = Batching()
-
-    @model_validator(mode="after")
-    def _spends_nothing(self) -> ServedSupport:
-        if isinstance(self.judge, ChatSupportJudge) and self.judge.chat.provider not in FREE_PROVIDERS:
-            raise ValueError(
-                f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, found {self.judge.chat.provider}: "
-                "what costs money is asked by a job, which has a budget"
-            )
-        return self
 
 
 class ServedChat(Strict):
@@ -151,7 +166,7 @@ class Settings(Strict):
 
 def asks_a_chat(judge: ServedJudge) -> bool:
     """Whether the judge is a prompted chat model."""
-    return isinstance(judge, ServedSupport) and isinstance(judge.judge, ChatSupportJudge)
+    return isinstance(judge, ServedCoverage | ServedSupport) and isinstance(judge.judge, ChatJudge | ChatSupportJudge)
 
 
 def parse_settings(arguments: Mapping[str, Any]) -> Settings:
