@@ -95,7 +95,7 @@ def misfits(resource: Any, schema: dict[str, Any]) -> list[str]:
 
 
 def test_resource_fits_kuberays_own_schema(found: dict[str, Any]) -> None:
-    """The definitions are KubeRay's and are not shipped here: see docs/operations.md for where to get them."""
+    """The definitions are KubeRay's and are not shipped here: docs/operations.md says where they are."""
     assert misfits(found, crd_schema(found["kind"])) == []
 
 
