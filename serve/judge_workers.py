@@ -18,14 +18,14 @@ from actors.served import About
 from actors.support_judges import code_version, make_support_judge
 from longform.errors import UsageError
 from longform.judge_cards import describe, shipped_card_line, shipped_support_line
-from longform.judge_settings import ChatJudge, ChatSupportJudge, OfflineJudge
+from longform.judge_settings import ChatJudge, ChatSupportJudge, MeanSupportJudge, OfflineJudge
 from longform.keys import content_key
 from longform.lexical_judge import QueryInsights, Reading, StemWeights, shipped_judge
 from longform.strict import Strict
 from longform.support_cards import KIND
 from longform.support_judging import SupportGroup, SupportVerdict
 from serve.engine import Texts, Work
-from serve.settings import ServedCoverage, ServedJudge, ServedOther, ServedSupport, asks_a_chat
+from serve.settings import ServedCoverage, ServedJudge, ServedOther, ServedSupport, asks_a_chat, mean_of
 
 NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
 
@@ -89,7 +89,7 @@ class SupportWorker:
 
     def __init__(self, name: str, settings: ServedSupport, *, threads: int) -> None:
         judge = settings.judge
-        assert not isinstance(judge, ChatSupportJudge), "that one has a worker of its own"
+        assert not isinstance(judge, ChatSupportJudge | MeanSupportJudge), "they have workers of their own"
         nobody = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
         self._ask = make_support_judge(name, judge, prompts=None, context=nobody, threads=threads)
         self.about = About(
@@ -131,7 +131,7 @@ class CoverageWorker:
     item: type[Strict] = CoverageItem
 
     def __init__(self, name: str, settings: ServedCoverage, *, threads: int) -> None:  # noqa: ARG002  it needs none
-        assert isinstance(settings.judge, OfflineJudge), "that one has a worker of its own"
+        assert isinstance(settings.judge, OfflineJudge), "the others have workers of their own"
         self._model = shipped_judge(settings.judge.calibration)
         self.about = About(
             name,
@@ -154,19 +154,25 @@ class CoverageWorker:
         return Work([_coverage_verdict(reading) for reading in readings], _tokens(item))
 
 
-def load_judge(name: str, settings: ServedJudge, *, threads: int, ledger: str | None = None) -> JudgeWorker:
+def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, ledger: str | None = None) -> JudgeWorker:
     """
     The judge of an entry, loaded.
 
     Args:
         name: Of the entry.
-        settings: The entry.
+        judges: All entries; those that a mean names are among them.
         threads: Of a local model.
         ledger: Where a chat model's calls are written; only a judge of kind `chat` needs it.
 
     Raises:
         UsageError: It cannot be found, loaded, or is no judge.
     """
+    settings = judges[name]
+    if mean := mean_of(settings):
+        from serve.mean_judges import MeanWorker
+
+        members = {member: load_judge(member, judges, threads=threads, ledger=ledger) for member in mean.of}
+        return MeanWorker(name, mean, members)
     if asks_a_chat(settings):
         assert ledger is not None, "the settings saw to it"
         return _load_chat_judge(name, settings, ledger)
@@ -195,13 +201,16 @@ def _load_chat_judge(name: str, settings: ServedJudge, ledger: str) -> JudgeWork
     return ChatSupportWorker(name, settings, settings.judge, ledger=ledger)
 
 
-def item_type(name: str, settings: ServedJudge) -> type[Strict]:
+def item_type(name: str, judges: Mapping[str, ServedJudge]) -> type[Strict]:
     """
-    The type of one item of its requests, without loading the judge.
+    The type of one item of a judge's requests, without loading it.
 
     Raises:
         UsageError: It cannot be found.
     """
+    settings = judges[name]
+    if mean := mean_of(settings):
+        return common_item([item_type(member, judges) for member in mean.of])
     if isinstance(settings, ServedSupport):
         return SupportItem
     if isinstance(settings, ServedCoverage):
@@ -210,6 +219,11 @@ def item_type(name: str, settings: ServedJudge) -> type[Strict]:
     if not (isinstance(found, type) and issubclass(found, Strict)):
         raise UsageError(f"judge {name!r}: expected an attribute `item` of {settings.make}, the type of its items")
     return found
+
+
+def common_item(types: Sequence[type[Strict]]) -> type[Strict]:
+    """The type that has the fields of all, of judges of one task."""
+    return max(types, key=lambda item: len(item.model_fields))
 
 
 def _imported(name: str, settings: ServedOther) -> Any:

@@ -36,7 +36,7 @@ def settings(ledger: Path | None, card: Path | None = None, **chat: Any) -> Sett
 async def judged(ledger: Path, *items: Any, card: Path | None = None, **chat: Any) -> Any:
     """What a replica that has just started answers."""
     served = settings(ledger, card, **chat)
-    backend = ServedJudge(load_engine(served, "judges", "asked"), item_type("asked", served.judges["asked"]))
+    backend = ServedJudge(load_engine(served, "judges", "asked"), item_type("asked", served.judges))
     async with client(local_app(Backends(judges={"asked": backend}))) as asked:
         response = await asked.post("/v1/judge", json={"judge": "asked", "items": list(items)})
     assert response.status_code == 200, response.text
@@ -138,9 +138,8 @@ def test_a_model_that_costs_money_or_a_judge_without_a_ledger_is_refused(tmp_pat
 async def test_what_a_chat_judge_would_not_read_is_refused(tmp_path: Path) -> None:
     """Word weights are the offline judge's: ignored silently, they would be a wrong answer."""
     served = settings(tmp_path)
-    assert item_type("asked", served.judges["asked"]) is InsightsItem
+    assert item_type("asked", served.judges) is InsightsItem
     offline = {"task": "coverage", "judge": {"kind": "offline", "calibration": "people"}}
-    entry = parse_settings({"judges": {"offline": offline}}).judges["offline"]
-    assert item_type("offline", entry) is CoverageItem
+    assert item_type("offline", parse_settings({"judges": {"offline": offline}}).judges) is CoverageItem
     with pytest.raises(ValueError, match="haystack_insights"):
         InsightsItem.model_validate(ITEM | {"haystack_insights": INSIGHTS})
