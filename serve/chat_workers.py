@@ -1,34 +1,20 @@
-"""Chat models in local files: one that answers completions, and a judge that prompts one."""
+"""Chat models in local files that answer completions."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-import uuid
 from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from actors.call_context import CallContext
-from actors.chat import REPAIR_PROMPT, load_prompt, open_chat
-from actors.chat_model import ChatModel
-from actors.chat_pool import ChatPool
-from actors.chat_support_judge import ChatSupportJudge
-from actors.governor import OpenDesk
-from actors.ledger_keeper import LedgerKeeper, LocalKeeper
 from actors.llama_chat import LlamaChat
 from actors.served import About
-from longform.chat import Capabilities, ChatReply, ChatRequest, Usage, call_id
 from longform.completions import http_failure
-from longform.judge_settings import ChatSupportJudge as ChatSupportSettings
 from longform.keys import content_key
 from longform.model_settings import ChatSettings
-from longform.prices import FREE
-from longform.strict import Strict
-from longform.support_judging import SupportVerdict
 from serve.engine import Work
-from serve.judge_workers import SupportItem, card_fields, support_card, support_groups
-from serve.settings import ServedChat, ServedSupport
+from serve.settings import ServedChat
 
 _T = TypeVar("_T")
 
@@ -121,101 +107,6 @@ def _refused(error: Mapping[str, Any]) -> Work:
 
 def _failed(status: int, message: str) -> Work:
     return Work({"error": {"status": status, "message": message}}, 0, lasting=False)
-
-
-# ---------------------------------------------------------------- a judge
-
-
-class ChatSupportWorker:
-    """
-    Items as of `SupportWorker`; a unit is a cell, (document, sentence). Every call stands in the ledger, and is looked
-    for there first.
-
-    Raises:
-        UsageError: The model cannot be loaded, the prompt cannot be used, or the card is another's.
-    """
-
-    item: type[Strict] = SupportItem
-
-    def __init__(self, name: str, settings: ServedSupport, judge: ChatSupportSettings, *, ledger: str) -> None:
-        prompts = [load_prompt(prompt, None).version for prompt in (judge.prompt, REPAIR_PROMPT)]
-        self._loop = LoopThread()
-        self._made = Calls(judge.chat, open_chat(judge.chat))
-        self._calls = Calls(judge.chat, local_pool(self._made, judge.chat, name, ledger))
-        self._judge = ChatSupportJudge(name, judge, chat=self._calls)
-        self.about = About(
-            name,
-            "judge",
-            version=content_key(judge.model_dump(mode="json"), prompts),
-            task="support",
-            score_kind="probability",
-            **card_fields(support_card(settings, content_key(prompts))),
-            estimated=False,
-        )
-
-    def split(self, item: Mapping[str, Any]) -> list[Any]:
-        return [(item["document"], sentence) for sentence in item["sentences"]]
-
-    def run(self, units: list[Any]) -> list[Work]:
-        asked = support_groups(units)
-        judged = self._loop.run(self._judge.judge(asked))
-        calls, made = self._calls.taken(), self._made.taken()
-        found = {
-            (group.text, sentence): _judged(verdict, calls.get(verdict.call_id or ""), made=verdict.call_id in made)
-            for group, row in zip(asked, judged, strict=True)
-            for sentence, verdict in zip(group.sentences, row, strict=True)
-        }
-        return [found[document, sentence] for document, sentence in units]
-
-
-def _judged(verdict: SupportVerdict, reply: ChatReply | None, *, made: bool) -> Work:
-    """The work of a cell; *reply* is the call's that it was read from, None where nothing was asked."""
-    usage = Usage() if reply is None else reply.usage
-    return Work(
-        [verdict._asdict()],
-        (usage.input_tokens or 0) + (usage.cached_tokens or 0),
-        output_tokens=(usage.output_tokens or 0) + (usage.reasoning_tokens or 0),
-        from_ledger=reply is not None and reply.text is not None and not made,
-        lasting=False,  # the ledger has the calls
-    )
-
-
-class Calls:
-    """A `ChatModel` that notes the replies that pass through it, by call id."""
-
-    def __init__(self, settings: ChatSettings, chat: ChatModel) -> None:
-        self._settings, self._chat = settings, chat
-        self._replies: dict[str, ChatReply] = {}
-
-    @property
-    def accepted(self) -> Capabilities:
-        return self._chat.accepted
-
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        reply = await self._chat.complete(request)
-        self._replies[call_id(self._settings, request)] = reply
-        return reply
-
-    async def close(self) -> None:
-        await self._chat.close()
-
-    def taken(self) -> dict[str, ChatReply]:
-        """Those since the last time."""
-        found, self._replies = self._replies, {}
-        return found
-
-
-def local_pool(model: ChatModel, settings: ChatSettings, name: str, ledger: str) -> ChatPool:
-    """A model of this process behind the pool, with a keeper of its own: each replica is a writer of the ledger."""
-    job = f"serve-{name}-{uuid.uuid4().hex[:8]}"
-    return ChatPool(
-        model,
-        settings,
-        CallContext(job=job, stage=f"judge {name}", ledger=ledger),
-        desk=OpenDesk(),
-        keeper=LocalKeeper(LedgerKeeper(ledger, job)),
-        price=FREE,
-    )
 
 
 class LoopThread:

@@ -211,7 +211,7 @@ def load_worker(settings: Settings, kind: str, name: str) -> Worker:
     if isinstance(entry, ServedEncoder):
         return EmbeddingWorker(name, entry, threads=settings.threads)
     if kind == "judges":
-        return load_judge(name, entry, threads=settings.threads, ledger=settings.ledger)
+        return load_judge(name, settings.judges, threads=settings.threads, ledger=settings.ledger)
     if isinstance(entry, ServedChat):
         from serve.chat_workers import ChatWorker
 
@@ -223,9 +223,7 @@ def load_worker(settings: Settings, kind: str, name: str) -> Worker:
 
 def backends(settings: Settings, found: Mapping[str, Mapping[str, Backend]]) -> Backends:
     """What the application asks, with the type of each judge's items."""
-    judges = {
-        name: ServedJudge(backend, item_type(name, settings.judges[name])) for name, backend in found["judges"].items()
-    }
+    judges = {name: ServedJudge(backend, item_type(name, settings.judges)) for name, backend in found["judges"].items()}
     return Backends(embeddings=found["embeddings"], rerankers=found["rerankers"], judges=judges, chats=found["chats"])
 
 

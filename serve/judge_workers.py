@@ -18,14 +18,14 @@ from actors.served import About
 from actors.support_judges import code_version, make_support_judge
 from longform.errors import UsageError
 from longform.judge_cards import describe, shipped_card_line, shipped_support_line
-from longform.judge_settings import ChatSupportJudge
+from longform.judge_settings import ChatJudge, ChatSupportJudge, MeanSupportJudge, OfflineJudge
 from longform.keys import content_key
 from longform.lexical_judge import QueryInsights, Reading, StemWeights, shipped_judge
 from longform.strict import Strict
 from longform.support_cards import KIND
 from longform.support_judging import SupportGroup, SupportVerdict
 from serve.engine import Texts, Work
-from serve.settings import ServedCoverage, ServedJudge, ServedOther, ServedSupport
+from serve.settings import ServedCoverage, ServedJudge, ServedOther, ServedSupport, asks_a_chat, mean_of
 
 NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
 
@@ -59,16 +59,21 @@ class SupportItem(Strict):
     sentences: tuple[str, ...] = Field(min_length=1)
 
 
-class CoverageItem(Strict):
+class InsightsItem(Strict):
+    """Insights to be looked for in one summary's bullets; one verdict an insight."""
+
+    bullets: tuple[str, ...]
+    insights: tuple[str, ...] = Field(min_length=1)
+
+
+class CoverageItem(InsightsItem):
     """
-    Insights to be looked for in one summary's bullets; one verdict an insight.
+    The same for a judge that counts words.
 
     Words weigh by how rare they are in `haystack_insights`, those of all queries to the same documents; null:
     `insights`.
     """
 
-    bullets: tuple[str, ...]
-    insights: tuple[str, ...] = Field(min_length=1)
     haystack_insights: tuple[str, ...] | None = None
 
 
@@ -84,7 +89,7 @@ class SupportWorker:
 
     def __init__(self, name: str, settings: ServedSupport, *, threads: int) -> None:
         judge = settings.judge
-        assert not isinstance(judge, ChatSupportJudge), "that one has a worker of its own"
+        assert not isinstance(judge, ChatSupportJudge | MeanSupportJudge), "they have workers of their own"
         nobody = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
         self._ask = make_support_judge(name, judge, prompts=None, context=nobody, threads=threads)
         self.about = About(
@@ -120,12 +125,13 @@ class CoverageWorker:
     A unit is an item.
 
     Raises:
-        UsageError: No judge ships for the calibration.
+        UsageError: No judge ships for the calibration, or the card is another's.
     """
 
     item: type[Strict] = CoverageItem
 
     def __init__(self, name: str, settings: ServedCoverage, *, threads: int) -> None:  # noqa: ARG002  it needs none
+        assert isinstance(settings.judge, OfflineJudge), "the others have workers of their own"
         self._model = shipped_judge(settings.judge.calibration)
         self.about = About(
             name,
@@ -133,7 +139,7 @@ class CoverageWorker:
             version=content_key(settings.judge.model_dump(mode="json"), PROMPT_VERSION),
             task="coverage",
             score_kind="probability",
-            **card_fields(shipped_card_line(f"offline-{settings.judge.calibration}")),
+            **card_fields(coverage_card(settings, PROMPT_VERSION)),
         )
 
     def split(self, item: Mapping[str, Any]) -> list[Any]:
@@ -148,26 +154,30 @@ class CoverageWorker:
         return Work([_coverage_verdict(reading) for reading in readings], _tokens(item))
 
 
-def load_judge(name: str, settings: ServedJudge, *, threads: int, ledger: str | None = None) -> JudgeWorker:
+def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, ledger: str | None = None) -> JudgeWorker:
     """
     The judge of an entry, loaded.
 
     Args:
         name: Of the entry.
-        settings: The entry.
+        judges: All entries; those that a mean names are among them.
         threads: Of a local model.
         ledger: Where a chat model's calls are written; only a judge of kind `chat` needs it.
 
     Raises:
         UsageError: It cannot be found, loaded, or is no judge.
     """
-    if isinstance(settings, ServedSupport):
-        if not isinstance(settings.judge, ChatSupportJudge):
-            return SupportWorker(name, settings, threads=threads)
-        from serve.chat_workers import ChatSupportWorker
+    settings = judges[name]
+    if mean := mean_of(settings):
+        from serve.mean_judges import MeanWorker
 
+        members = {member: load_judge(member, judges, threads=threads, ledger=ledger) for member in mean.of}
+        return MeanWorker(name, mean, members)
+    if asks_a_chat(settings):
         assert ledger is not None, "the settings saw to it"
-        return ChatSupportWorker(name, settings, settings.judge, ledger=ledger)
+        return _load_chat_judge(name, settings, ledger)
+    if isinstance(settings, ServedSupport):
+        return SupportWorker(name, settings, threads=threads)
     if isinstance(settings, ServedCoverage):
         return CoverageWorker(name, settings, threads=threads)
     make = _imported(name, settings)
@@ -180,21 +190,40 @@ def load_judge(name: str, settings: ServedJudge, *, threads: int, ledger: str | 
     return worker
 
 
-def item_type(name: str, settings: ServedJudge) -> type[Strict]:
+def _load_chat_judge(name: str, settings: ServedJudge, ledger: str) -> JudgeWorker:
+    from serve.chat_judges import ChatCoverageWorker, ChatSupportWorker
+
+    if isinstance(settings, ServedCoverage):
+        assert isinstance(settings.judge, ChatJudge)
+        return ChatCoverageWorker(name, settings, settings.judge, ledger=ledger)
+    assert isinstance(settings, ServedSupport)
+    assert isinstance(settings.judge, ChatSupportJudge)
+    return ChatSupportWorker(name, settings, settings.judge, ledger=ledger)
+
+
+def item_type(name: str, judges: Mapping[str, ServedJudge]) -> type[Strict]:
     """
-    The type of one item of its requests, without loading the judge.
+    The type of one item of a judge's requests, without loading it.
 
     Raises:
         UsageError: It cannot be found.
     """
+    settings = judges[name]
+    if mean := mean_of(settings):
+        return common_item([item_type(member, judges) for member in mean.of])
     if isinstance(settings, ServedSupport):
         return SupportItem
     if isinstance(settings, ServedCoverage):
-        return CoverageItem
+        return InsightsItem if asks_a_chat(settings) else CoverageItem
     found = getattr(_imported(name, settings), "item", None)
     if not (isinstance(found, type) and issubclass(found, Strict)):
         raise UsageError(f"judge {name!r}: expected an attribute `item` of {settings.make}, the type of its items")
     return found
+
+
+def common_item(types: Sequence[type[Strict]]) -> type[Strict]:
+    """The type that has the fields of all, of judges of one task."""
+    return max(types, key=lambda item: len(item.model_fields))
 
 
 def _imported(name: str, settings: ServedOther) -> Any:
@@ -226,13 +255,38 @@ def support_card(settings: ServedSupport, version: str) -> str | None:
     """
     if settings.card is None:
         return shipped_support_line(settings.judge)
-    try:
-        card = json.loads(Path(settings.card).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"card {settings.card!r}: expected a file that `longform calibrate` wrote: {error}") from error
-    if not isinstance(card, dict) or card.get("kind") != KIND or card.get("version") != version:
+    card = _read_card(settings.card)
+    if card.get("kind") != KIND or card.get("version") != version:
         raise UsageError(f"card {settings.card!r}: expected the card of this support judge as it is, found another's")
     return describe(card)
+
+
+def coverage_card(settings: ServedCoverage, prompt_version: str) -> str | None:
+    """
+    The same of a coverage judge.
+
+    Args:
+        settings: The entry.
+        prompt_version: Of the judge's prompt or code; a card that is named must be of it, and of its calibration.
+
+    Raises:
+        UsageError: The file is no card, or is another judge's.
+    """
+    judge = settings.judge
+    if settings.card is None:
+        return shipped_card_line(f"offline-{judge.calibration}") if isinstance(judge, OfflineJudge) else None
+    card = _read_card(settings.card)
+    made_of = (card.get("kind"), card.get("prompt_version"), card.get("scale"))
+    if made_of != (None, prompt_version, judge.scale if isinstance(judge, OfflineJudge) else None):
+        raise UsageError(f"card {settings.card!r}: expected the card of this coverage judge as it is, found another's")
+    return describe(card)
+
+
+def _read_card(path: str) -> Mapping[str, Any]:
+    try:
+        return dict(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise UsageError(f"card {path!r}: expected a file that `longform calibrate` wrote: {error}") from error
 
 
 def card_fields(line: str | None) -> dict[str, Any]:

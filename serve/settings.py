@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, model_validator
 
 from longform.errors import UsageError
-from longform.judge_settings import ChatSupportJudge, CheckpointSupportJudge, OfflineJudge, OfflineSupportJudge
+from longform.judge_settings import (
+    ChatJudge,
+    ChatSupportJudge,
+    CheckpointSupportJudge,
+    MeanJudge,
+    MeanSupportJudge,
+    OfflineJudge,
+    OfflineSupportJudge,
+)
 from longform.strict import Strict
 
 FREE_PROVIDERS = ("llama_cpp", "scripted")
 """Of chat models that run inside a replica."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+
+
+_ChatJudge = TypeVar("_ChatJudge", ChatJudge, ChatSupportJudge)
+
+
+def _spending_nothing(judge: _ChatJudge) -> _ChatJudge:
+    if judge.chat.provider not in FREE_PROVIDERS:
+        raise ValueError(
+            f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, found {judge.chat.provider}: "
+            "what costs money is asked by a job, which has a budget"
+        )
+    return judge
+
+
+FreeChatJudge = Annotated[ChatJudge, AfterValidator(_spending_nothing)]
+FreeChatSupportJudge = Annotated[ChatSupportJudge, AfterValidator(_spending_nothing)]
 
 
 class Batching(Strict):
@@ -51,29 +75,28 @@ class ServedCosine(Strict):
 
 
 class ServedCoverage(Strict):
-    """Which insights a summary covers, and by which bullet."""
+    """Which insights a summary covers, and by which bullet. Chat judges and means as of support."""
 
     task: Literal["coverage"]
-    judge: OfflineJudge
+    judge: Annotated[OfflineJudge | FreeChatJudge | MeanJudge, Field(discriminator="kind")]
+    card: str | None = None  # the file that `longform calibrate --out` wrote; null: the one that ships, if any
     batching: Batching = Batching()
 
 
 class ServedSupport(Strict):
-    """Whether a document supports a sentence. A judge of kind `chat` asks a model of our own, and wants a ledger."""
+    """
+    Whether a document supports a sentence.
+
+    A judge of kind `chat` asks a model of our own, and wants a ledger. One of kind `mean` names other entries.
+    """
 
     task: Literal["support"]
-    judge: Annotated[OfflineSupportJudge | CheckpointSupportJudge | ChatSupportJudge, Field(discriminator="kind")]
-    card: str | None = None  # the file that `longform calibrate --out` wrote; null: the one that ships, if any
+    judge: Annotated[
+        OfflineSupportJudge | CheckpointSupportJudge | FreeChatSupportJudge | MeanSupportJudge,
+        Field(discriminator="kind"),
+    ]
+    card: str | None = None  # as above
     batching: Batching = Batching()
-
-    @model_validator(mode="after")
-    def _spends_nothing(self) -> ServedSupport:
-        if isinstance(self.judge, ChatSupportJudge) and self.judge.chat.provider not in FREE_PROVIDERS:
-            raise ValueError(
-                f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, found {self.judge.chat.provider}: "
-                "what costs money is asked by a job, which has a budget"
-            )
-        return self
 
 
 class ServedChat(Strict):
@@ -146,12 +169,30 @@ class Settings(Strict):
             raise ValueError(f"expected every name once, found {twice} several times")
         if self.ledger is None and (asking := [name for name, one in self.judges.items() if asks_a_chat(one)]):
             raise ValueError(f"expected a `ledger` for the calls of {asking}, found none")
+        for name, judge in self.judges.items():
+            self._check_mean(name, judge)
         return self
+
+    def _check_mean(self, name: str, judge: ServedJudge) -> None:
+        mean = mean_of(judge)
+        if mean is None:
+            return
+        able = [one for one, other in self.judges.items() if type(other) is type(judge) and mean_of(other) is None]
+        if wrong := sorted(set(mean.of) - set(able)):
+            raise ValueError(f"judges.{name}: expected a mean of some of {able}, which are of its task, found {wrong}")
+        if isinstance(judge, ServedCoverage | ServedSupport) and judge.card is not None:
+            raise ValueError(f"judges.{name}: expected no `card` with a mean, found one; name those of its members")
 
 
 def asks_a_chat(judge: ServedJudge) -> bool:
     """Whether the judge is a prompted chat model."""
-    return isinstance(judge, ServedSupport) and isinstance(judge.judge, ChatSupportJudge)
+    return isinstance(judge, ServedCoverage | ServedSupport) and isinstance(judge.judge, ChatJudge | ChatSupportJudge)
+
+
+def mean_of(judge: ServedJudge) -> MeanJudge | MeanSupportJudge | None:
+    """The mean that an entry is; None: it is none."""
+    settings = judge.judge if isinstance(judge, ServedCoverage | ServedSupport) else None
+    return settings if isinstance(settings, MeanJudge | MeanSupportJudge) else None
 
 
 def parse_settings(arguments: Mapping[str, Any]) -> Settings:

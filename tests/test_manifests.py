@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from serve.deployments import KINDS
 from serve.settings import parse_settings
@@ -25,6 +27,8 @@ SPEC_KEYS = {
 }  # fmt: skip
 CLUSTER_KEYS = {"rayVersion", "enableInTreeAutoscaling", "authOptions", "headGroupSpec", "workerGroupSpecs"}
 GROUP_KEYS = {"groupName", "minReplicas", "maxReplicas", "replicas", "rayStartParams", "template"}
+CRDS = "LONGFORM_KUBERAY_CRDS"
+CRD_FILE = {"RayJob": "ray.io_rayjobs.yaml", "RayService": "ray.io_rayservices.yaml"}
 QUANTITY = re.compile(r"\d+(\.\d+)?(m|Ki|Mi|Gi|Ti)?")
 
 
@@ -62,6 +66,48 @@ def test_resource_has_the_fields_that_kuberay_requires_and_no_others(found: dict
     starts = [group["rayStartParams"] for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"])]
     assert all(isinstance(value, str) for start in starts for value in start.values()), "KubeRay takes strings only"
     assert starts[0]["num-cpus"] == "0"
+
+
+def crd_schema(kind: str) -> dict[str, Any]:
+    """What KubeRay's own definition says of *kind*, with every field that it does not know refused."""
+    if CRDS not in os.environ:
+        pytest.skip(f"{CRDS} is unset: expected a folder with {' and '.join(CRD_FILE.values())} of KubeRay")
+    definition = yaml.safe_load((Path(os.environ[CRDS]) / CRD_FILE[kind]).read_text())
+    (version,) = [one for one in definition["spec"]["versions"] if one["name"] == "v1"]
+    return dict(closed(version["schema"]["openAPIV3Schema"]))
+
+
+def closed(schema: Any) -> Any:
+    """A structural schema that refuses unknown fields; what has no `properties`, or says it keeps others, is open."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: closed(part) for name, part in schema.items()}
+    is_open = "additionalProperties" in schema or schema.get("x-kubernetes-preserve-unknown-fields")
+    if schema.get("type") == "object" and "properties" in schema and not is_open:
+        found["additionalProperties"] = False
+    return found
+
+
+def misfits(resource: Any, schema: dict[str, Any]) -> list[str]:
+    return [f"{error.json_path}: {error.message}" for error in Draft202012Validator(schema).iter_errors(resource)]
+
+
+def test_resource_fits_kuberays_own_schema(found: dict[str, Any]) -> None:
+    """The definitions are KubeRay's and are not shipped here: docs/operations.md says where they are."""
+    assert misfits(found, crd_schema(found["kind"])) == []
+
+
+def test_a_field_that_the_schema_does_not_know_is_a_misfit() -> None:
+    group = {"type": "object", "properties": {"name": {"type": "string"}, "type": {"type": "string"}}}
+    labels = {"type": "object", "additionalProperties": {"type": "string"}}
+    schema = closed({"type": "object", "properties": {"groups": {"type": "array", "items": group}, "labels": labels}})
+    assert misfits({"groups": [{"name": "cpu", "type": "a"}], "labels": {"any": "thing"}}, schema) == []
+    (said,) = misfits({"groups": [{"nmae": "cpu"}]}, schema)
+    assert said.startswith("$.groups[0]: ")
+    assert "nmae" in said
+    assert len(misfits({"groups": [{"name": 1}], "labels": {"any": 1}}, schema)) == 2
 
 
 def test_pods_have_images_sizes_and_volumes_and_no_keys(found: dict[str, Any]) -> None:

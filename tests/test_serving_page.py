@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from longform.retriever_settings import EndpointReranker, Reranker
 from serve.judge_workers import SupportItem
 from serve.schemas import RerankRequest
+from serve.settings import asks_a_chat, parse_settings
 
 PAGE = (Path(__file__).parents[1] / "docs" / "serving.md").read_text()
 
@@ -37,8 +38,15 @@ def test_curl_sends_what_the_application_takes() -> None:
     assert len(RerankRequest.model_validate(sent["/v1/rerank"]).all_texts) == 2
 
 
+def test_judges_of_the_page_can_be_served() -> None:
+    judges, _ = blocks("yaml")
+    settings = parse_settings(yaml.safe_load(judges))
+    asking = [name for name, judge in settings.judges.items() if asks_a_chat(judge)]
+    assert asking == ["chat-coverage", "chat-support"]
+
+
 def test_rerankers_of_the_page_are_endpoints() -> None:
-    (shown,) = blocks("yaml")
+    _, shown = blocks("yaml")
     rerankers = TypeAdapter(dict[str, Reranker]).validate_python(yaml.safe_load(shown)["rerankers"])
     assert all(isinstance(settings, EndpointReranker) for settings in rerankers.values())
 

@@ -126,7 +126,7 @@ def test_calibrations_do_not_share_answers() -> None:
 async def test_a_judge_of_a_new_kind_is_one_entry_of_the_configuration() -> None:
     entry = {"make": "tests.serve.served:LengthJudge", "settings": {"strictness": 2.0}}
     settings = settings_of("judges", entry)
-    assert item_type("m", settings.judges["m"]) is LengthItem
+    assert item_type("m", settings.judges) is LengthItem
     engine = Engine(load_worker(settings, "judges", "m"), settings.judges["m"].batching)
     found = await engine.ask([{"text": "one two three", "most_words": 2}, {"text": "a b c d e", "most_words": 2}])
     assert [answers[0].content[0]["answer"] for answers in found.answers] == ["short", "long"]
