@@ -17,7 +17,7 @@ from longform.haystack_writer.full_haystack import ComposedHaystack, Parts
 from longform.haystack_writer.grammar import number_in_words
 from longform.synthesis.asking import Ask, Plan, Reply, notes
 
-VERSION = 1
+VERSION = 2
 """Raised by a change of the code that changes documents."""
 
 PROMPT = "synthesize_passage"
@@ -31,6 +31,7 @@ WISHES: Mapping[str, str] = {
     "too_short": "it was too short: write sentences of your own beside the sentence",
     "too_long": "it was too long",
     "not_prose": "it held more than plain sentences: no list, heading or remark to the reader",
+    "of_the_task": "it spoke of the sentence or of writing, which readers of the whole must not see",
     "number": "your own sentences told a number or a date",
     "other_insight": "your own sentences told a fact that is told elsewhere",
 }
@@ -40,6 +41,11 @@ _SHORTEST = 6  # words beside the planted sentence
 _LONGEST = 2  # times what was asked for
 _BESIDE = 25  # words beside the planted sentence that are asked for at least
 _MARKUP = re.compile(r"[*#_|<>{}\[\]`]|^\W*(?:here(?:'s| is| are)|sure|certainly|of course|okay)\b", re.IGNORECASE)
+_OF_THE_TASK = re.compile(
+    r"\b(?:(?:the|this|a|full|plain) sentences?|paragraphs?|word[- ]for[- ]word|verbatim|extra words?|rewrit\w+|"
+    r"language model|let's chat|your (?:text|article|topic|question))\b",
+    re.IGNORECASE,
+)
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER_WORDS = {number_in_words(number): str(number) for number in [*range(2, 21), *range(30, 100, 10)]}
@@ -153,6 +159,8 @@ def unfit(text: str, job: PassageJob, stating: Stating) -> str | None:
         return "too_long"
     if _MARKUP.search(beside):
         return "not_prose"
+    if _OF_THE_TASK.search(beside):
+        return "of_the_task"
     if figures(beside) - figures(job.statement):
         return "number"
     return "other_insight" if any(stating(beside, job.others)) else None

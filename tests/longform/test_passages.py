@@ -83,6 +83,8 @@ def keeps(ask: Ask, before: int) -> Reply:
         pytest.param(f"The dam broke on 3 May. {BESIDE * 6}", "too_long", id="endless"),
         pytest.param(f"Sure! The dam broke on 3 May. {BESIDE}", "not_prose", id="chatter"),
         pytest.param(f"**The dam** {BESIDE} The dam broke on 3 May.", "not_prose", id="markup"),
+        pytest.param(f"{BESIDE} The sentence: The dam broke on 3 May.", "of_the_task", id="names-the-sentence"),
+        pytest.param(f"{BESIDE} Let's chat about it. The dam broke on 3 May.", "of_the_task", id="speaks-to-us"),
         pytest.param(f"{BESIDE} Some 40 came. The dam broke on 3 May.", "number", id="digits"),
         pytest.param(f"{BESIDE} Forty came. The dam broke on 3 May.", "number", id="words"),
         pytest.param(f"{BESIDE} It was a Monday. The dam broke on 3 May.", "number", id="weekday"),
