@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from longform.haystack_writer.full_haystack import ComposedHaystack, Parts
@@ -149,21 +149,27 @@ def _reply_failure(reply: Reply) -> str | None:
 
 def unfit(text: str, job: PassageJob, stating: Stating) -> str | None:
     """Why *text* is no passage, a key of `WISHES`; None where it is one."""
+    return next(_faults(text, job, stating), None)
+
+
+def _faults(text: str, job: PassageJob, stating: Stating) -> Iterator[str]:
+    """The dearest check last, which is made where the others found nothing."""
     times = text.count(job.statement)
     if times != 1:
-        return "statement_repeated" if times else "statement_lost"
+        yield "statement_repeated" if times else "statement_lost"
     beside = " ".join(part.strip() for part in text.split(job.statement)).strip()
     if len(beside.split()) < _SHORTEST:
-        return "too_short"
+        yield "too_short"
     if len(text.split()) > _LONGEST * job.n_words:
-        return "too_long"
+        yield "too_long"
     if _MARKUP.search(beside):
-        return "not_prose"
+        yield "not_prose"
     if _OF_THE_TASK.search(beside):
-        return "of_the_task"
+        yield "of_the_task"
     if figures(beside) - figures(job.statement):
-        return "number"
-    return "other_insight" if any(stating(beside, job.others)) else None
+        yield "number"
+    if any(stating(beside, job.others)):
+        yield "other_insight"
 
 
 def figures(text: str) -> frozenset[str]:
