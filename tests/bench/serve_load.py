@@ -60,18 +60,18 @@ def figures() -> list[Figure]:
 
 def _callers(url: str) -> list[Figure]:
     deploy(unit_s=_UNIT_S)
-    paced = _many_and_few(url, plain, f"one replica of {1 / _UNIT_S:g} requests/s")
+    paced = _many_and_few("a paced judge", url, plain, f"one replica of {1 / _UNIT_S:g} requests/s")
     deploy_encoder()
-    return [paced, _many_and_few(url, embedded, "one replica of MiniLM, a text of forty words a request")]
+    return [paced, _many_and_few("MiniLM", url, embedded, "one replica, a text of forty words a request")]
 
 
-def _many_and_few(url: str, ask: Ask, note: str) -> Figure:
+def _many_and_few(what: str, url: str, ask: Ask, note: str) -> Figure:
     many, few = [], []
     for _ in range(_ROUNDS):
         few.append(asyncio.run(rate(url, callers=_FEW, seconds=_WINDOW_S, ask=ask)))
         many.append(asyncio.run(rate(url, callers=_MANY, seconds=_WINDOW_S, ask=ask)))
     ratio = Spread.of([ours / reference for ours, reference in zip(many, few, strict=True)])
-    name = f"Serving, {_MANY} callers against {_FEW}"
+    name = f"Serving {what}, {_MANY} callers against {_FEW}"
     return Figure(name, median(many), median(few), "requests/s", ratio, 0.8, note)
 
 
