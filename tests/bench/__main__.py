@@ -35,6 +35,7 @@ _BENCHMARKS = (
     "serve_load",
     "served_pairs",
     "support",
+    "synthesis_workers",
 )
 _ON_DEMAND = ("checker_curve", "pool_grid")
 _PACKAGES = (
@@ -51,8 +52,8 @@ _PACKAGES = (
 )
 _HEADER = ("figure", "ours", "reference", "unit", "ratio", "min-max", "target", "met", "note")
 _CLOCKS = (
-    "Rates are a second of one thread's processor time; times of replay, workers, Ray, the pool and load on Serve are "
-    "wall time. Medians of paired runs."
+    "Rates are a second of one thread's processor time; times of replay, workers, Ray, the pool, synthesis and Serve "
+    "are wall time. Medians of paired runs."
 )
 _MET = {True: "met", False: "MISSED", None: "-"}
 
