@@ -16,13 +16,14 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jobs.bounded_plan import bounded_plan_words
 from jobs.calling import Calling, add_calling_arguments, calling_of
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.model_synthesis import Synthesis
 from jobs.synthesis_config import read_config
 from jobs.synthesis_files import export_summhay, write_audit
-from jobs.synthesis_plan import synthesis_plan, synthesis_plan_words
+from jobs.synthesis_plan import synthesis_plan
 from longform.synthesis.settings import ModelSynthesis
 
 
@@ -70,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.plan:
                 synthesis = Synthesis(config, arguments.out, cluster=cluster, calling=calling, with_keys=False)
                 planned = synthesis_plan(config, synthesis.left(), calling=calling, workers=cluster.workers)
-                return Outcome(planned, synthesis_plan_words(planned))
+                return Outcome(planned, bounded_plan_words(planned))
             account = synthesize_with_models(config, arguments.out, cluster=cluster, calling=calling)
         short = is_short(account)
         return Outcome(account, words_of(arguments.out, account), FAILURES_ABOVE_THRESHOLD if short else DONE)
