@@ -13,17 +13,19 @@ Writes  documents, queries, targets, qrels, attempts; synthesis.json (what was a
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from actors.storage import Folder
 from jobs.bounded_plan import bounded_plan_words
 from jobs.calling import Calling, add_calling_arguments, calling_of
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.model_synthesis import Synthesis
 from jobs.synthesis_config import read_config
-from jobs.synthesis_files import export_summhay, write_audit
+from jobs.synthesis_files import AUDIT, export_summhay, write_audit
 from jobs.synthesis_plan import synthesis_plan
+from jobs.synthesis_words import is_short, made_words
 from longform.synthesis.settings import ModelSynthesis
 
 
@@ -73,34 +75,11 @@ def main(argv: Sequence[str] | None = None) -> int:
                 planned = synthesis_plan(config, synthesis.left(), calling=calling, workers=cluster.workers)
                 return Outcome(planned, bounded_plan_words(planned))
             account = synthesize_with_models(config, arguments.out, cluster=cluster, calling=calling)
-        short = is_short(account)
-        return Outcome(account, words_of(arguments.out, account), FAILURES_ABOVE_THRESHOLD if short else DONE)
+        audit = Folder(arguments.out).read_json(AUDIT)
+        code = FAILURES_ABOVE_THRESHOLD if is_short(account) else DONE
+        return Outcome({**account, "audit": audit}, made_words(arguments.out, account, audit), code)
 
     return run_verb(parser, work, argv)
-
-
-def is_short(account: Mapping[str, Any]) -> bool:
-    """Whether documents are missing, or an insight is stated by fewer than it was to be."""
-    haystacks = account["haystacks"]
-    return any(one["documents_not_written"] or one["insights_below_least_documents"] for one in haystacks)
-
-
-def words_of(url: str, account: Mapping[str, Any]) -> str:
-    """The account in a few lines."""
-    haystacks = (
-        f"  {one['haystack_id']}: {one['documents']} documents ({one['documents_not_written']} not written), "
-        f"{one['subtopics']} subtopics, {one['insights']} insights "
-        f"({len(one['insights_below_least_documents'])} in too few documents)"
-        for one in account["haystacks"]
-    )
-    checks = (
-        f"  {row['check']}: {row['attempts']} attempts, {row['accepted']} accepted, {row['rejected']} rejected, "
-        f"{row['exhausted']} exhausted"
-        for row in account["checks"]
-        if row["attempts"]
-    )
-    first = f"{url}: {len(account['haystacks'])} haystacks; {len(account['exhausted'])} items were given up"
-    return "\n".join([first, *haystacks, *checks])
 
 
 if __name__ == "__main__":
