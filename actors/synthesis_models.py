@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 from actors.call_context import CallContext
 from actors.chat import load_prompt, open_pool, prompt_request, token_counter
 from actors.chat_model import ChatModel
-from longform.chat import call_id
+from longform.chat import ChatRequest, call_id
 from longform.errors import LongformError
 from longform.haystack_writer.passages import PROMPT as PASSAGE
 from longform.model_settings import ChatSettings
@@ -84,15 +84,19 @@ class SynthesisModels:
     async def close(self) -> None:
         await asyncio.gather(*(chat.close() for chat in {id(chat): chat for chat in self._chats.values()}.values()))
 
-    async def _reply(self, ask: Ask) -> Reply:
+    def request(self, ask: Ask) -> ChatRequest:
+        """What is sent for *ask*."""
         settings, chat = self._config.chats[ask.role], self._chats[ask.role]
         form = FORMS.get(ask.prompt)  # a passage is plain text
         schema = schema_of(form) if form and chat.accepted.json_schema else None
         text = self._prompts[ask.prompt].render(**ask.fields)
         request = prompt_request(settings, text, count_tokens=self._counters[ask.role], json_schema=schema)
         temperature = settings.temperature if ask.temperature is None else ask.temperature
-        request = replace(request, temperature=temperature, repeat=self._config.seed)
-        reply = await chat.complete(request)
+        return replace(request, temperature=temperature, repeat=self._config.seed)
+
+    async def _reply(self, ask: Ask) -> Reply:
+        settings, request = self._config.chats[ask.role], self.request(ask)
+        reply = await self._chats[ask.role].complete(request)
         if reply.failure is not None and (may_pass(reply.failure) or _OF_THE_CONFIGURATION.match(reply.failure)):
             raise LongformError(
                 f"a call of model {settings.model!r} failed ({reply.failure}), which says nothing of what was asked: "

@@ -64,20 +64,33 @@ def prose_worker(config: FullSettings, context: CallContext) -> Any:
     prose = config.prose
     assert prose is not None, "a grammar alone needs no chat model"
     models, stating = open_models(config, context), offline_stating()
-    planned, key = list(config.planned()), prose_key(prose)
+    key = prose_key(prose)
 
     async def write(payload: Mapping[str, Any]) -> list[Row]:
-        topic, variant, size = planned[payload["number"]]
         try:
-            composed = compose_haystack(
-                topic, variant=variant, size=size, seed=config.seed, part=config.part, prose=key
-            )
+            composed = composed_haystack(config, payload["number"], key)
         except UsageError as error:
             return [_refused(payload["work_id"], error)]
         written = await with_prose(composed, models, stating, prose)
         return [_row(payload["work_id"], written, written.facts)]
 
     return write
+
+
+def composed_haystack(config: FullSettings, number: int, key: str) -> ComposedHaystack:
+    """
+    Haystack *number* of the configuration as the grammar writes it, before a chat model is asked.
+
+    Args:
+        config: With `prose`.
+        number: From 0.
+        key: Of its `prose` (`prose_key`).
+
+    Raises:
+        UsageError: The sizes do not fit together.
+    """
+    topic, variant, size = list(config.planned())[number]
+    return compose_haystack(topic, variant=variant, size=size, seed=config.seed, part=config.part, prose=key)
 
 
 async def with_prose(

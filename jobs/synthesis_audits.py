@@ -29,7 +29,7 @@ def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> M
     Args:
         url: A benchmark with documents.
         seed: Of the bootstrap.
-        cluster: Where haystacks are looked at; None: in this process, one after the other.
+        cluster: Where haystacks are looked at, if there are several; None: in this process, one after the other.
 
     Raises:
         StageError: A haystack could not be looked at.
@@ -40,7 +40,7 @@ def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> M
         stands: dict[str, Any] = benchmark.folder.read_json(AUDIT)
         if made_of.items() <= stands.items():
             return stands
-    if cluster is None:
+    if cluster is None or len(benchmark.haystack_ids) == 1:
         parts = [_audited(benchmark, haystack_id) for haystack_id in benchmark.haystack_ids]
     else:
         parts = _on_cluster(benchmark, url, cluster)

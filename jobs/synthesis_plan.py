@@ -16,9 +16,10 @@ import numpy as np
 from actors.scripted_synthesis import say
 from actors.scripted_writer import THEMES
 from actors.tokenizer import TokenCounter
+from jobs.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.call_count import CallCount, StageCalls
 from jobs.calling import Calling
-from jobs.spending_plan import aligned, opened_ledger, plan_document, plan_words
+from jobs.spending_plan import opened_ledger
 from longform.prompts import load_prompt
 from longform.spending import Span
 from longform.synthesis.asking import Ask, Log, Plan, Reply
@@ -33,7 +34,6 @@ Value = TypeVar("Value")
 LOWEST = "lowest: every first attempt is accepted"
 HIGHEST = "highest: every loop goes round to its cap, and every verdict has to be asked for up to its cap"
 SIZES = "prompts: as long as those of a rehearsal, whose facts have some 14 words; at most twice as long (a guess)"
-NOT_IN_IT = "not in it: calls that are tried again because they failed"
 _VERIFIER = "scripted-verifier"
 _WRITERS = ("scripted-writer", "scripted-writer:leaks=1,omissions=1")  # the second needs every edit
 
@@ -57,33 +57,14 @@ def synthesis_plan(config: ModelSynthesis, left: Sequence[Left], *, calling: Cal
         workers: Processes a stage may use.
 
     Returns:
-        `steps`: calls of each, with their caps; `lowest` and `highest`: plans as of other verbs.
+        As `bounded_plan` says.
     """
     steps = [(stage, one.topic.domain, step) for one in left for stage, step in _steps(config, one)]
     tokens = {domain: _prompt_tokens(config, topic) for domain, topic in _a_topic_of_each(left).items()}
-    plans = {}
     with opened_ledger(calling) as ledger:
-        for bound in ("lowest", "highest"):
-            calls = _stages(config, steps, tokens, bound, CallCount(ledger))
-            plans[bound] = plan_document(calls, calling=calling, workers=workers, notes=[])
-    return {"steps": _rows(config, steps), **plans, "notes": [LOWEST, HIGHEST, SIZES, NOT_IN_IT]}
-
-
-def synthesis_plan_words(document: Mapping[str, Any]) -> str:
-    """The plan as three tables: steps, lowest, highest."""
-    if not document["steps"]:
-        return "no model is called"
-    heads = ("step", "asked", "model", "cap", "at least", "at most")
-    keys = ("step", "role", "model", "cap", "lowest", "highest")
-    rows = [
-        tuple(f"{value:,}" if isinstance(value := row[key], int) else str(value) for key in keys)
-        for row in document["steps"]
-    ]
-    parts = [aligned([heads, *rows], n_left=4)]
-    for bound, told in (("lowest", LOWEST), ("highest", HIGHEST)):
-        parts += ["", told, plan_words({**document[bound], "notes": []})]
-    notes = dict.fromkeys([*document["lowest"]["notes"], *document["highest"]["notes"], SIZES, NOT_IN_IT])
-    return "\n".join([*parts, "", *notes])
+        calls = {bound: _stages(config, steps, tokens, bound, CallCount(ledger)) for bound in BOUNDS}
+    notes = [LOWEST, HIGHEST, SIZES, NOT_IN_IT]
+    return bounded_plan(_rows(config, steps), calls, notes=notes, calling=calling, workers=workers)
 
 
 def _steps(config: ModelSynthesis, left: Left) -> Iterator[tuple[str, StepCalls]]:

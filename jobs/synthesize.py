@@ -5,6 +5,7 @@ Make benchmarks whose contents are known exactly: one haystack a task, written b
     longform synthesize demo --out BENCH --set haystacks=20 --set documents=100 --set words=750 --workers 8
     longform synthesize full --out BENCH --set documents=[50,100,200] --set distractors=[0,4]
     longform synthesize full --out BENCH --set 'prose={chat: {model: gpt-4o, max_tokens: 400}, tries: 3}'
+    longform synthesize prose --out BENCH --plan
 
 Without `prose` no model is asked. With it, a chat model writes the sentences around planted ones, and the grammar's
 own stand where what it wrote does not fit.
@@ -27,15 +28,17 @@ from typing import Any
 from actors.benchmark import MANIFEST
 from actors.chat import check_chat
 from actors.storage import Folder
+from jobs.bounded_plan import bounded_plan_words
 from jobs.calling import Calling, add_calling_arguments, calling_of, ledger_beside, open_rows
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
 from jobs.haystack_workers import Config, facts_of, haystack_worker, prose_key, prose_worker, rows_of
+from jobs.prose_plan import prose_plan
 from jobs.stage import Row, Stage, Task, run_stage
 from jobs.synthesis_audits import write_audit
 from jobs.synthesis_files import FACTS, export_summhay, write_facts
-from jobs.write_benchmark import HaystackRows, write_benchmark
+from jobs.write_benchmark import HaystackRows, same_or_refuse, write_benchmark
 from longform.errors import UsageError
 from longform.haystack_writer import topic_version
 from longform.haystack_writer.full_haystack import full_topic_version
@@ -102,6 +105,23 @@ def synthesize(
     work.delete_table(_TABLE)
     work.delete_if_empty()
     return manifest
+
+
+def left_to_write(config: Config, out_url: str) -> list[int]:
+    """
+    Numbers of the haystacks that are still to be written, from 0.
+
+    Raises:
+        UsageError: The model cannot be used, or another benchmark stands there.
+    """
+    for chat in _chats(config):
+        check_chat(chat, with_key=False)
+    folder = Folder(out_url)
+    if folder.has(MANIFEST):
+        same_or_refuse(folder, _sources(config))
+        return []
+    done = folder.child(_WORK).locate(_TABLE)
+    return [number for number, task in enumerate(_tasks(config)) if task.work_ids[0] not in done]
 
 
 def _clear(folder: Folder, work: Folder) -> None:
@@ -205,6 +225,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("config", metavar="CONFIG", help="a .yaml file, or the name of a preset")
     parser.add_argument("--out", required=True, metavar="BENCH")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
+    parser.add_argument("--plan", action="store_true", help="say what will be asked and what it costs; ask nothing")
     add_calling_arguments(parser)
     add_cluster_arguments(parser)
 
@@ -212,6 +233,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = read_config(arguments.config, arguments.changes)
         calling = calling_of(arguments, "synthesize", arguments.out)
         with cluster_of(arguments) as cluster:
+            if arguments.plan:
+                calling.check_prices(_chats(config))
+                left = left_to_write(config, arguments.out)
+                planned = prose_plan(config, left, calling=calling, workers=cluster.workers)
+                return Outcome(planned, bounded_plan_words(planned))
             workers = cluster if _wants_workers(config, cluster) else None
             manifest = make_benchmark(config, arguments.out, cluster=workers, calling=calling)
         counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)

@@ -41,7 +41,7 @@ def write_benchmark(
     """
     folder = Folder(out_url)
     if folder.has(MANIFEST):
-        return _same_or_refuse(folder, sources)
+        return same_or_refuse(folder, sources)
     try:
         manifest = _write_tables(folder, haystacks) | {"sources": list(sources)}
     except BaseException:
@@ -53,7 +53,13 @@ def write_benchmark(
     return manifest
 
 
-def _same_or_refuse(folder: Folder, sources: Sequence[dict[str, str]]) -> dict[str, Any]:
+def same_or_refuse(folder: Folder, sources: Sequence[dict[str, str]]) -> dict[str, Any]:
+    """
+    The manifest of the benchmark in *folder*.
+
+    Raises:
+        UsageError: It is made from other sources.
+    """
     manifest: dict[str, Any] = folder.read_json(MANIFEST)
     if manifest["sources"] != list(sources):
         names = [source["name"] for source in manifest["sources"]]

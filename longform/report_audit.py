@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.report_parts import INTERVAL, Results, Section
-from longform.report_tables import Cell, Column, Row, Table, count, number, percent, words
+from longform.report_tables import NOT_RECORDED, Cell, Column, Row, Table, count, number, percent, words
 
 _UNKNOWN = "label noise is not known: the gold map has no cell of one kind"
 _WIDE = 10  # points of a ceiling's interval
@@ -24,6 +24,7 @@ def audit_sections(results: Results) -> Iterator[Section]:
         tables.append(_prose(written))
     if synthesis := results.get("synthesis"):
         tables += [_made(synthesis), _checks(synthesis)]
+        tables += [_given_up(synthesis["exhausted"])] if synthesis.get("exhausted") else []
     yield Section("audit", "How far to trust this benchmark", _told(audit), tables)
 
 
@@ -67,20 +68,28 @@ def _share(estimate: Mapping[str, float | None]) -> Cell:
 
 
 def _haystacks(haystacks: Sequence[Row]) -> Table:
+    planted = [row for row in haystacks if row["planted"] is not None]
+    told = (
+        "Found: planted statements that stand in their document word for word. Elsewhere: such statements in documents "
+        "that the gold map does not give their insight; 0 is right. "
+        if planted
+        else f"What was planted where is not known: {haystacks[0]['reasons'].get('planted', NOT_RECORDED)}. "
+    )
     caption = (
-        "Each haystack. Documents an insight: how many the gold map gives each insight, fewest, mean and most. Found: "
-        "planted statements that stand in their document word for word. Elsewhere: such statements in documents that "
-        "the gold map does not give their insight; 0 is right. Near-duplicates: pairs of documents that share half of "
-        "their runs of five words; 0 is right."
+        "Each haystack. Documents an insight: how many the gold map gives each insight, fewest, mean and most. "
+        f"{told}Near-duplicates: pairs of documents that share half of their runs of five words; 0 is right."
     )
     columns = [Column("haystack", numeric=False), Column("documents"), Column("insights")]
     columns += [Column(name, group="documents an insight") for name in ("fewest", "mean", "most")]
-    columns += [Column(name, group="statements") for name in ("planted", "found", "elsewhere")]
-    columns += [Column("near-duplicates"), Column("distractors"), Column("contradictions")]
-    return Table(caption, columns, [_haystack(row) for row in haystacks])
+    if planted:
+        columns += [Column(name, group="statements") for name in ("planted", "found", "elsewhere")]
+    columns += [Column("near-duplicates")]
+    if planted:
+        columns += [Column("distractors"), Column("contradictions")]
+    return Table(caption, columns, [_haystack(row, with_planted=bool(planted)) for row in haystacks])
 
 
-def _haystack(row: Row) -> list[Cell]:
+def _haystack(row: Row, *, with_planted: bool) -> list[Cell]:
     spread, search, planted = row["documents_per_insight"], row["exact_search"], row["planted"]
     searched: list[Cell] = [
         count(None if search is None else search[name], reason=row["reasons"].get("exact_search"))
@@ -97,9 +106,9 @@ def _haystack(row: Row) -> list[Cell]:
         count(spread["least"]),
         number(spread["mean"]),
         count(spread["most"]),
-        *searched,
+        *(searched if with_planted else []),
         count(len(row["near_duplicates"])),
-        *others,
+        *(others if with_planted else []),
     ]
 
 
@@ -148,13 +157,16 @@ def _written(row: Row) -> list[Cell]:
 
 
 def _made(synthesis: Row) -> Table:
-    models = ", ".join(f"{role} {model}" for role, model in synthesis["models"].items())
+    roles: dict[str, list[str]] = {}
+    for role, model in synthesis["models"].items():
+        roles.setdefault(model, []).append(role)
+    models = ", ".join(f"{' and '.join(names)} {model}" for model, names in roles.items())
     caption = (
         f"What came of what chat models were asked for ({models}). The gold map is the verifier's last word on each "
         "document. Not written: documents that no try got right. Too few: insights that fewer documents state than "
         "asked for. Lacking: pairs of document and insight that were assigned and are not in the gold map; leaked: the "
         "reverse, which are. Known: insights that a model told without any document. Read again: share of pairs on "
-        "which the verifier contradicted itself, which is the least that it errs."
+        f"which the verifier contradicted itself, which is the least that it errs. {INTERVAL}"
     )
     columns = [Column("haystack", numeric=False)]
     columns += [Column(name, group="documents") for name in ("written", "not written", "mean words")]
@@ -176,14 +188,22 @@ def _made_haystack(row: Row) -> list[Cell]:
         count(row["assigned_but_not_stated"]),
         count(row["stated_but_not_assigned"]),
         count(row["unchecked_cells"]),
-        percent(row["read_again"]["differing_share"], reason="no document was read again"),
+        _read_again(row["read_again"]),
     ]
+
+
+def _read_again(row: Row) -> Cell:
+    if row["differing_share"] is None:
+        return percent(None, reason="no document was read again")
+    # accounts of earlier versions have no interval
+    bounds = {"low": row.get("differing_low"), "high": row.get("differing_high")}
+    return _share({"value": row["differing_share"], **bounds})
 
 
 def _checks(synthesis: Row) -> Table:
     caption = (
         "The checks of the synthesis, all haystacks together. Accepted, rejected: attempts. Given up: rejected, and "
-        "nothing more was tried; synthesis.json names each with its reason."
+        "nothing more was tried."
     )
     columns = [Column("check", numeric=False), Column("accepted if", numeric=False)]
     columns += [Column(name) for name in ("attempts", "accepted", "rejected", "given up")]
@@ -200,3 +220,25 @@ def _checks(synthesis: Row) -> Table:
             for row in rows
         ],
     )
+
+
+def _given_up(exhausted: Sequence[Row]) -> Table:
+    shown = exhausted[:_MOST_HAYSTACKS]
+    caption = (
+        "What was given up: the check that it did not pass at its last attempt, and why. A document with leaks or "
+        "omissions stays, and the gold map says what was found in it; a query becomes a plain question; what else "
+        "was given up is left out of the benchmark. Insights are counted over the haystack, subtopic by subtopic."
+    )
+    if len(shown) < len(exhausted):
+        caption += f" The first {len(shown)} of {len(exhausted):,}; synthesis.json has all."
+    columns = [Column(name, numeric=False) for name in ("haystack", "check", "what")]
+    columns += [Column("attempts"), Column("last reason", numeric=False)]
+    rows = [
+        [
+            *(words(row[name]) for name in ("haystack_id", "check", "subject")),
+            count(row["attempt"]),
+            words(row["reason"]),
+        ]
+        for row in shown
+    ]
+    return Table(caption, columns, rows)

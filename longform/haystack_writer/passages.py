@@ -127,10 +127,9 @@ def write_passages(jobs: Sequence[PassageJob], *, tries: int, stating: Stating) 
         waiting = [place for place in range(len(jobs)) if place not in texts]
         if not waiting:
             break
-        replies = yield [_ask(jobs[place], rejections[place]) for place in waiting]
+        replies = yield [passage_ask(jobs[place], rejections[place]) for place in waiting]
         for place, reply in zip(waiting, replies, strict=True):
-            text = " ".join((reply.text or "").split())
-            reason = _reply_failure(reply) or unfit(text, jobs[place], stating)
+            text, reason = read_passage(reply, jobs[place], stating)
             if reason is None:
                 texts[place] = text
             else:
@@ -138,13 +137,18 @@ def write_passages(jobs: Sequence[PassageJob], *, tries: int, stating: Stating) 
     return [Tried(texts.get(place), rejected) for place, rejected in enumerate(rejections)]
 
 
-def _ask(job: PassageJob, rejections: Sequence[str]) -> Ask:
+def passage_ask(job: PassageJob, rejections: Sequence[str]) -> Ask:
+    """The next question for a passage, whose earlier replies were rejected for *rejections*."""
     wrong = notes([WISHES.get(reason, reason) for reason in rejections])
     return Ask("writer", PROMPT, {**job.fields, "notes": wrong})
 
 
-def _reply_failure(reply: Reply) -> str | None:
-    return (reply.failure or "no_reply") if reply.text is None else None
+def read_passage(reply: Reply, job: PassageJob, stating: Stating) -> tuple[str, str | None]:
+    """The text of a reply, on one line, and why it is no passage; None where it is one."""
+    if reply.text is None:
+        return "", reply.failure or "no_reply"
+    text = " ".join(reply.text.split())
+    return text, unfit(text, job, stating)
 
 
 def unfit(text: str, job: PassageJob, stating: Stating) -> str | None:

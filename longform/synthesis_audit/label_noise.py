@@ -67,14 +67,24 @@ def label_noise(cells: Cells, *, seed: int, resamples: int = 1000) -> LabelNoise
     settings = {"seed": seed, "resamples": resamples}
     # over the share of the other kind that lies there: a half, or more where many cells are equal
     return LabelNoise(
-        _share(listed <= low, cells.insight[cells.listed], over=float((left_out <= low).mean()), **settings),
-        _share(left_out >= high, cells.insight[~cells.listed], over=float((listed >= high).mean()), **settings),
+        event_share(listed <= low, cells.insight[cells.listed], over=float((left_out <= low).mean()), **settings),
+        event_share(left_out >= high, cells.insight[~cells.listed], over=float((listed >= high).mean()), **settings),
     )
 
 
-def _share(
-    events: NDArray[np.bool_], clusters: NDArray[np.int64], *, over: float, seed: int, resamples: int
+def event_share(
+    events: NDArray[np.bool_], clusters: NDArray[np.int64], *, over: float = 1.0, seed: int = 0, resamples: int = 1000
 ) -> Estimate:
+    """
+    The share of *events* over *over*, at most 1; its interval is the wider of the two that `label_noise` names.
+
+    Args:
+        events: At least one, shape (cells,).
+        clusters: What is drawn together, shape (cells,).
+        over: What the share is divided by.
+        seed: Of the bootstrap.
+        resamples: Of the bootstrap.
+    """
     columns = np.stack([events.astype(np.float64), np.ones(len(events))], axis=1)
     drawn = bootstrap(
         columns,

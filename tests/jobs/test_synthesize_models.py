@@ -19,7 +19,8 @@ from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import main as evaluate
-from jobs.synthesize_models import main, read_config, synthesize_with_models
+from jobs.synthesis_config import read_config
+from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError
 from longform.fake_settings import FakeSettings
 from longform.records import gold_documents

@@ -13,8 +13,8 @@ from jobs import stage as stages
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.stage import Stage, Task
+from jobs.synthesis_config import read_config as read_models_config
 from jobs.synthesize import make_benchmark, read_config, synthesize
-from jobs.synthesize_models import read_config as read_models_config
 from longform.errors import UsageError
 
 TWO_TOPICS = ["topics=[railway, orchard]", "haystacks=3", "seed=5"]

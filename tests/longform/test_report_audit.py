@@ -73,7 +73,8 @@ def test_what_is_not_known_is_said_with_its_reason(results: dict[str, Any]) -> N
     unknown = {"false_positives": nothing, "missed": nothing, "joint_ceiling": nothing, "haystacks": [facts]}
     text = page(results, AUDIT | unknown)
 
-    assert "not told" in text
+    assert "What was planted where is not known: not told." in text
+    assert "| town-0 | 100 | 57 | 5 | 10.5 | 19 | 1 |" in text  # no columns in which nothing is known
     assert "label noise is not known" in text
     assert "expected to reach" not in text
 
@@ -130,6 +131,25 @@ def test_what_chat_models_were_asked_for_and_what_came_is_said(results: dict[str
     assert "nobody was asked the queries without documents" in text
     assert "| article leaks | none | 9 | 5 | 3 | 1 |" in text
     assert "never asked" not in text
+
+
+def test_what_was_given_up_is_named_and_a_second_reading_has_its_interval(results: dict[str, Any]) -> None:
+    given_up = {"haystack_id": "town-0", "check": "article leaks", "subject": "document 3", "attempt": 6}
+    haystack = SYNTHESIS["haystacks"][0]
+    again = haystack["read_again"] | {"differing_low": 0.004, "differing_high": 0.03}
+    synthesis = SYNTHESIS | {
+        "models": {"planner": "w-1", "writer": "w-1", "verifier": "v-1"},
+        "haystacks": [haystack | {"read_again": again}],
+        "exhausted": [given_up | {"reason": f"states insight {number}"} for number in range(1, 43)],
+    }
+    text = markdown(results | {"audit": AUDIT, "synthesis": synthesis})
+
+    assert "planner and writer w-1, verifier v-1" in text
+    assert "1.3 % [0.40, 3.00]" in text
+    assert "| town-0 | article leaks | document 3 | 6 | states insight 40 |" in text
+    assert "states insight 41" not in text
+    assert "The first 40 of 42" in text
+    assert "What was given up" not in markdown(results | {"audit": AUDIT, "synthesis": SYNTHESIS})
 
 
 def test_a_ceiling_of_few_pairs_is_said_to_say_little(results: dict[str, Any]) -> None:

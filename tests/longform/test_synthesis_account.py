@@ -44,7 +44,11 @@ def test_an_account_worked_by_hand() -> None:
         {"insight": "Trams cost 5.", "documents": 1},
         {"insight": "Parks have 9 gates.", "documents": 1},
     ]
-    assert found["read_again"] == {"documents": 2, "cells": 6, "missing": 1, "extra": 1, "differing_share": 2 / 6}
+    again = found["read_again"]
+    assert (again["documents"], again["cells"], again["missing"], again["extra"]) == (2, 6, 1, 1)
+    assert again["differing_share"] == 2 / 6
+    assert again["differing_low"] == 0  # of two documents one may be drawn twice: wider than 2 of 6 would have it
+    assert again["differing_high"] == pytest.approx(0.7772, abs=1e-4)  # Clopper and Pearson, 2 of 6
 
 
 def test_nothing_read_again_is_no_noise_that_is_known() -> None:

@@ -1,0 +1,57 @@
+"""Plans of commands that ask again for what was rejected: what they will ask at least and at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jobs.call_count import StageCalls
+from jobs.calling import Calling
+from jobs.spending_plan import aligned, plan_document, plan_words
+
+BOUNDS = ("lowest", "highest")
+NOT_IN_IT = "not in it: calls that are tried again because they failed"
+NOTHING = "no model is called"
+
+
+def bounded_plan(
+    steps: Sequence[Mapping[str, Any]],
+    calls: Mapping[str, Sequence[StageCalls]],
+    *,
+    notes: Sequence[str],
+    calling: Calling,
+    workers: int,
+) -> dict[str, Any]:
+    """
+    The document of a plan with two numbers of calls.
+
+    Args:
+        steps: Rows of `step`, `role`, `model`, `cap` (in words), `lowest` and `highest` (calls).
+        calls: Of each of `BOUNDS`: what each stage asks.
+        notes: What the lowest number assumes, what the highest does, then what holds of both.
+        calling: Names the ledger and the prices.
+        workers: Processes a stage may use.
+
+    Returns:
+        `steps`, `lowest` and `highest` (plans as of other verbs), `notes`.
+    """
+    plans = {bound: plan_document(calls[bound], calling=calling, workers=workers, notes=[]) for bound in BOUNDS}
+    return {"steps": list(steps), **plans, "notes": list(notes)}
+
+
+def bounded_plan_words(document: Mapping[str, Any]) -> str:
+    """The plan as three tables (steps, lowest, highest) and its notes; where nothing is asked, that and why."""
+    if not document["steps"]:
+        return ": ".join([NOTHING, *document.get("reasons", [])])
+    heads = ("step", "asked", "model", "cap", "at least", "at most")
+    keys = ("step", "role", "model", "cap", *BOUNDS)
+    rows = [
+        tuple(f"{value:,}" if isinstance(value := row[key], int) else str(value) for key in keys)
+        for row in document["steps"]
+    ]
+    parts = [aligned([heads, *rows], n_left=4)]
+    for bound, told in zip(BOUNDS, document["notes"], strict=False):
+        parts += ["", told, plan_words({**document[bound], "notes": []})]
+    both = document["notes"][len(BOUNDS) :]
+    notes = dict.fromkeys([*document["lowest"]["notes"], *document["highest"]["notes"], *both])
+    return "\n".join([*parts, "", *notes])

@@ -1,0 +1,70 @@
+"""What `synthesize-models` prints: what was given up is named, and no share stands without its interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jobs.synthesis_words import is_short, made_words
+
+HAYSTACK: dict[str, Any] = {
+    "haystack_id": "docks-1",
+    "documents": 14,
+    "documents_not_written": 0,
+    "subtopics": 4,
+    "insights": 16,
+    "insights_below_least_documents": [],
+    "read_again": {"differing_share": 0.0125, "differing_low": 0.004, "differing_high": 0.03},
+}
+CHECK = {"check": "article leaks", "attempts": 18, "accepted": 13, "rejected": 4, "exhausted": 1}
+IDLE = CHECK | {"check": "chapter classified", "attempts": 0}
+GIVEN_UP = {
+    "haystack_id": "docks-1",
+    "check": "article leaks",
+    "subject": "document 3",
+    "attempt": 6,
+    "reason": "states insight 2",
+}
+ACCOUNT: dict[str, Any] = {"haystacks": [HAYSTACK], "checks": [CHECK, IDLE], "exhausted": []}
+AUDIT: dict[str, Any] = {
+    "judge": "support-words",
+    "false_positives": {"value": 0.01, "low": 0.0, "high": 0.0431},
+    "missed": {"value": 0.0, "low": 0.0, "high": 0.0131},
+    "joint_ceiling": {"value": 99.0, "low": 96.57, "high": 100.0},
+}
+
+
+def test_every_share_has_its_interval_and_idle_checks_are_left_out() -> None:
+    text = made_words("made", ACCOUNT, AUDIT)
+
+    assert "nothing was given up\n" in text
+    assert "1.2 % [0.4, 3.0]" in text
+    assert "wrongly listed 1.0 % [0.0, 4.3], missed 0.0 % [0.0, 1.3]" in text
+    assert "joint score: 99.0 [96.6, 100.0] of 100" in text
+    assert "article leaks" in text
+    assert "chapter classified" not in text
+
+
+def test_what_was_given_up_is_named_and_counted_where_it_is_much() -> None:
+    many = [GIVEN_UP | {"subject": f"document {number}"} for number in range(1, 24)]
+    lines = made_words("made", ACCOUNT | {"exhausted": many}, AUDIT).splitlines()
+
+    assert "given up: 23" in lines[0]
+    assert any(line.split() == "document 3 article leaks docks-1 6 states insight 2".split() for line in lines)
+    assert "3 more: synthesis.json, `exhausted`" in lines
+
+
+def test_a_benchmark_that_is_short_says_why_the_command_ends_with_3() -> None:
+    few = HAYSTACK | {"insights_below_least_documents": [{"insight": "i", "documents": 2}]}
+    account = ACCOUNT | {"haystacks": [few]}
+
+    assert (is_short(account), is_short(ACCOUNT)) == (True, False)
+    assert "short of what was asked for (exit code 3)" in made_words("made", account, AUDIT)
+
+
+def test_what_is_not_known_is_said() -> None:
+    nothing = {"differing_share": None, "differing_low": None, "differing_high": None}
+    unknown = AUDIT | {"joint_ceiling": {"value": None, "low": None, "high": None, "reason": "no pair is listed"}}
+    text = made_words("made", ACCOUNT | {"haystacks": [HAYSTACK | {"read_again": nothing}]}, unknown)
+
+    assert "unknown: no pair is listed" in text
+    assert any(line.split() == "docks-1 14 0 4 16 0 unknown".split() for line in text.splitlines())
