@@ -32,7 +32,7 @@ _OF_THE_CONFIGURATION = re.compile(r"http_40[134]$|insufficient_quota$|unsupport
 
 
 class Asking(Protocol):
-    """Of a configuration, what says who is asked and how: `ModelSynthesis`, `FullSettings`."""
+    """Of a configuration, what says who is asked and how: `ModelSynthesis`, `HaystackSettings`."""
 
     @property
     def chats(self) -> Mapping[Role, ChatSettings]: ...

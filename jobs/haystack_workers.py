@@ -19,16 +19,15 @@ from actors.synthesis_models import SynthesisModels, open_models
 from jobs.stage import Row
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
-from longform.haystack_writer import Haystack, passages, write_haystack
-from longform.haystack_writer.full_haystack import (
+from longform.haystack_writer import passages
+from longform.haystack_writer.haystack import (
     ComposedHaystack,
-    FullHaystack,
+    Haystack,
     Parts,
     compose_haystack,
     finished_haystack,
-    write_full_haystack,
+    write_haystack,
 )
-from longform.haystack_writer.full_settings import FullSettings, ProseSettings
 from longform.haystack_writer.passages import (
     PassageJob,
     Stating,
@@ -38,28 +37,28 @@ from longform.haystack_writer.passages import (
     prose_counts,
     write_passages,
 )
-from longform.haystack_writer.small_settings import SmallSettings
+from longform.haystack_writer.settings import HaystackSettings, ProseSettings
 from longform.keys import content_key
 from longform.support_judging import SupportGroup
-from longform.synthesis_audit import HaystackFacts, Planted
-
-Config = SmallSettings | FullSettings
-"""A file of jobs/configs/benchmarks."""
+from longform.synthesis_audit import HaystackFacts
 
 
-def haystack_worker(config: Config) -> Callable[[Mapping[str, Any]], list[Row]]:
+def haystack_worker(config: HaystackSettings) -> Callable[[Mapping[str, Any]], list[Row]]:
     """Makes the worker of the table `haystacks` where no model is asked: a payload is a haystack's number."""
+    planned = list(config.planned())
 
     def write(payload: Mapping[str, Any]) -> list[Row]:
+        topic, variant, size = planned[payload["number"]]
         try:
-            return [_row(payload["work_id"], *_by_grammar(config, payload["number"]))]
+            written = write_haystack(topic, variant=variant, size=size, seed=config.seed, part=config.part)
         except UsageError as error:
             return [_refused(payload["work_id"], error)]
+        return [_row(payload["work_id"], written)]
 
     return write
 
 
-def prose_worker(config: FullSettings, context: CallContext) -> Any:
+def prose_worker(config: HaystackSettings, context: CallContext) -> Any:
     """The same where a chat model writes prose."""
     prose = config.prose
     assert prose is not None, "a grammar alone needs no chat model"
@@ -72,12 +71,12 @@ def prose_worker(config: FullSettings, context: CallContext) -> Any:
         except UsageError as error:
             return [_refused(payload["work_id"], error)]
         written = await with_prose(composed, models, stating, prose)
-        return [_row(payload["work_id"], written, written.facts)]
+        return [_row(payload["work_id"], written)]
 
     return write
 
 
-def composed_haystack(config: FullSettings, number: int, key: str) -> ComposedHaystack:
+def composed_haystack(config: HaystackSettings, number: int, key: str) -> ComposedHaystack:
     """
     Haystack *number* of the configuration as the grammar writes it, before a chat model is asked.
 
@@ -95,7 +94,7 @@ def composed_haystack(config: FullSettings, number: int, key: str) -> ComposedHa
 
 async def with_prose(
     composed: ComposedHaystack, models: SynthesisModels, stating: Stating, prose: ProseSettings
-) -> FullHaystack:
+) -> Haystack:
     """The haystack with the model's sentences around planted ones, and the grammar's where it wrote none that fit."""
 
     async def document(index: int) -> tuple[list[Parts | None], list[Tried]]:
@@ -141,19 +140,7 @@ def facts_of(row: Row) -> HaystackFacts:
     return HaystackFacts.from_json(json.loads(row["facts"]))
 
 
-def _by_grammar(config: Config, number: int) -> tuple[Haystack | FullHaystack, HaystackFacts]:
-    if isinstance(config, FullSettings):
-        topic, variant, size = list(config.planned())[number]
-        full = write_full_haystack(topic, variant=variant, size=size, seed=config.seed, part=config.part)
-        return full, full.facts
-    topic, variant = config.planned()[number]
-    written = write_haystack(topic, variant=variant, seed=config.seed, **config.sizes)
-    settings = {"topic": topic, "variant": variant, "seed": config.seed, **config.sizes}
-    planted = [Planted(plant.doc_id, plant.target_id, "insight", plant.text) for plant in written.plants]
-    return written, HaystackFacts(written.haystack_id, settings, planted)
-
-
-def _row(work_id: str, written: Haystack | FullHaystack, facts: HaystackFacts) -> Row:
+def _row(work_id: str, written: Haystack) -> Row:
     tables = {
         name: [row._asdict() for row in getattr(written, name)] for name in ("documents", "queries", "targets", "qrels")
     }
@@ -162,7 +149,7 @@ def _row(work_id: str, written: Haystack | FullHaystack, facts: HaystackFacts) -
         "work_id": work_id,
         "haystack_id": written.haystack_id,
         "rows": json.dumps(rows),
-        "facts": json.dumps(facts.as_json()),
+        "facts": json.dumps(written.facts.as_json()),
         "refused": None,
     }
 

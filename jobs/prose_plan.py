@@ -17,11 +17,11 @@ from actors.synthesis_models import SynthesisModels
 from jobs.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling
-from jobs.haystack_workers import Config, composed_haystack, offline_stating, prose_key
+from jobs.haystack_workers import composed_haystack, offline_stating, prose_key
 from jobs.spending_plan import opened_ledger
 from longform.chat import ChatRequest, call_id
 from longform.haystack_writer.passages import WISHES, PassageJob, passage_ask, passage_jobs, read_passage
-from longform.haystack_writer.small_settings import SmallSettings
+from longform.haystack_writer.settings import HaystackSettings
 from longform.model_settings import ChatSettings
 from longform.spending import Span
 from longform.synthesis.asking import Reply
@@ -50,7 +50,7 @@ class _Passages(NamedTuple):
     n_paid: int  # calls
 
 
-def prose_plan(config: Config, numbers: Sequence[int], *, calling: Calling, workers: int) -> dict[str, Any]:
+def prose_plan(config: HaystackSettings, numbers: Sequence[int], *, calling: Calling, workers: int) -> dict[str, Any]:
     """
     The document of what is still to be asked.
 
@@ -67,7 +67,7 @@ def prose_plan(config: Config, numbers: Sequence[int], *, calling: Calling, work
     Raises:
         UsageError: The sizes of a haystack do not fit together.
     """
-    if isinstance(config, SmallSettings) or config.prose is None:
+    if config.prose is None:
         return _nothing(NO_PROSE, calling, workers)
     chat, tries = config.prose.chat, config.prose.tries
     models, key = SynthesisModels(config, Unasked), prose_key(config.prose)
@@ -108,7 +108,7 @@ def _told(found: _Passages) -> str:
 # ---------------------------------------------------------------- passages
 
 
-def _jobs(config: Any, number: int, key: str) -> Iterator[PassageJob]:
+def _jobs(config: HaystackSettings, number: int, key: str) -> Iterator[PassageJob]:
     composed = composed_haystack(config, number, key)
     for index in range(len(composed.documents)):
         yield from (job for job in passage_jobs(composed, index) if job is not None)

@@ -2,7 +2,7 @@
 Make benchmarks whose contents are known exactly: one haystack a task, written by a grammar.
 
     longform synthesize demo --out BENCH
-    longform synthesize demo --out BENCH --set haystacks=20 --set documents=100 --set words=750 --workers 8
+    longform synthesize full --out BENCH --set haystacks=20 --workers 8
     longform synthesize full --out BENCH --set documents=[50,100,200] --set distractors=[0,4]
     longform synthesize full --out BENCH --set 'prose={chat: {model: gpt-4o, max_tokens: 400}, tries: 3}'
     longform synthesize prose --out BENCH --plan
@@ -33,33 +33,28 @@ from jobs.calling import Calling, add_calling_arguments, calling_of, ledger_besi
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
-from jobs.haystack_workers import Config, facts_of, haystack_worker, prose_key, prose_worker, rows_of
+from jobs.haystack_workers import facts_of, haystack_worker, prose_key, prose_worker, rows_of
 from jobs.prose_plan import prose_plan
 from jobs.stage import Row, Stage, Task, run_stage
 from jobs.synthesis_audits import write_audit
 from jobs.synthesis_files import FACTS, export_summhay, write_facts
 from jobs.write_benchmark import HaystackRows, same_or_refuse, write_benchmark
 from longform.errors import UsageError
-from longform.haystack_writer import topic_version
-from longform.haystack_writer.full_haystack import full_topic_version
-from longform.haystack_writer.full_settings import FullSettings
-from longform.haystack_writer.small_settings import SmallSettings
+from longform.haystack_writer.haystack import topic_version
+from longform.haystack_writer.settings import HaystackSettings
 from longform.keys import content_key
 
 _TABLE = "haystacks"
 _WORK = "synthesis"
 
 
-def read_config(name: str, changes: Sequence[str] = ()) -> Config:
+def read_config(name: str, changes: Sequence[str] = ()) -> HaystackSettings:
     """The configuration of a file, or of a preset by its name, with `key=value` changes applied."""
-    content = read_yaml(name, folder="configs/benchmarks")
-    if isinstance(content, dict) and "writer" in content:
-        return validated(FullSettings, content, changes, where=name)
-    return validated(SmallSettings, content, changes, where=name)
+    return validated(HaystackSettings, read_yaml(name, folder="configs/benchmarks"), changes, where=name)
 
 
 def make_benchmark(
-    config: Config, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
+    config: HaystackSettings, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
 ) -> dict[str, Any]:
     """The manifest of the benchmark now at *out_url*, with SummHay's files and the audit beside it; as `synthesize`."""
     manifest = synthesize(config, out_url, cluster=cluster, calling=calling)
@@ -69,7 +64,7 @@ def make_benchmark(
 
 
 def synthesize(
-    config: Config, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
+    config: HaystackSettings, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
 ) -> dict[str, Any]:
     """
     The manifest of the benchmark now at *out_url*: its tables, and what was planted.
@@ -107,7 +102,7 @@ def synthesize(
     return manifest
 
 
-def left_to_write(config: Config, out_url: str) -> list[int]:
+def left_to_write(config: HaystackSettings, out_url: str) -> list[int]:
     """
     Numbers of the haystacks that are still to be written, from 0.
 
@@ -141,7 +136,7 @@ def _haystacks(made: Iterator[Row], folder: Folder) -> Iterator[HaystackRows]:
         yield rows_of(row)
 
 
-def _here(config: Config, calling: Calling) -> Iterator[Row]:
+def _here(config: HaystackSettings, calling: Calling) -> Iterator[Row]:
     """The rows of `haystacks`, each made when it is taken."""
     if _chats(config):
         calling.start()
@@ -154,7 +149,7 @@ def _here(config: Config, calling: Calling) -> Iterator[Row]:
             yield from runner.run(rows) if inspect.iscoroutine(rows) else rows
 
 
-def _on_cluster(config: Config, work: Folder, cluster: Cluster, calling: Calling) -> Iterator[Row]:
+def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, calling: Calling) -> Iterator[Row]:
     """The same, made by workers; in the configuration's order, whoever made them."""
     tasks = _tasks(config)
     done = work.locate(_TABLE)
@@ -179,13 +174,13 @@ def _on_cluster(config: Config, work: Folder, cluster: Cluster, calling: Calling
         yield row
 
 
-def _make_worker(config: Config, calling: Calling) -> Any:
-    if isinstance(config, FullSettings) and config.prose is not None:
+def _make_worker(config: HaystackSettings, calling: Calling) -> Any:
+    if config.prose is not None:
         return partial(prose_worker, config, calling.context("synthesize"))
     return partial(haystack_worker, config)
 
 
-def _tasks(config: Config) -> list[Task]:
+def _tasks(config: HaystackSettings) -> list[Task]:
     sources = _sources(config)
     ids = [content_key("haystacks", sources, number) for number in range(len(list(config.planned())))]
     return [
@@ -193,29 +188,26 @@ def _tasks(config: Config) -> list[Task]:
     ]
 
 
-def _chats(config: Config) -> list[Any]:
-    return list(config.chats.values()) if isinstance(config, FullSettings) else []
+def _chats(config: HaystackSettings) -> list[Any]:
+    return list(config.chats.values())
 
 
-def _sources(config: Config) -> list[dict[str, str]]:
+def _sources(config: HaystackSettings) -> list[dict[str, str]]:
     """The topics, each with a digest of its text and of all settings."""
     settings = _made_of(config)
-    version = full_topic_version if isinstance(config, FullSettings) else topic_version
     return [
-        {"name": f"topic {topic}", "sha256": hashlib.sha256(f"{version(topic)} {settings}".encode()).hexdigest()}
+        {"name": f"topic {topic}", "sha256": hashlib.sha256(f"{topic_version(topic)} {settings}".encode()).hexdigest()}
         for topic in config.topics
     ]
 
 
-def _made_of(config: Config) -> str:
+def _made_of(config: HaystackSettings) -> str:
     """All settings that can change a document; limits and deadlines of a model are no part of it."""
-    if isinstance(config, SmallSettings):
-        return config.model_dump_json()
     said = config.model_dump_json(exclude={"prose"}, exclude_none=True)
     return said if config.prose is None else f"{said} {prose_key(config.prose)}"
 
 
-def _wants_workers(config: Config, cluster: Cluster) -> bool:
+def _wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:
     """One haystack is written before Ray has started."""
     return cluster.workers > 1 and len(_tasks(config)) > 1
 

@@ -1,192 +1,135 @@
-"""Documents around the statements they must make: a conversation, turn by turn, or a news article."""
+"""Documents around what they must state: a news article, or a conversation turn by turn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from longform.errors import UsageError
-from longform.haystack_writer.grammar import write
-from longform.haystack_writer.topic import Cast, ConversationTopic, NewsTopic, SubtopicPlan
+from longform.haystack_writer.topic import Subtopic, Topic
+from longform.haystack_writer.weaver import Weaver
 
-_ASIDE_SHARE = 0.7  # of the prose between insights; the rest speaks of no subtopic
-_MOST_USES = 3  # of one template in one document; more would read as a list
-_INTRODUCED_SHARE = 0.5  # of the statements of a subtopic not yet introduced that an introduction precedes
-_OPENER_SHARE = 0.5  # of the other turns that begin with an answer to the turn before
-_LONGEST_PARAGRAPH = 4  # sentences
+_MOST_IN_A_BLOCK = 5  # sentences of one subtopic that stand together
+_NEW_BLOCK = 0.12  # of the sentences between statements, those that begin a block without any
+_ASKED = 0.5  # of the blocks of a conversation, those that a question may begin
+_OPENED = 0.3  # of the turns, those that begin with a word on the turn before
+_LONGEST_TURN = 3  # sentences
 
 
-class Statement(NamedTuple):
-    """A sentence, and the subtopic it speaks of; None where it speaks of none."""
+class Stated(NamedTuple):
+    """A sentence that a document must have, and its field."""
 
     text: str
-    subtopic: SubtopicPlan | None
+    subtopic: Subtopic
 
 
-_Thing = TypeVar("_Thing")
-
-Passage = list[str]
-"""Sentences or turns that stay together."""
-
-Section = list[str]
-"""Sentences or turns that speak of one subtopic, or of none."""
-
-
-def write_conversation(
-    topic: ConversationTopic, cast: Cast, rng: np.random.Generator, planted: Sequence[Statement], *, words: int
-) -> str:
+class Passage(NamedTuple):
     """
-    Lines of `Name: ...`, about *words* words without the names, that make each planted statement once.
+    What a document says of one field in one go.
+
+    Attributes:
+        place: Of its statement in what the document must state; None: it has none.
+        parts: The paragraph of an article, the turns of a conversation.
+    """
+
+    place: int | None
+    parts: Sequence[str]
+
+
+class Composition(NamedTuple):
+    """A document before it is one text."""
+
+    beginning: Sequence[str]
+    passages: Sequence[Passage]
+    end: Sequence[str]
+
+
+class _Block(NamedTuple):
+    """Sentences of one field that stand together: a paragraph, or a few turns."""
+
+    subtopic: Subtopic
+    sentences: list[str]
+    place: int | None  # as a passage's
+
+
+def compose_document(
+    topic: Topic, weaver: Weaver, rng: np.random.Generator, stated: Sequence[Stated], *, words: int
+) -> Composition:
+    """
+    A document of about *words* words (names of speakers are not counted), each stated sentence once, at any place.
 
     Raises:
-        UsageError: *words* has no room for the planted statements, or is more than the topic has prose for.
+        UsageError: *words* has no room for the stated sentences, or the topic has no more prose.
     """
-    prose = _Prose(topic, cast, rng)
-    openers = _in_turn(topic.openers, rng)
+    spoken = topic.domain == "conversation"
+    beginning = [weaver.sentence(symbol) for symbol in (("greeting", "reply") if spoken else ("headline", "lead"))]
+    end = [weaver.sentence(symbol) for symbol in (("closing", "farewell") if spoken else ("closing",))]
+    blocks = [
+        _Block(stated[place].subtopic, [stated[place].text], place) for place in rng.permutation(len(stated)).tolist()
+    ]
+    missing = words - sum(len(text.split()) for text in [*beginning, *end, *(one.text for one in stated)])
+    if missing < 0:
+        msg = f"words: expected at least {words - missing} for a document with {len(stated)} statements, its beginning "
+        raise UsageError(msg + f"and its end, got {words}; ask for more words or fewer statements a document")
+    while missing > 0:
+        missing -= len(_extend(topic, weaver, rng, blocks, spoken=spoken).split())
+    return Composition(
+        beginning,
+        [
+            Passage(block.place, list(_turns(weaver, rng, block)) if spoken else [" ".join(block.sentences)])
+            for block in blocks
+        ],
+        end,
+    )
 
-    def spoken(statement: Statement) -> Passage:
-        introduction = prose.introduction(statement)
-        if not introduction and rng.random() < _OPENER_SHARE and (opener := next(openers, None)):
-            return [f"{prose.sentence(opener)} {statement.text}"]
-        return [*introduction, statement.text]
 
-    beginning = [prose.one_of(topic.greetings), prose.one_of(topic.replies)]
-    end = [prose.one_of(topic.closings), prose.one_of(topic.farewells)]
-    sections = prose.around(planted, beginning, end, words=words, passage=spoken)
-    turns = [turn for section in sections for turn in section]
-    assert cast.participants, "a conversation has participants"
-    return "\n".join(f"{name}: {turn}" for name, turn in zip(_speakers(cast.participants, rng), turns, strict=False))
-
-
-def write_article(
-    topic: NewsTopic, cast: Cast, rng: np.random.Generator, planted: Sequence[Statement], *, words: int
-) -> tuple[str, str]:
+def document_text(composed: Composition, *, participants: Sequence[str] | None, rng: np.random.Generator) -> str:
     """
-    Headline and text: paragraphs between blank lines, about *words* words, with each planted statement once.
+    The text of a document: an article, whose first line is its headline, or lines of `Name: ...`.
 
-    Raises:
-        UsageError: As `write_conversation`.
+    Args:
+        composed: What it says.
+        participants: Who speaks; None: nobody, it is an article.
+        rng: Who speaks when.
     """
-    prose = _Prose(topic, cast, rng)
-    beginning = f"{prose.sentence(topic.dateline)} {prose.one_of(topic.leads)}"
-    end = prose.one_of(topic.closings)
-
-    def printed(statement: Statement) -> Passage:
-        return [*prose.introduction(statement), statement.text]
-
-    sections = prose.around(planted, [beginning], [end], words=words, passage=printed)
-    return prose.one_of(topic.headlines), "\n\n".join(_paragraphs(sections, rng))
+    middle = [part for passage in composed.passages for part in passage.parts]
+    parts = [*composed.beginning, *middle, *composed.end]
+    return "\n\n".join(parts) if participants is None else _transcript(parts, participants, rng)
 
 
-class _Prose:
-    """For one document, what stands between planted statements: asides of any subtopic's field, filler of none."""
-
-    def __init__(self, topic: ConversationTopic | NewsTopic, cast: Cast, rng: np.random.Generator) -> None:
-        self._topic = topic
-        self._cast = cast
-        self._rng = rng
-        self._introduced: set[str] = set()
-
-    def introduction(self, statement: Statement) -> Passage:
-        """At most one sentence that comes to the statement's subtopic, and in one document at most once."""
-        subtopic = statement.subtopic
-        if subtopic is None or subtopic.name in self._introduced or self._rng.random() >= _INTRODUCED_SHARE:
-            return []
-        self._introduced.add(subtopic.name)
-        return [self.one_of(subtopic.introductions)]
-
-    def sentence(self, template: str) -> str:
-        return write(template, self._cast.values_for(template, self._rng), self._rng)
-
-    def one_of(self, templates: Sequence[str]) -> str:
-        return self.sentence(templates[int(self._rng.integers(len(templates)))])
-
-    def around(
-        self,
-        planted: Sequence[Statement],
-        beginning: Section,
-        end: Section,
-        *,
-        words: int,
-        passage: Callable[[Statement], Passage],
-    ) -> list[Section]:
-        """A section for each subtopic in any order: the planted statements, and other prose up to *words* words."""
-        wanted = [(statement, passage(statement)) for statement in planted]
-        missing = words - sum(_n_words(part) for part in [beginning, *(part for _, part in wanted), end])
-        if missing < 0:
-            msg = f"words: expected at least {words - missing} for a document of this topic with {len(planted)} "
-            msg += f"insights, its beginning and its end, got {words}; ask for more words or fewer insights a document"
-            raise UsageError(msg)
-        return [beginning, *self._sections([*wanted, *self._until(missing, passage)]), end]
-
-    def _sections(self, parts: Sequence[tuple[Statement, Passage]]) -> Iterator[Section]:
-        by_subject: dict[str, list[Passage]] = {}
-        for statement, part in parts:
-            subject = statement.subtopic.name if statement.subtopic else statement.text
-            by_subject.setdefault(subject, []).append(part)
-        for subject in _shuffled(list(by_subject), self._rng):
-            # stable: the passage with the introduction, which has one sentence more, comes first
-            ordered = sorted(_shuffled(by_subject[subject], self._rng), key=len, reverse=True)
-            yield [text for part in ordered for text in part]
-
-    def _until(self, missing: int, passage: Callable[[Statement], Passage]) -> Iterator[tuple[Statement, Passage]]:
-        said: set[str] = set()
-        for statement in self._statements():
-            if missing <= 0:
-                return
-            if statement.text not in said:
-                said.add(statement.text)
-                part = passage(statement)
-                missing -= _n_words(part)
-                yield statement, part
-        msg = f"words: a document of this topic is {missing} words short when each of its sentences is used "
-        raise UsageError(msg + f"{_MOST_USES} times; ask for fewer words")
-
-    def _statements(self) -> Iterator[Statement]:
-        """Asides and filler, each template as seldom as the length allows, until one of the two is used up."""
-        by_aside = {line: subtopic for subtopic in self._topic.subtopics for line in subtopic.asides}
-        asides, filler = _in_turn(list(by_aside), self._rng), _in_turn(self._topic.filler, self._rng)
-        while template := next(asides if self._rng.random() < _ASIDE_SHARE else filler, None):
-            yield Statement(self.sentence(template), by_aside.get(template))
+def _extend(topic: Topic, weaver: Weaver, rng: np.random.Generator, blocks: list[_Block], *, spoken: bool) -> str:
+    """Add a sentence to one of the blocks, or a block where all are full; the sentence."""
+    open_places = [place for place, block in enumerate(blocks) if len(block.sentences) < _MOST_IN_A_BLOCK]
+    if not open_places or rng.random() < _NEW_BLOCK:
+        subtopic = topic.subtopics[int(rng.integers(len(topic.subtopics)))]
+        block = _Block(subtopic, [], None)
+        blocks.insert(int(rng.integers(len(blocks) + 1)), block)
+    else:
+        block = blocks[open_places[int(rng.integers(len(open_places)))]]
+    first = rng.random() < 0.5
+    asks = spoken and first and rng.random() < _ASKED
+    text = weaver.sentence("ask" if asks else "remark", block.subtopic)
+    block.sentences.insert(0 if first else len(block.sentences), text)
+    return text
 
 
-def _in_turn(templates: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
-    """All templates in a random order, then all again, `_MOST_USES` times."""
-    for _ in range(_MOST_USES):
-        for place in rng.permutation(len(templates)):
-            yield templates[place]
+def _turns(weaver: Weaver, rng: np.random.Generator, block: _Block) -> Iterator[str]:
+    """A block's sentences, some to a turn; a question at its beginning is a turn of its own."""
+    rest = list(block.sentences)
+    while rest:
+        size = 1 if rest[0].endswith("?") else int(rng.integers(1, _LONGEST_TURN + 1))
+        turn, rest = rest[:size], rest[size:]
+        opener = [weaver.sentence("opener")] if rng.random() < _OPENED else []
+        yield " ".join([*opener, *turn])
 
 
-def _speakers(names: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
-    """Names without end, none twice in a row."""
-    current = int(rng.integers(len(names)))
-    while True:
-        yield names[current]
-        current = (current + int(rng.integers(1, len(names)))) % len(names)
-
-
-def _shuffled(things: Sequence[_Thing], rng: np.random.Generator) -> list[_Thing]:
-    return [things[place] for place in rng.permutation(len(things))]
-
-
-def _paragraphs(sections: Sequence[Section], rng: np.random.Generator) -> Iterator[str]:
-    """Some sentences each; a section of several sentences has paragraphs of its own, single ones are gathered."""
-    paragraph: list[str] = []
-    limit = 0
-    for before, section in pairwise([[], *sections]):
-        apart = len(section) > 1 or len(before) > 1
-        for place, sentence in enumerate(section):
-            if paragraph and (len(paragraph) >= limit or (apart and place == 0)):
-                yield " ".join(paragraph)
-                paragraph = []
-            if not paragraph:
-                limit = int(rng.integers(2, _LONGEST_PARAGRAPH + 1))
-            paragraph.append(sentence)
-    yield " ".join(paragraph)
-
-
-def _n_words(passage: Passage) -> int:
-    return sum(len(text.split()) for text in passage)
+def _transcript(turns: Sequence[str], names: Sequence[str], rng: np.random.Generator) -> str:
+    """Lines of `Name: ...`; nobody speaks twice in a row."""
+    lines = []
+    speaker = int(rng.integers(len(names)))
+    for turn in turns:
+        lines.append(f"{names[speaker]}: {turn}")
+        speaker = (speaker + int(rng.integers(1, len(names)))) % len(names)
+    return "\n".join(lines)

@@ -1,21 +1,13 @@
-"""
-Sentence templates: `[a|b]` is a choice, `{slot}` a value, `{slot:words}` a number in words.
-
-A choice holds no other choice. A sentence begins with a capital whatever its first choice or slot.
-"""
+"""Sentence templates: `{slot}` is a value, `{slot:words}` a number in words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import product
-
-import numpy as np
+from collections.abc import Mapping
 
 Value = str | int
 
-_CHOICE = re.compile(r"\[([^\[\]]*)\]")
-_SLOT = re.compile(r"\{(\w+)(:words)?\}")
+SLOT = re.compile(r"\{(\w+)(:words)?\}")
 _COMMA_BEFORE_MARK = re.compile(r",\s*([,.?])")
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -27,19 +19,13 @@ _LARGEST_IN_WORDS = 99
 
 def slots(template: str) -> frozenset[str]:
     """The slots that a template names, in any of its choices."""
-    return frozenset(match[1] for match in _SLOT.finditer(template))
+    return frozenset(match[1] for match in SLOT.finditer(template))
 
 
-def write(template: str, values: Mapping[str, Value], rng: np.random.Generator) -> str:
-    """One sentence of the template, its choices taken at random."""
-    return _fill(_CHOICE.sub(lambda match: _pick(match[1].split("|"), rng), template), values)
-
-
-def every_sentence(template: str, values: Mapping[str, Value]) -> Iterator[str]:
-    """All sentences that `write` can give, for checks: as many as the product of its choices."""
-    pieces = [part.split("|") if place % 2 else [part] for place, part in enumerate(_CHOICE.split(template))]
-    for choice in product(*pieces):
-        yield _fill("".join(choice), values)
+def filled(template: str, values: Mapping[str, Value]) -> str:
+    """A template without choices as a sentence, which begins with a capital whatever its first slot."""
+    text = SLOT.sub(lambda match: form(values[match[1]], in_words=bool(match[2])), template)
+    return text[0].upper() + text[1:]
 
 
 def number_in_words(number: int) -> str:
@@ -61,15 +47,6 @@ def number_in_words(number: int) -> str:
 def tidied(text: str) -> str:
     """Without the comma that ends an apposition where another mark follows it."""
     return _COMMA_BEFORE_MARK.sub(r"\1", text)
-
-
-def _pick(options: list[str], rng: np.random.Generator) -> str:
-    return options[int(rng.integers(len(options)))]
-
-
-def _fill(template: str, values: Mapping[str, Value]) -> str:
-    text = _SLOT.sub(lambda match: form(values[match[1]], in_words=bool(match[2])), template)
-    return text[0].upper() + text[1:]
 
 
 def form(value: Value, *, in_words: bool) -> str:

@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from longform.haystack_writer.full_topic import MOVABLE
 from longform.haystack_writer.grammar import number_in_words, tidied
+from longform.haystack_writer.topic import MOVABLE
 
 _MONTHS = "January February March April May June July August September October November December".split()
 _DATE = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(_MONTHS)})\b")

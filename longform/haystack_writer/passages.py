@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from longform.haystack_writer.full_haystack import ComposedHaystack, Parts
 from longform.haystack_writer.grammar import number_in_words
+from longform.haystack_writer.haystack import ComposedHaystack, Parts
 from longform.synthesis.asking import Ask, Plan, Reply, notes
 
 VERSION = 2

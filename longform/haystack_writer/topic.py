@@ -1,24 +1,41 @@
 """
-Topics: what a haystack can be about, as files in `topics/`, and the values that make one haystack of it.
+Topics: what a haystack can be about, as files in `topics/`, and the names and numbers that make one haystack of it.
 
-A topic's text holds slots in place of names and numbers. Slots of insights get one value for a whole haystack; slots
-of everything else (`passing_...`) get a new one at each use, never a value that an insight of the haystack has.
+A topic has ten subtopics, and a stock of clauses to make prose of. Its text holds slots in place of names and numbers.
+Slots of insights get one value for a whole haystack; slots of everything else (`passing_...`) never have a value that
+an insight of the haystack has.
+
+Lines hold `[a|b]` choices, `{slot}` values and `<symbol>` places: a line of that symbol, of the subtopic where it has
+such lines, else of the topic's stock. A statement's wording may end with ` // in {month}`, words that may stand at its
+beginning too. Wordings and clauses begin in lower case; sentences are capitalised when they are done.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
+from itertools import product
 from typing import Annotated, Literal
 
 import numpy as np
 import yaml
-from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from longform.errors import UsageError
 from longform.haystack_writer.grammar import Value, slots
 from longform.strict import Strict
+
+SYMBOL = re.compile(r"<(\w+)>")
+MOVABLE = " // "
+
+_NEEDED = {
+    "conversation": frozenset({"greeting", "reply", "ask", "remark", "opener", "closing", "farewell"}),
+    "news": frozenset({"headline", "lead", "remark", "closing"}),
+}
+_ALWAYS = frozenset({"according", "claim", "says"})
+_LEAST_INSIGHTS, _MOST_INSIGHTS = 5, 8
 
 
 def _lines(value: object) -> object:
@@ -30,15 +47,22 @@ Range = tuple[int, int, int]
 """Lowest, highest, step."""
 
 
-class InsightPlan(Strict):
-    """A fact: the reference's words for it, and the words that documents use instead."""
+def _pool(value: object) -> object:
+    """A list, or `{first: [...], last: [...]}`: every pair."""
+    if isinstance(value, dict):
+        return tuple(f"{first} {last}" for first, last in product(value["first"], value["last"]))
+    return value
+
+
+class Fact(Strict):
+    """What an insight states: the reference's words, and the words that documents use instead."""
 
     name: str
     reference: str
-    wordings: Annotated[Lines, Field(min_length=4)]
+    wordings: Annotated[Lines, Field(min_length=3)]
 
     @model_validator(mode="after")
-    def _every_wording_states_the_whole_fact(self) -> InsightPlan:
+    def _every_wording_states_the_whole_fact(self) -> Fact:
         for wording in self.wordings:
             if slots(wording) != slots(self.reference):
                 msg = f"insight {self.name!r}: {wording!r} names other slots than the reference {self.reference!r}"
@@ -46,85 +70,97 @@ class InsightPlan(Strict):
         return self
 
 
-class SubtopicPlan(Strict):
+class Subtopic(Strict):
     name: str
     statement: str
     query: str
-    insights: Annotated[tuple[InsightPlan, ...], Field(min_length=5)]
-    introductions: Lines  # sentences or questions that come to the subtopic
-    asides: Lines  # statements of the same field that are no insight
+    insights: Annotated[tuple[Fact, ...], Field(min_length=_LEAST_INSIGHTS, max_length=_MOST_INSIGHTS)]
+    distractors: Annotated[Lines, Field(min_length=4)]  # facts of passing names and numbers that are no insight
+    clauses: dict[str, Lines]  # symbol -> lines of this subtopic's field
 
 
-class Casting(Strict):
-    """What the names and numbers of a haystack are drawn from."""
+class Topic(Strict):
+    """One file of `topics/`."""
 
     title: str
-    pools: dict[str, tuple[str, ...]]
+    domain: Literal["conversation", "news"]
+    participants: int = Field(0, ge=0)  # speakers of a conversation
+    pools: dict[str, Annotated[tuple[str, ...], BeforeValidator(_pool)]]
     entities: dict[str, str]  # slot -> pool
     numbers: dict[str, Range]
     passing_entities: dict[str, str]
     passing_numbers: dict[str, Range]
+    synonyms: Lines  # `one | another`: words that wordings may exchange
+    stock: dict[str, Lines]  # symbol -> lines
+    subtopics: Annotated[tuple[Subtopic, ...], Field(min_length=10)]
 
+    @model_validator(mode="after")
+    def _every_symbol_has_lines(self) -> Topic:
+        for subtopic in self.subtopics:
+            known = {"distractor", *self.stock, *subtopic.clauses}
+            used = {
+                name for lines in (self.stock | subtopic.clauses).values() for line in lines for name in _names(line)
+            }
+            if missing := sorted((used | _NEEDED[self.domain] | _ALWAYS) - known):
+                msg = f"subtopic {subtopic.name!r}: expected lines for each symbol, found none for {missing}"
+                raise ValueError(msg)
+        self._check_numbers()
+        if (self.domain == "conversation") != (self.participants >= 2):
+            msg = f"participants: expected two or more in a conversation and 0 in news, found {self.participants}"
+            raise ValueError(msg)
+        return self
 
-class _Topic(Casting):
-    subtopics: Annotated[tuple[SubtopicPlan, ...], Field(min_length=6)]
-    filler: Lines  # statements of no subtopic
-    closings: Lines
+    def part(self, subtopics: int | None, insights: int | None) -> Topic:
+        """The topic with its first *subtopics*, and of each its first *insights*; None: all."""
+        kept = [one.model_copy(update={"insights": one.insights[:insights]}) for one in self.subtopics[:subtopics]]
+        return self.model_copy(update={"subtopics": tuple(kept)})
 
-
-class ConversationTopic(_Topic):
-    domain: Literal["conversation"]
-    participants: int = Field(ge=2)
-    greetings: Lines
-    replies: Lines
-    farewells: Lines
-    openers: Lines  # answers to the turn before
-
-
-class NewsTopic(_Topic):
-    domain: Literal["news"]
-    dateline: str
-    headlines: Lines
-    leads: Lines
-
-
-Topic = Annotated[ConversationTopic | NewsTopic, Field(discriminator="domain")]
-"""One file of `topics/`."""
-
-_TOPIC: TypeAdapter[ConversationTopic | NewsTopic] = TypeAdapter(Topic)
+    def _check_numbers(self) -> None:
+        """Drawn in their order, and none twice in a haystack, all numbers find a value."""
+        spans = {slot: set(range(low, high + 1, step)) for slot, (low, high, step) in self.numbers.items()}
+        for place, (slot, span) in enumerate(spans.items()):
+            rivals = [name for name in list(spans)[:place] if spans[name] & span]
+            if len(span) <= len(rivals):
+                msg = f"numbers: {slot!r} has {len(span)} values and {rivals} may take them; widen it or move it up"
+                raise ValueError(msg)
 
 
 class Cast:
     """The names and numbers of one haystack, and those left over for its passing remarks."""
 
-    def __init__(self, topic: Casting, rng: np.random.Generator, *, participants: int = 0) -> None:
+    def __init__(self, topic: Topic, rng: np.random.Generator) -> None:
         left = {name: [pool[i] for i in rng.permutation(len(pool))] for name, pool in topic.pools.items()}
         self.values: dict[str, Value] = {slot: left[pool].pop() for slot, pool in topic.entities.items()}
         taken: set[int] = set()
         for slot, limits in topic.numbers.items():
             options = _without(limits, taken)
-            self.values[slot] = options[int(rng.integers(len(options)))]
-            taken.add(int(self.values[slot]))
+            number = options[int(rng.integers(len(options)))]
+            self.values[slot] = number
+            taken.add(number)
         self.participants: list[str] | None = None  # an article has none
-        if participants:
-            self.participants = [left["first_name"].pop() for _ in range(participants)]
+        if topic.participants:
+            self.participants = [left["first_name"].pop() for _ in range(topic.participants)]
         self.passing: dict[str, list[str] | list[int]] = {
             **{slot: left[pool] for slot, pool in topic.passing_entities.items()},
             **{slot: _without(limits, taken) for slot, limits in topic.passing_numbers.items()},
         }
 
-    def values_for(self, template: str, rng: np.random.Generator) -> dict[str, Value]:
-        """The haystack's values, and new ones for the passing slots that *template* names."""
-        named = {slot: self.passing[slot] for slot in sorted(slots(template)) if slot in self.passing}
-        return self.values | {slot: options[int(rng.integers(len(options)))] for slot, options in named.items()}
+
+def _without(limits: Range, taken: set[int]) -> list[int]:
+    lowest, highest, step = limits
+    return [number for number in range(lowest, highest + 1, step) if number not in taken]
+
+
+def _names(line: str) -> Iterator[str]:
+    return (match[1] for match in SYMBOL.finditer(line))
 
 
 def topic_names() -> tuple[str, ...]:
     """The topics that ship with the project, sorted."""
-    return tuple(sorted(path.name.removesuffix(".yaml") for path in _topic_files()))
+    return tuple(sorted(path.name.removesuffix(".yaml") for path in _files()))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def load_topic(name: str) -> Topic:
     """
     The topic of that name.
@@ -132,18 +168,12 @@ def load_topic(name: str) -> Topic:
     Raises:
         UsageError: There is no such topic.
     """
-    for path in _topic_files():
+    for path in _files():
         if path.name == f"{name}.yaml":
-            return _TOPIC.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
-    msg = f"no topic {name!r}; there are {', '.join(topic_names())}"
-    raise UsageError(msg)
+            return Topic.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    raise UsageError(f"no topic {name!r}; there are {', '.join(topic_names())}")
 
 
-def _topic_files() -> Iterator[resources.abc.Traversable]:
+def _files() -> Iterator[resources.abc.Traversable]:
     folder = resources.files("longform.haystack_writer") / "topics"
     return (path for path in folder.iterdir() if path.name.endswith(".yaml"))
-
-
-def _without(limits: Range, taken: set[int]) -> list[int]:
-    lowest, highest, step = limits
-    return [number for number in range(lowest, highest + 1, step) if number not in taken]

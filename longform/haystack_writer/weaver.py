@@ -13,13 +13,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from longform.errors import UsageError
-from longform.haystack_writer.full_topic import SYMBOL, FullSubtopic, FullTopic
-from longform.haystack_writer.grammar import Value, form, tidied
+from longform.haystack_writer.grammar import SLOT, Value, form, tidied
 from longform.haystack_writer.skeletons import LONG, n_words, skeleton
-from longform.haystack_writer.topic import Cast
+from longform.haystack_writer.topic import SYMBOL, Cast, Subtopic, Topic
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
-_SLOT = re.compile(r"\{(\w+)(:words)?\}")
 _ENDS = re.compile(r"(?<=[.?!])[”\"]?\s+")
 _BEGINNING = re.compile(r"(?:^|[.?!–]\s+|:\s(?=“))[“\"]?[a-z]")
 _TRIES = 400
@@ -28,14 +26,14 @@ _TRIES = 400
 class Weaver:
     """The prose of one haystack, and what it has already said."""
 
-    def __init__(self, topic: FullTopic, cast: Cast, rng: np.random.Generator) -> None:
+    def __init__(self, topic: Topic, cast: Cast, rng: np.random.Generator) -> None:
         self._topic = topic
         self._cast = cast
         self._rng = rng
         self._decks: dict[tuple[str, str], Iterator[Value]] = {}
         self._said: set[str] = set()
 
-    def sentence(self, symbol: str, subtopic: FullSubtopic | None = None) -> str:
+    def sentence(self, symbol: str, subtopic: Subtopic | None = None) -> str:
         """
         A sentence of that symbol, or some, in a subtopic's field; its long skeletons are new to the haystack.
 
@@ -52,21 +50,21 @@ class Weaver:
         msg = f"no {symbol}{place} in {_TRIES} draws has words that the haystack does not have; ask for fewer or "
         raise UsageError(msg + "shorter documents, or give the topic more lines")
 
-    def phrase(self, template: str, subtopic: FullSubtopic | None = None) -> str:
+    def phrase(self, template: str, subtopic: Subtopic | None = None) -> str:
         """A template with choices taken, symbols replaced and slots filled."""
         woven = self._woven(template, subtopic)
-        text = _SLOT.sub(lambda match: self._value(match[1], in_words=bool(match[2])), woven)
+        text = SLOT.sub(lambda match: self._value(match[1], in_words=bool(match[2])), woven)
         return tidied(text)
 
     def one_of(self, lines: Sequence[str], key: str) -> str:
         """The next line of a list that goes by *key*."""
         return str(self._next((key, ""), lines))
 
-    def _woven(self, template: str, subtopic: FullSubtopic | None) -> str:
+    def _woven(self, template: str, subtopic: Subtopic | None) -> str:
         chosen = _CHOICE.sub(lambda match: self._pick(match[1].split("|")), template)
         return SYMBOL.sub(lambda match: self._woven(self._line(match[1], subtopic), subtopic), chosen)
 
-    def _line(self, symbol: str, subtopic: FullSubtopic | None) -> str:
+    def _line(self, symbol: str, subtopic: Subtopic | None) -> str:
         if subtopic is not None:
             own = subtopic.distractors if symbol == "distractor" else subtopic.clauses.get(symbol)
             if own:

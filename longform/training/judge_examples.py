@@ -2,17 +2,17 @@
 What the lexical judge is fitted on: labelled pairs of released summaries, and damaged copies of them.
 
 People never marked a negated or a shuffled bullet. What such a bullet should score is set here, as a part of the label
-that it had before (`longform.perturbations` does the damage). Copies are padded with sentences of the haystack writer,
-which belong to no haystack that could be left out.
+that it had before (`longform.perturbations` does the damage). Copies are padded with 800 sentences that a grammar
+wrote, about a ferry line and a lido that do not exist: they belong to no haystack that could be left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 from longform.citations import Bullet, bullets
-from longform.haystack_writer import topic_names, write_haystack
 from longform.judge_model import Evidence
 from longform.keys import stable_seed
 from longform.lexical_judge import QueryInsights, StemWeights
@@ -151,11 +151,5 @@ def _examples(
 
 
 def foreign_sentences() -> list[str]:
-    """Sentences about matters of no released haystack: the haystack writer's."""
-    return [
-        plant.text
-        for topic in topic_names()
-        for plant in write_haystack(
-            topic, variant=0, documents=100, words=300, subtopics_per_document=2, insights_per_document=4, seed=1
-        ).plants
-    ]
+    """The lines of `foreign_sentences.txt`: some come more than once, and which one is drawn depends on their order."""
+    return files("longform.training").joinpath("foreign_sentences.txt").read_text(encoding="utf-8").splitlines()

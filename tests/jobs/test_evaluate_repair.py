@@ -52,7 +52,7 @@ CONFIG: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=2", "words=150"]), url)
+    synthesize(read_config("demo", ["haystacks=2"]), url)
     return url
 
 

@@ -76,7 +76,7 @@ def provider() -> Iterator[Fake]:
 def place(provider: Fake, tmp_path_factory: pytest.TempPathFactory) -> Place:
     folder = tmp_path_factory.mktemp("place")
     bench = str(folder / "bench")
-    synthesize(read_config("demo", ["haystacks=1", "words=150"]), bench)
+    synthesize(read_config("demo", ["haystacks=1"]), bench)
     return Place.make(folder, bench, experiment(provider.url))
 
 

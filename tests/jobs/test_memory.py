@@ -19,7 +19,8 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 SAMPLE_INTERVAL_S = 0.5
 MOST_GROWTH = 1.15
-SIZE = ["documents=100", "words=220"]  # most documents fill the encoder's window, so that its batches are alike
+# most documents fill the encoder's window, so that its batches are alike
+SIZE = ["documents=100", "insights_per_document=2", "words=220"]
 EXPERIMENT = {
     "name": "memory",
     "seed": 1,

@@ -33,7 +33,7 @@ models:
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=1", "words=150"]), url)
+    synthesize(read_config("demo", ["haystacks=1"]), url)
     return url
 
 

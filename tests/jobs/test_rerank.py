@@ -26,7 +26,7 @@ def test_reranked_list_is_a_system_of_its_own(
     ray_session: None, tmp_path: Path, save_cross_encoder: Callable[..., str]
 ) -> None:
     folder = save_cross_encoder(tmp_path / "model", n_labels=1)
-    synthesize(read_config("demo", ["haystacks=1", "topics=[ferry]", "words=150"]), str(tmp_path / "bench"))
+    synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), str(tmp_path / "bench"))
     experiment = {
         "name": "reranked",
         "seed": 1,
@@ -67,7 +67,7 @@ def test_endpoint_gives_the_order_of_the_same_model_in_the_process(
     served = ServedCrossEncoder(kind="cross_encoder", model=folder, scores="logit")
     engine = Engine(CrossEncoderWorker("tiny", served, threads=1), served.batching)
     app = Overloaded(make_app(Backends(rerankers={"tiny": engine}), Access(bind="127.0.0.1")), 3)
-    synthesize(read_config("demo", ["haystacks=1", "topics=[ferry]", "words=150"]), str(tmp_path / "bench"))
+    synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), str(tmp_path / "bench"))
     with running(app) as url:
         endpoint = {"kind": "endpoint", "model": "tiny", "depth": 5}
         experiment = {

@@ -90,7 +90,7 @@ def test_twin_goes_with_a_failed_verdict_that_drove_its_citations(
 def test_what_may_pass_is_made_again_until_it_has_passed(ray_session: None, tmp_path: Path) -> None:
     """Rows made from a failed one are made again too; a reply cut at its limit is final."""
     bench, run, calling = str(tmp_path / "bench"), Folder(str(tmp_path / "run")), str(tmp_path / "ledger")
-    synthesize(read_config("demo", ["haystacks=1", "words=150"]), bench)
+    synthesize(read_config("demo", ["haystacks=1"]), bench)
     with fake_process(FakeSettings(delay_s=0.005, slow_share=0, faults=FAULTS, seed=3)) as url:
         left, before = [], {}
         for _ in range(8):

@@ -62,7 +62,7 @@ def evaluating(at: str, fake: Fake, folder: Path) -> Evaluating:
     folder.mkdir()
     config = folder / "s3.yaml"
     config.write_text(yaml.safe_dump(experiment(fake.url)))
-    synthesize(read_config("demo", ["haystacks=1", "topics=[ferry]", "words=150"]), f"{at}/bench")
+    synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), f"{at}/bench")
     return Evaluating(config=config, at=at)
 
 
@@ -100,7 +100,7 @@ def test_missing_bucket_ends_the_command_before_any_work(
     """One line and exit code 1, whichever of its places is wrong."""
     config = tmp_path / "s3.yaml"
     config.write_text(yaml.safe_dump(experiment("http://127.0.0.1:9/v1")))
-    synthesize(read_config("demo", ["haystacks=1", "topics=[ferry]", "words=150"]), f"{s3_url}/bench")
+    synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), f"{s3_url}/bench")
     places = {"bench": f"{s3_url}/bench", "out": f"{s3_url}/run", "ledger": f"{s3_url}/ledger"}
     places[wrong] = f"s3://no-such-bucket/{wrong}"
     options = [word for name, url in places.items() for word in (f"--{name}", url)]

@@ -58,7 +58,7 @@ def evaluated(head: Head, *arguments: str, submission_id: str) -> subprocess.Com
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=2", "words=150"]), url)
+    synthesize(read_config("demo", ["haystacks=2"]), url)
     return url
 
 

@@ -26,7 +26,7 @@ MOST_BYTES = 8 * 2**20
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = str(tmp_path_factory.mktemp("train-checker") / "bench")
-    synthesize(read_config("demo", ["words=150"]), folder)
+    synthesize(read_config("demo"), folder)
     return folder
 
 
@@ -97,7 +97,7 @@ def test_what_is_missing_is_said(bench: str, tmp_path: Path, capsys: pytest.Capt
     assert main(["checker", bench, "--pairs", "0", "--out", str(tmp_path / "out")]) == 2
     assert "--pairs" in capsys.readouterr().err
     one = str(tmp_path / "one")
-    synthesize(read_config("demo", ["words=150", "haystacks=1"]), one)
+    synthesize(read_config("demo", ["haystacks=1"]), one)
     assert main(["checker", one, "--out", str(tmp_path / "out")]) == 2
     assert "several haystacks" in capsys.readouterr().err
 

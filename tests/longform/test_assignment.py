@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from longform.errors import UsageError
-from longform.haystack_writer.assignment import Bounds, assign_within
+from longform.haystack_writer.assignment import Bounds, assign_insights, assign_within
 
 FULL = {"documents": 100, "per_document": Bounds(5, 7), "per_insight": Bounds(5, 25)}
 
@@ -136,3 +136,38 @@ def test_bounds_that_cannot_be_met_are_refused_with_the_arithmetic(
 @pytest.mark.parametrize("documents", [43, 44, 60])
 def test_what_the_refusal_asks_for_suffices(documents: int) -> None:
     assert len(assigned(60, documents=documents, per_document=Bounds(5, 7), per_insight=Bounds(5, 25))) == documents
+
+
+# ---------------------------------------------------------------- by subtopics
+
+
+@pytest.mark.parametrize("documents", [39, 40, 57, 100])
+def test_the_fewest_documents_that_fit_suffice(documents: int) -> None:
+    assigned = assign_insights(
+        [5] * 6,
+        documents=documents,
+        subtopics_per_document=2,
+        insights_per_document=4,
+        rng=np.random.default_rng(11),
+    )
+    counts = Counter(place for places in assigned for place in places)
+
+    assert len(counts) == 30
+    assert min(counts.values()) >= 5
+    assert all(len(set(places)) == 4 for places in assigned)
+    assert all(set(Counter(s for s, _ in places).values()) == {2} for places in assigned)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        pytest.param({"documents": 38}, r"38 documents .* = 12 documents a subtopic.* = 13; ask for 39", id="too-few"),
+        pytest.param({"insights_per_document": 5}, "of each the same number", id="uneven"),
+        pytest.param({"insights_per_document": 12}, "of each the same number", id="more-than-there-are"),
+    ],
+)
+def test_sizes_of_subtopics_that_do_not_fit_are_refused(changes: dict[str, int], message: str) -> None:
+    sizes = {"documents": 40, "subtopics_per_document": 2, "insights_per_document": 4} | changes
+
+    with pytest.raises(UsageError, match=message):
+        assign_insights([5] * 6, **sizes, rng=np.random.default_rng(11))

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from longform.haystack_writer import write_haystack
+from longform.haystack_writer.assignment import Bounds
+from longform.haystack_writer.haystack import HaystackSize, write_haystack
 from longform.training.checker_pairs import (
     NEAR,
     OTHER_DOCUMENT,
@@ -25,10 +26,10 @@ N = 400
 @pytest.fixture(scope="module")
 def corpus() -> dict[str, tuple[str, str]]:
     """Name -> text and group, of two haystacks the project writes."""
-    sizes = {"documents": 40, "words": 200, "subtopics_per_document": 2, "insights_per_document": 4}
+    size = HaystackSize(100, 200, Bounds(3, 3), Bounds(5, 25), distractors=0, contradictions=0)
     found = {}
     for variant in (0, 1):
-        haystack = write_haystack("ferry", variant=variant, seed=1, **sizes)
+        haystack = write_haystack("railway", variant=variant, size=size, seed=1)
         found |= {document.doc_id: (document.text, haystack.haystack_id) for document in haystack.documents}
     return found
 

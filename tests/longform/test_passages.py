@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from longform.haystack_writer.assignment import Bounds
-from longform.haystack_writer.full_haystack import (
+from longform.haystack_writer.haystack import (
     ComposedHaystack,
-    FullHaystack,
+    Haystack,
     HaystackSize,
     TopicPart,
     compose_haystack,
     finished_haystack,
-    write_full_haystack,
+    write_haystack,
 )
 from longform.haystack_writer.passages import (
     WISHES,
@@ -161,7 +161,7 @@ def composed(request: pytest.FixtureRequest) -> ComposedHaystack:
     return compose_haystack(request.param, variant=0, size=SIZE, seed=3, part=PART, prose="p")
 
 
-def finished(composed: ComposedHaystack, say: Callable[[Ask, int], Reply]) -> FullHaystack:
+def finished(composed: ComposedHaystack, say: Callable[[Ask, int], Reply]) -> Haystack:
     others, counted = [], []
     for index in range(len(composed.documents)):
         wanted = passage_jobs(composed, index)
@@ -193,7 +193,7 @@ def test_every_planted_sentence_stands_once_whoever_wrote_around_it(composed: Co
 
 def test_where_no_try_fits_the_documents_are_the_grammars(composed: ComposedHaystack) -> None:
     haystack = finished(composed, lambda _, __: Reply(None, "refusal"))
-    plain = write_full_haystack(str(composed.settings["topic"]), variant=0, size=SIZE, seed=3, part=PART)
+    plain = write_haystack(str(composed.settings["topic"]), variant=0, size=SIZE, seed=3, part=PART)
 
     assert [one.text for one in haystack.documents] == [one.text for one in plain.documents]
     assert haystack.haystack_id != plain.haystack_id

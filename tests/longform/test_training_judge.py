@@ -10,11 +10,19 @@ from jobs.ingest import ingest
 from longform.citations import Bullet
 from longform.errors import LongformError
 from longform.judge_model import Evidence, JudgeModel
+from longform.keys import content_key
 from longform.lexical_judge import shipped_judge
 from longform.records import Target
 from longform.training import judge as training
 from longform.training.judge import fit_judge, fit_shipped_judges, judge_reach
-from longform.training.judge_examples import DAMAGE, JudgeExample, LabelledSet, judge_examples, labelled_set
+from longform.training.judge_examples import (
+    DAMAGE,
+    JudgeExample,
+    LabelledSet,
+    foreign_sentences,
+    judge_examples,
+    labelled_set,
+)
 
 NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -230,3 +238,11 @@ def test_shipped_judges_are_the_fit_and_reach_what_the_docs_say(
     assert (len(taus), len(errors)) == (2, 2)
     assert min(taus) > 0.9
     assert max(errors) < 1.5
+
+
+def test_foreign_sentences_are_those_that_the_shipped_judges_were_fitted_with() -> None:
+    """Their order and repetitions decide which bullet is padded with which: the digest was computed once."""
+    found = foreign_sentences()
+
+    assert (len(found), len(set(found))) == (800, 424)
+    assert content_key(found) == "8853deb1fcca025feafa"

@@ -1,5 +1,5 @@
 """
-What a configuration of full-size haystacks may say; an unknown key is an error.
+What a configuration of haystacks may say; an unknown key is an error.
 
 Each size may be a list: the lists multiply, and every combination is a haystack (or as many as `haystacks` says), so
 that one configuration is a sweep over difficulty.
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from longform.haystack_writer.assignment import Bounds
-from longform.haystack_writer.full_haystack import HaystackSize, TopicPart
-from longform.haystack_writer.full_topic import full_topic_names
+from longform.haystack_writer.haystack import HaystackSize, TopicPart
+from longform.haystack_writer.topic import topic_names
 from longform.model_settings import ChatSettings
 from longform.strict import Strict
 from longform.synthesis.settings import Role
@@ -56,10 +56,9 @@ class ProseSettings(Strict):
     prompts: str | None = None  # a folder whose files replace our prompts of the same name
 
 
-class FullSettings(Strict):
-    """A file of jobs/configs/benchmarks whose `writer` is `clauses`."""
+class HaystackSettings(Strict):
+    """A file of jobs/configs/benchmarks."""
 
-    writer: Literal["clauses"]
     topics: tuple[str, ...] = Field(min_length=1)  # in turn
     haystacks: int = Field(gt=0)  # of each combination of sizes
     documents: Several[Annotated[int, Field(gt=0)]]  # a haystack
@@ -77,8 +76,8 @@ class FullSettings(Strict):
     @field_validator("topics")
     @classmethod
     def _topics_exist(cls, topics: tuple[str, ...]) -> tuple[str, ...]:
-        if unknown := [topic for topic in topics if topic not in full_topic_names()]:
-            raise ValueError(f"expected topics of {list(full_topic_names())}, found {unknown}")
+        if unknown := [topic for topic in topics if topic not in topic_names()]:
+            raise ValueError(f"expected topics of {list(topic_names())}, found {unknown}")
         if len(set(topics)) < len(topics):
             raise ValueError(f"expected each topic once, found {list(topics)}")
         return topics

@@ -1,5 +1,7 @@
 """
-Haystacks of SummHay's size: 100 documents of 750 words that state some sixty insights of ten subtopics.
+A haystack and its gold map: documents that state the insights of a topic, or of a part of it.
+
+At SummHay's size these are 100 documents of 750 words, and some fifty-five insights of ten subtopics.
 
 Beside the insights a haystack may hold *distractors*, statements of the same kind that belong to no insight, and
 *contradictions*, which give another number for an insight's fact in documents that do not state it. Neither is in the
@@ -16,11 +18,10 @@ import numpy as np
 
 from longform.errors import UsageError
 from longform.haystack_writer.assignment import Bounds, assign_within
-from longform.haystack_writer.full_composition import Composition, Passage, Stated, compose_document, document_text
-from longform.haystack_writer.full_topic import Fact, FullSubtopic, FullTopic, load_full_topic
-from longform.haystack_writer.grammar import Value, every_sentence, slots
+from longform.haystack_writer.composition import Composition, Passage, Stated, compose_document, document_text
+from longform.haystack_writer.grammar import Value, filled, slots
 from longform.haystack_writer.paraphrase import Synonyms, attributed, moved, rewritten
-from longform.haystack_writer.topic import Cast
+from longform.haystack_writer.topic import Cast, Fact, Subtopic, Topic, load_topic
 from longform.haystack_writer.weaver import Weaver, sentence_case
 from longform.keys import content_key, stable_seed
 from longform.records import Document, Qrel, Query, Target
@@ -62,7 +63,7 @@ class TopicPart(NamedTuple):
 WHOLE = TopicPart()
 
 
-class FullHaystack(NamedTuple):
+class Haystack(NamedTuple):
     haystack_id: str
     documents: list[Document]
     queries: list[Query]
@@ -73,7 +74,7 @@ class FullHaystack(NamedTuple):
 
 class _Insight(NamedTuple):
     fact: Fact
-    subtopic: FullSubtopic
+    subtopic: Subtopic
     target: Target
 
 
@@ -105,7 +106,7 @@ class ComposedHaystack(NamedTuple):
 
     haystack_id: str
     settings: Mapping[str, object]
-    topic: FullTopic
+    topic: Topic
     queries: list[Query]
     targets: list[Target]
     documents: list[ComposedDocument]
@@ -115,14 +116,12 @@ Parts = Sequence[str]
 """Of a passage, in place of the grammar's own."""
 
 
-def write_full_haystack(
-    topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE
-) -> FullHaystack:
+def write_haystack(topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE) -> Haystack:
     """
     A haystack; the same arguments give the same bytes on any machine.
 
     Args:
-        topic: One of `full_topic_names()`.
+        topic: One of `topic_names()`.
         variant: Haystacks of one topic differ in names, numbers and places, and in all that is drawn. Haystacks of one
             variant and other sizes have the same insights.
         size: How large and how hard.
@@ -139,16 +138,16 @@ def compose_haystack(
     topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE, prose: str | None = None
 ) -> ComposedHaystack:
     """
-    A haystack in its parts; arguments and errors as `write_full_haystack`.
+    A haystack in its parts; arguments and errors as `write_haystack`.
 
     *prose* is what else will make its documents, and a part of its id; None: nothing.
     """
-    plan = load_full_topic(topic).part(*part)
+    plan = load_topic(topic).part(*part)
     settings = {"topic": topic, "variant": variant, "seed": seed, **_size_as_json(size)}
-    version = full_topic_version(topic, part)
+    version = topic_version(topic, part)
     told = settings if prose is None else settings | {"prose": prose}
     haystack_id = f"{topic}-{variant}-{content_key(version, told)[:8]}"
-    cast = Cast(plan, np.random.default_rng(stable_seed("cast", topic, variant, seed)), participants=plan.participants)
+    cast = Cast(plan, np.random.default_rng(stable_seed("cast", topic, variant, seed)))
     queries = [_query(plan, subtopic, cast, haystack_id) for subtopic in plan.subtopics]
     insights = [insight for pair in zip(plan.subtopics, queries, strict=True) for insight in _insights(*pair, cast)]
     rng = np.random.default_rng(stable_seed("documents", version, settings))
@@ -169,7 +168,7 @@ def finished_haystack(
     others: Sequence[Sequence[Parts | None]] | None = None,
     *,
     prose: Mapping[str, object] | None = None,
-) -> FullHaystack:
+) -> Haystack:
     """
     The rows of a haystack.
 
@@ -189,7 +188,7 @@ def finished_haystack(
         Qrel(query_of[p.target_id], p.target_id, p.doc_id, 1) for p in planted if p.kind == "insight" and p.target_id
     ]
     facts = HaystackFacts(composed.haystack_id, composed.settings, planted, prose)
-    return FullHaystack(composed.haystack_id, documents, composed.queries, composed.targets, qrels, facts)
+    return Haystack(composed.haystack_id, documents, composed.queries, composed.targets, qrels, facts)
 
 
 def _rewritten(composed: ComposedHaystack, index: int, others: Sequence[Parts | None]) -> str:
@@ -206,9 +205,9 @@ def _rewritten(composed: ComposedHaystack, index: int, others: Sequence[Parts | 
     return document_text(document.composed._replace(passages=passages), participants=participants, rng=rng)
 
 
-def full_topic_version(topic: str, part: TopicPart = WHOLE) -> str:
+def topic_version(topic: str, part: TopicPart = WHOLE) -> str:
     """A digest of all that is written from, which is part of each haystack's id: the topic's file and the grammar."""
-    plan = load_full_topic(topic).part(*part)
+    plan = load_topic(topic).part(*part)
     return content_key(topic, plan.model_dump(mode="json"), _WRITER_VERSION)
 
 
@@ -249,7 +248,7 @@ def _contradicted(writer: _Writer, insights: Sequence[_Insight], n: int, rng: np
 class _Writer:
     """The statements of one haystack: each in words that no other statement of the same insight has."""
 
-    def __init__(self, topic: FullTopic, cast: Cast, rng: np.random.Generator) -> None:
+    def __init__(self, topic: Topic, cast: Cast, rng: np.random.Generator) -> None:
         self.weaver = Weaver(topic, cast, rng)
         self._topic = topic
         self._cast = cast
@@ -295,22 +294,22 @@ class _Writer:
 
     def _clause(self, wording: str, other: Mapping[str, Value]) -> str:
         spoken = self._topic.domain == "conversation"
-        filled = self._synonyms.exchanged(moved(wording, self._rng), self._rng)
+        template = self._synonyms.exchanged(moved(wording, self._rng), self._rng)
         for slot, value in other.items():
-            filled = filled.replace(f"{{{slot}}}", str(value) if isinstance(value, str) else f"{value:,}")
-        return rewritten(self.weaver.phrase(filled), self._rng, spoken=spoken)
+            template = template.replace(f"{{{slot}}}", str(value) if isinstance(value, str) else f"{value:,}")
+        return rewritten(self.weaver.phrase(template), self._rng, spoken=spoken)
 
 
 # ---------------------------------------------------------------- rows
 
 
-def _query(plan: FullTopic, subtopic: FullSubtopic, cast: Cast, haystack_id: str) -> Query:
-    text = _filled(subtopic.query, cast)
+def _query(plan: Topic, subtopic: Subtopic, cast: Cast, haystack_id: str) -> Query:
+    text = filled(subtopic.query, cast.values)
     return Query(
         query_id=content_key(haystack_id, text),
         haystack_id=haystack_id,
         domain=plan.domain,
-        topic=_filled(plan.title, cast),
+        topic=filled(plan.title, cast.values),
         subtopic_name=subtopic.name,
         subtopic=subtopic.statement,
         participants=cast.participants,
@@ -318,9 +317,9 @@ def _query(plan: FullTopic, subtopic: FullSubtopic, cast: Cast, haystack_id: str
     )
 
 
-def _insights(subtopic: FullSubtopic, query: Query, cast: Cast) -> Iterable[_Insight]:
+def _insights(subtopic: Subtopic, query: Query, cast: Cast) -> Iterable[_Insight]:
     for index, fact in enumerate(subtopic.insights):
-        text = _filled(fact.reference, cast)
+        text = filled(fact.reference, cast.values)
         target_id = content_key(query.query_id, text)
         target = Target(target_id, "insight", query.query_id, query.haystack_id, index, fact.name, text)
         yield _Insight(fact, subtopic, target)
@@ -328,11 +327,6 @@ def _insights(subtopic: FullSubtopic, query: Query, cast: Cast) -> Iterable[_Ins
 
 def _planted(doc_id: str, said: _Said) -> Planted:
     return Planted(doc_id, said.target.target_id if said.target else None, said.kind, said.stated.text)
-
-
-def _filled(template: str, cast: Cast) -> str:
-    (text,) = every_sentence(template, cast.values)
-    return text
 
 
 def _size_as_json(size: HaystackSize) -> dict[str, object]:
