@@ -16,7 +16,7 @@ import pytest
 
 from longform.haystack_writer.assignment import Bounds
 from longform.haystack_writer.haystack import Haystack, HaystackSize, write_haystack
-from longform.haystack_writer.topic import topic_names
+from longform.haystack_writer.topic import load_topic, topic_names
 from longform.records import gold_documents
 from longform.sentences import sentences
 from longform.support import SupportIndex
@@ -184,3 +184,13 @@ def test_words_alone_find_gold_documents_better_than_chance_and_not_perfectly(ha
         precisions.append(len(relevant.intersection(ranked[: len(relevant)])) / len(relevant))
 
     assert 0.75 < fmean(precisions) < 0.98
+
+
+@pytest.mark.parametrize("topic", topic_names())
+@pytest.mark.parametrize("seed", range(3))
+def test_every_insight_has_words_for_thirty_documents(topic: str, seed: int) -> None:
+    """The presets let an insight stand in 25 of 100; one that ran out of words would refuse the haystack."""
+    n = sum(len(subtopic.insights) for subtopic in load_topic(topic).subtopics)
+    size = HaystackSize(30, 1900, Bounds(n, n), Bounds(30, 30), distractors=0, contradictions=0)
+
+    assert len(write_haystack(topic, variant=seed, size=size, seed=seed).qrels) == 30 * n
