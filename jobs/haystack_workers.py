@@ -58,22 +58,31 @@ def haystack_worker(config: HaystackSettings) -> Callable[[Mapping[str, Any]], l
     return write
 
 
-def prose_worker(config: HaystackSettings, context: CallContext) -> Any:
-    """The same where a chat model writes prose."""
-    prose = config.prose
-    assert prose is not None, "a grammar alone needs no chat model"
-    models, stating = open_models(config, context), offline_stating()
-    key = prose_key(prose)
+class ProseWriter:
+    """
+    The worker where a chat model writes prose.
 
-    async def write(payload: Mapping[str, Any]) -> list[Row]:
+    Args:
+        config: With `prose`.
+        context: On whose behalf the model is called.
+    """
+
+    def __init__(self, config: HaystackSettings, context: CallContext) -> None:
+        assert config.prose is not None, "a grammar alone needs no chat model"
+        self._config, self._prose, self._key = config, config.prose, prose_key(config.prose)
+        self._models, self._stating = open_models(config, context), offline_stating()
+
+    async def __call__(self, payload: Mapping[str, Any]) -> list[Row]:
+        """The row of a haystack, whose number *payload* gives."""
         try:
-            composed = composed_haystack(config, payload["number"], key)
+            composed = composed_haystack(self._config, payload["number"], self._key)
         except UsageError as error:
             return [_refused(payload["work_id"], error)]
-        written = await with_prose(composed, models, stating, prose)
+        written = await with_prose(composed, self._models, self._stating, self._prose)
         return [_row(payload["work_id"], written)]
 
-    return write
+    async def close(self) -> None:
+        await self._models.close()
 
 
 def composed_haystack(config: HaystackSettings, number: int, key: str) -> ComposedHaystack:

@@ -1,7 +1,8 @@
-"""What `synthesize-models` prints of the benchmark that it made."""
+"""What `synthesize` and `synthesize-models` print of the benchmark that they made."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,33 @@ def is_short(account: Row) -> bool:
     return any(one["documents_not_written"] or one["insights_below_least_documents"] for one in haystacks)
 
 
+def written_words(url: str, manifest: Row, audit: Row) -> str:
+    """
+    What the grammar wrote, what a chat model did of it, and how far to trust the gold map.
+
+    Args:
+        url: Of the benchmark.
+        manifest: The content of `benchmark.json`.
+        audit: The content of `audit.json`.
+    """
+    tables = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
+    prose = [one["prose"] for one in audit["haystacks"] if one["prose"]]
+    lines = [f"{url}: haystacks: {manifest['n_haystacks']:,}; rows: {tables}"]
+    return "\n".join([*lines, *(_prose(prose) if prose else ()), *_trust(audit, "audit.json")])
+
+
+def _prose(haystacks: Sequence[Row]) -> Iterator[str]:
+    names = ("passages", "kept", "documents", "by_model", "in_part", "by_template")
+    total = {name: f"{sum(one[name] for one in haystacks):,}" for name in names}
+    models = " and ".join(sorted({one["model"] for one in haystacks}))
+    whose = "{by_model} are the model's, {in_part} in part, {by_template} the grammar's own".format(**total)
+    yield "prose by {}: {kept} of {passages} passages; of {documents} documents {}".format(models, whose, **total)
+    rejected = sum((Counter(one["rejected"]) for one in haystacks), Counter[str]())
+    if rejected:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in rejected.most_common())
+        yield f"rejected replies: {rejected.total():,} ({reasons})"
+
+
 def made_words(url: str, account: Row, audit: Row) -> str:
     """
     What came of it: haystacks, checks, what was given up, and how far to trust the gold map.
@@ -36,7 +64,7 @@ def made_words(url: str, account: Row, audit: Row) -> str:
             _haystacks(account["haystacks"]),
             _checks(account["checks"]),
             *_given_up(account["exhausted"]),
-            "\n".join(_trust(audit)),
+            "\n".join(_trust(audit, "synthesis.json, audit.json")),
         ]
     )
 
@@ -83,7 +111,7 @@ def _given_up(exhausted: Sequence[Row]) -> Iterator[str]:
     yield f"{aligned([heads, *rows], n_left=5)}{told}"
 
 
-def _trust(audit: Row) -> Iterator[str]:
+def _trust(audit: Row, files: str) -> Iterator[str]:
     ceiling = audit["joint_ceiling"]
     noise = (_share(audit[name], "value", "low", "high") for name in ("false_positives", "missed"))
     yield "label noise of the gold map, by judge {}: wrongly listed {}, missed {}".format(audit["judge"], *noise)
@@ -91,7 +119,7 @@ def _trust(audit: Row) -> Iterator[str]:
         yield f"ceiling on the joint score: unknown: {ceiling['reason']}"
     else:
         yield "ceiling on the joint score: {value:.1f} [{low:.1f}, {high:.1f}] of 100".format(**ceiling)
-    yield "in brackets: 95 % intervals; more in synthesis.json, audit.json and the report of a run"
+    yield f"in brackets: 95 % intervals; more in {files} and the report of a run"
 
 
 def _share(row: Row, value: str, low: str, high: str) -> str:

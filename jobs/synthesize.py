@@ -33,11 +33,12 @@ from jobs.calling import Calling, add_calling_arguments, calling_of, ledger_besi
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
-from jobs.haystack_workers import facts_of, haystack_worker, prose_key, prose_worker, rows_of
+from jobs.haystack_workers import ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.prose_plan import prose_plan
 from jobs.stage import Row, Stage, Task, run_stage
 from jobs.synthesis_audits import write_audit
-from jobs.synthesis_files import FACTS, export_summhay, write_facts
+from jobs.synthesis_files import AUDIT, FACTS, export_summhay, write_facts
+from jobs.synthesis_words import written_words
 from jobs.write_benchmark import HaystackRows, same_or_refuse, write_benchmark
 from longform.errors import UsageError
 from longform.haystack_writer.haystack import topic_version
@@ -143,10 +144,14 @@ def _here(config: HaystackSettings, calling: Calling) -> Iterator[Row]:
     make = _make_worker(config, calling)
     with asyncio.Runner() as runner:  # one loop: clients of models belong to theirs
         worker: Any = None
-        for task in _tasks(config):
-            worker = worker or make()
-            rows = worker(task.payload)
-            yield from runner.run(rows) if inspect.iscoroutine(rows) else rows
+        try:
+            for task in _tasks(config):
+                worker = worker or make()
+                rows = worker(task.payload)
+                yield from runner.run(rows) if inspect.iscoroutine(rows) else rows
+        finally:
+            if isinstance(worker, ProseWriter):
+                runner.run(worker.close())
 
 
 def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, calling: Calling) -> Iterator[Row]:
@@ -176,7 +181,7 @@ def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, callin
 
 def _make_worker(config: HaystackSettings, calling: Calling) -> Any:
     if config.prose is not None:
-        return partial(prose_worker, config, calling.context("synthesize"))
+        return partial(ProseWriter, config, calling.context("synthesize"))
     return partial(haystack_worker, config)
 
 
@@ -232,9 +237,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return Outcome(planned, bounded_plan_words(planned))
             workers = cluster if _wants_workers(config, cluster) else None
             manifest = make_benchmark(config, arguments.out, cluster=workers, calling=calling)
-        counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
-        words = f"{arguments.out}: {manifest['n_haystacks']} haystacks, {counts}"
-        return Outcome({"benchmark": arguments.out, **manifest}, words)
+        audit = Folder(arguments.out).read_json(AUDIT)
+        return Outcome(
+            {"benchmark": arguments.out, **manifest, "audit": audit}, written_words(arguments.out, manifest, audit)
+        )
 
     return run_verb(parser, work, argv)
 

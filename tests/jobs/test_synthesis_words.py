@@ -1,10 +1,10 @@
-"""What `synthesize-models` prints: what was given up is named, and no share stands without its interval."""
+"""What the synthesis commands print: what was given up is named, and no share stands without its interval."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from jobs.synthesis_words import is_short, made_words
+from jobs.synthesis_words import is_short, made_words, written_words
 
 HAYSTACK: dict[str, Any] = {
     "haystack_id": "docks-1",
@@ -68,3 +68,39 @@ def test_what_is_not_known_is_said() -> None:
 
     assert "unknown: no pair is listed" in text
     assert any(line.split() == "docks-1 14 0 4 16 0 unknown".split() for line in text.splitlines())
+
+
+# ---------------------------------------------------------------- by the grammar
+
+MANIFEST: dict[str, Any] = {"n_haystacks": 2, "rows": {"documents": 1200, "queries": 4, "labels": 0}}
+PROSE: dict[str, Any] = {
+    "model": "small",
+    "documents": 600,
+    "by_model": 1,
+    "in_part": 400,
+    "by_template": 199,
+    "passages": 1800,
+    "kept": 500,
+    "rejected": {"too_short": 3, "statement_lost": 40},
+}
+
+
+def test_what_a_model_wrote_is_counted_over_haystacks_with_reasons() -> None:
+    haystacks = [{"prose": PROSE}, {"prose": PROSE | {"rejected": {"too_short": 1}}}]
+    first, prose, rejected, *_, ceiling, _ = written_words(
+        "made", MANIFEST, AUDIT | {"haystacks": haystacks}
+    ).splitlines()
+
+    assert first == "made: haystacks: 2; rows: 1,200 documents, 4 queries"
+    assert prose.startswith(
+        "prose by small: 1,000 of 3,600 passages; of 1,200 documents 2 are the model's, 800 in part"
+    )
+    assert rejected == "rejected replies: 44 (statement_lost 40, too_short 4)"
+    assert ceiling == "ceiling on the joint score: 99.0 [96.6, 100.0] of 100"
+
+
+def test_where_no_model_wrote_none_is_spoken_of() -> None:
+    words = written_words("made", MANIFEST, AUDIT | {"haystacks": [{"prose": None}]})
+
+    assert "prose" not in words
+    assert len(words.splitlines()) == 4

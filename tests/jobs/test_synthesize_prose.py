@@ -9,6 +9,7 @@ import pytest
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
+from actors.synthesis_models import SynthesisModels
 from jobs.haystack_workers import prose_key
 from jobs.synthesize import main, make_benchmark, read_config, synthesize
 from longform.errors import UsageError
@@ -64,6 +65,27 @@ def test_again_it_asks_nobody_and_another_model_is_another_benchmark(tmp_path: P
     assert Folder(url).read_bytes("benchmark.json") == before
     with pytest.raises(UsageError, match="stands here"):
         synthesize(read_config("prose", [scripted("")]), url)
+
+
+@pytest.mark.parametrize("n_calls", [None, 5])
+def test_clients_of_the_model_are_closed_however_it_ends(
+    n_calls: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls left open would hold up another command of this process that asks the same."""
+    closed = []
+    close = SynthesisModels.close
+
+    async def noted(self: SynthesisModels) -> None:
+        closed.append(self)
+        await close(self)
+
+    monkeypatch.setattr(SynthesisModels, "close", noted)
+    options = [] if n_calls is None else ["--max-calls", str(n_calls)]
+    arguments = ["prose", "--out", str(tmp_path / "bench"), "--set", scripted(",omissions=0.3"), *options]
+
+    assert main(arguments) == (0 if n_calls is None else 4)
+    assert len(closed) == 1
+    assert main(arguments[:5]) == 0
 
 
 def test_limits_and_deadlines_make_no_other_documents() -> None:
