@@ -85,13 +85,13 @@ def test_what_is_paid_is_left_out_and_what_was_refused_is_asked_again_within_the
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Refusals are no answers: the ledger does not keep them."""
-    changes = prose("scripted-writer:seed=1,omissions=0.5,refusals=0.3")
-    all_passages = plan(tmp_path, capsys, changes)["lowest"]["total"]["calls"]
-    assert main(command(tmp_path, changes)) == 0
+    changes = (prose("scripted-writer:seed=1,omissions=0.5,refusals=0.3"), "documents=12")
+    all_passages = plan(tmp_path, capsys, *changes)["lowest"]["total"]["calls"]
+    assert main(command(tmp_path, *changes)) == 0
     before = n_calls(tmp_path)
     capsys.readouterr()
-    planned = plan(tmp_path, capsys, changes, out="another")
-    assert main(command(tmp_path, changes, out="another")) == 0
+    planned = plan(tmp_path, capsys, *changes, out="another")
+    assert main(command(tmp_path, *changes, out="another")) == 0
 
     least, most = (planned[bound]["total"] for bound in ("lowest", "highest"))
     assert 0 < least["calls"] <= n_calls(tmp_path) - before <= most["calls"]
