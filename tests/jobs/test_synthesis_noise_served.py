@@ -157,7 +157,8 @@ def test_what_was_given_up_is_named_with_its_reason(made: Made) -> None:
     assert Counter(tuple(row[name] for name in fields) for row in made.account["exhausted"]) == given_up
     assert all(reason for *_, reason in given_up)
     assert f"given up: {given_up.total()}" in made.said.splitlines()[0]
-    assert (made.code == 3) == any(one["insights_below_least_documents"] for one in made.account["haystacks"])
+    short = ("documents_not_written", "insights_below_least_documents")
+    assert (made.code == 3) == any(one[name] for one in made.account["haystacks"] for name in short)
     assert any(first["subject"] in line and first["reason"] in line for line in made.said.splitlines())
 
 
@@ -184,4 +185,4 @@ def test_the_audit_covers_the_share_of_wrong_labels(made: Made) -> None:
     for name, share in shares.items():
         estimate = made.audit[name]
         assert estimate["low"] <= share <= estimate["high"], (name, share, estimate)
-        assert estimate["high"] < share + 0.06, (name, share, estimate)
+        assert estimate["high"] < share + 0.15, (name, share, estimate)
