@@ -33,6 +33,7 @@ Worker = Callable[[Mapping[str, Any]], Any]
 
 _RECEIPTS_A_COMMIT = 8
 _GROUPS_A_WORKER = 8
+_MOST_IN_A_GROUP = 8  # what a process that dies has to do again
 _BUDGET = "budget"
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
@@ -81,9 +82,9 @@ def in_groups(stage: Stage, tasks: Sequence[Task], *, workers: int) -> tuple[Sta
     Args:
         stage: Whose worker computes, and holds no model.
         tasks: What is to be done.
-        workers: Each gets about eight groups, so that the last ones end together.
+        workers: Each gets eight groups or more, so that the last ones end together.
     """
-    size = max(1, math.ceil(len(tasks) / (_GROUPS_A_WORKER * workers)))
+    size = min(_MOST_IN_A_GROUP, max(1, math.ceil(len(tasks) / (_GROUPS_A_WORKER * workers))))
     groups = [tasks[start : start + size] for start in range(0, len(tasks), size)]
     together = [
         Task(

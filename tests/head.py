@@ -30,10 +30,9 @@ _NODE_PORTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """A cluster: where jobs are sent, where drivers connect, and where it keeps its files."""
+    """A cluster: where jobs are sent, and where it keeps its files."""
 
     address: str
-    gcs: str
     folder: Path
 
     def submit(self, *entrypoint: str, submission_id: str) -> subprocess.CompletedProcess[str]:
@@ -73,7 +72,7 @@ def running_head(*, cpus: int, further_nodes: int = 0) -> Iterator[Head]:
         stack.enter_context(_node("--head", "--temp-dir", folder, *dashboard, ports=ports, cpus=cpus))
         for _ in range(further_nodes):
             stack.enter_context(_node("--address", gcs, ports={}, cpus=cpus))
-        yield Head(address=f"http://127.0.0.1:{ports['dashboard-port']}", gcs=gcs, folder=Path(folder))
+        yield Head(address=f"http://127.0.0.1:{ports['dashboard-port']}", folder=Path(folder))
 
 
 @contextmanager

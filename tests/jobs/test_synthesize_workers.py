@@ -61,7 +61,7 @@ def test_who_finishes_first_is_no_matter(tmp_path: Path, monkeypatch: pytest.Mon
     assert contents(tmp_path / "here") == contents(tmp_path / "elsewhere")
 
 
-@pytest.mark.parametrize(("n", "n_groups"), [(0, 0), (1, 1), (16, 16), (17, 9), (100, 15)])
+@pytest.mark.parametrize(("n", "n_groups"), [(0, 0), (1, 1), (16, 16), (17, 9), (100, 15), (1000, 125)])
 def test_groups_do_the_work_of_their_tasks_in_order(n: int, n_groups: int) -> None:
     stage = Stage(name="s", table="t", identity="i", make_worker=lambda: lambda payload: [{"row": payload["number"]}])
     tasks = [Task(work_ids=(f"w{number}",), payload={"number": number}) for number in range(n)]
