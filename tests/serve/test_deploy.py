@@ -59,12 +59,11 @@ def test_openai_gets_vectors_and_a_completion(served: str) -> None:
 
     asked = openai.OpenAI(base_url=f"{served}/v1", api_key="none")
     vectors = asked.embeddings.create(model="minilm", input=TEXTS)
-    said = asked.chat.completions.create(
-        model="smollm2", messages=[{"role": "user", "content": "Say yes."}], max_tokens=4, logprobs=True
-    )
+    messages = [{"role": "user", "content": "Say yes."}]
+    said = asked.chat.completions.create(model="smollm2", messages=messages, max_tokens=4, temperature=0, logprobs=True)
     assert [len(row.embedding) for row in vectors.data] == [384] * 3
     assert "".join(one.token for one in said.choices[0].logprobs.content) == said.choices[0].message.content != ""
-    assert said.usage.completion_tokens == 4
+    assert 0 < said.usage.completion_tokens <= 4
 
 
 @pytest.mark.parametrize("provider", ["cohere", "jina_ai", "hosted_vllm", "huggingface"])
