@@ -7,8 +7,9 @@ import logging
 import os
 import signal
 import threading
+from functools import cache
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 _OBJECT_STORE_BYTES = 200_000_000  # tasks carry ids and receipts, never texts
 
@@ -36,6 +37,7 @@ class Cluster:
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # it warns of every actor pool's arguments
         import ray
 
+        _notices_on_stderr()
         if ray.is_initialized():
             return
         on_sigterm = signal.getsignal(signal.SIGTERM)
@@ -69,6 +71,19 @@ class Cluster:
             import ray
 
             ray.shutdown()
+
+
+@cache
+def _notices_on_stderr() -> None:
+    """Ray prints notices of the cluster among the results of a command, `log_to_driver=False` or not."""
+    from ray._private import worker
+
+    prints = worker.print_to_stdstream
+
+    def on_stderr(data: dict[str, Any], ignore_prefix: bool) -> None:  # Ray's own signature
+        prints(data | {"is_err": True}, ignore_prefix)
+
+    worker.print_to_stdstream = on_stderr
 
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
