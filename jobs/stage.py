@@ -17,8 +17,8 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TextIO
 
 import pyarrow as pa
@@ -32,8 +32,8 @@ Worker = Callable[[Mapping[str, Any]], Any]
 """Task payload -> rows of the stage's table, or an awaitable of them."""
 
 _RECEIPTS_A_COMMIT = 8
-_GROUPS_A_WORKER = 8
-_MOST_IN_A_GROUP = 8  # what a process that dies has to do again
+_BLOCKS_A_WORKER = 8
+_MOST_TASKS_A_BLOCK = 8  # what a process that dies has to do again
 _BUDGET = "budget"
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
@@ -73,37 +73,6 @@ class Stage:
     holds_model: bool = False
     asynchronous: bool = False
     slots: int = 32
-
-
-def in_groups(stage: Stage, tasks: Sequence[Task], *, workers: int) -> tuple[Stage, list[Task]]:
-    """
-    The same work as fewer, longer tasks: between two tasks a process waits for the next some fifth of a second.
-
-    Args:
-        stage: Whose worker computes, and holds no model.
-        tasks: What is to be done.
-        workers: Each gets eight groups or more, so that the last ones end together.
-    """
-    size = min(_MOST_IN_A_GROUP, max(1, math.ceil(len(tasks) / (_GROUPS_A_WORKER * workers))))
-    groups = [tasks[start : start + size] for start in range(0, len(tasks), size)]
-    together = [
-        Task(
-            work_ids=tuple(work_id for task in group for work_id in task.work_ids),
-            payload={"payloads": [dict(task.payload) for task in group]},
-        )
-        for group in groups
-    ]
-    make_worker = partial(_group_worker, stage.make_worker)
-    return replace(stage, identity=f"{stage.identity} in groups", make_worker=make_worker), together
-
-
-def _group_worker(make_worker: Callable[[], Worker]) -> Worker:
-    worker = make_worker()
-
-    def work(payload: Mapping[str, Any]) -> list[Row]:
-        return [row for one in payload["payloads"] for row in worker(one)]
-
-    return work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,9 +159,9 @@ def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster
     context.execution_options.verbose_progress = False
     context.execution_no_progress_timeout_s = -1  # it counts blocks; a rate-limited block may take long
     context.enable_progress_bars = False
-    # One block a task: a block is written when its last row is done.
-    blocks = [pa.table({"task": [json.dumps([task.work_ids, dict(task.payload)])]}) for task in tasks]
-    dataset = ray.data.from_arrow(blocks)
+    size = 1 if stage.holds_model else tasks_a_block(len(tasks), workers=cluster.workers)
+    rows = [json.dumps([task.work_ids, dict(task.payload)]) for task in tasks]
+    dataset = ray.data.from_arrow([pa.table({"task": rows[at : at + size]}) for at in range(0, len(rows), size)])
     given = {"run": run, "stage": stage}
     if stage.holds_model:
         slots = stage.slots if stage.asynchronous else 1
@@ -208,6 +177,17 @@ def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster
         compute = TaskPoolStrategy(size=min(cluster.workers, len(tasks)))
         mapped = dataset.map(perform, fn_kwargs=given, compute=compute, num_cpus=cluster.cpus)
     yield from mapped.iter_rows()
+
+
+def tasks_a_block(n_tasks: int, *, workers: int) -> int:
+    """
+    How many tasks that hold no model a process is handed at once.
+
+    Ray Data looks ten times a second which block is done, so that short tasks one by one leave a process idle for as
+    long as they take. A block's receipts come when its last task is done; with eight blocks a worker the last ones end
+    together.
+    """
+    return min(_MOST_TASKS_A_BLOCK, max(1, math.ceil(n_tasks / (_BLOCKS_A_WORKER * workers))))
 
 
 class Performer:

@@ -13,7 +13,7 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from jobs.cluster import Cluster
-from jobs.stage import Row, Stage, Task, in_groups, run_stage
+from jobs.stage import Row, Stage, Task, run_stage
 from jobs.synthesis_files import AUDIT, haystack_tables, read_facts
 from longform.keys import content_key
 from longform.synthesis_audit import VERSION, HaystackAudit, audit_haystack, audit_report
@@ -65,7 +65,6 @@ def _on_cluster(benchmark: Benchmark, url: str, cluster: Cluster) -> list[Haysta
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]
     stage = Stage(name="audit", table=_TABLE, identity=identity, make_worker=partial(_audit_worker, url))
-    stage, todo = in_groups(stage, todo, workers=cluster.workers)
     run_stage(work, stage, len(tasks), todo, cluster=cluster)
     rows = [work.read(_TABLE, work_ids=task.work_ids).to_pylist()[0] for task in tasks]
     return [HaystackAudit.from_json(json.loads(row["audit"])) for row in rows]

@@ -35,7 +35,7 @@ from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_yaml, validated
 from jobs.haystack_workers import ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.prose_plan import prose_plan
-from jobs.stage import Row, Stage, Task, in_groups, run_stage
+from jobs.stage import Row, Stage, Task, run_stage
 from jobs.synthesis_audits import write_audit
 from jobs.synthesis_files import AUDIT, FACTS, export_summhay, write_facts
 from jobs.synthesis_words import written_words
@@ -173,8 +173,6 @@ def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, callin
         asynchronous=asynchronous,
         slots=max([1, *map(open_rows, _chats(config))]),
     )
-    if not asynchronous:
-        stage, todo = in_groups(stage, todo, workers=cluster.workers)
     run_stage(work, stage, len(tasks), todo, cluster=cluster)
     for task in tasks:
         (row,) = work.read(_TABLE, work_ids=task.work_ids).to_pylist()

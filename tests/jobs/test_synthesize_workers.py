@@ -61,17 +61,9 @@ def test_who_finishes_first_is_no_matter(tmp_path: Path, monkeypatch: pytest.Mon
     assert contents(tmp_path / "here") == contents(tmp_path / "elsewhere")
 
 
-@pytest.mark.parametrize(("n", "n_groups"), [(0, 0), (1, 1), (16, 16), (17, 9), (100, 15), (1000, 125)])
-def test_groups_do_the_work_of_their_tasks_in_order(n: int, n_groups: int) -> None:
-    stage = Stage(name="s", table="t", identity="i", make_worker=lambda: lambda payload: [{"row": payload["number"]}])
-    tasks = [Task(work_ids=(f"w{number}",), payload={"number": number}) for number in range(n)]
-    grouped, together = stages.in_groups(stage, tasks, workers=2)
-    worker = grouped.make_worker()
-
-    assert len(together) == n_groups
-    assert [work_id for task in together for work_id in task.work_ids] == [f"w{number}" for number in range(n)]
-    for task in together:
-        assert [f"w{row['row']}" for row in worker(task.payload)] == list(task.work_ids)
+@pytest.mark.parametrize(("n", "size"), [(1, 1), (16, 1), (17, 2), (100, 7), (1000, 8)])
+def test_many_tasks_go_in_blocks_of_few(n: int, size: int) -> None:
+    assert stages.tasks_a_block(n, workers=2) == size
 
 
 def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
