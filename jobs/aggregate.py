@@ -19,7 +19,7 @@ from jobs.calling import Calling, ledger_beside
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import validated
-from jobs.evaluate import Evaluation
+from jobs.evaluation import Evaluation
 from jobs.replay import Replay, ReplaySettings
 from jobs.run_record import read_record
 from longform.configuration import Experiment

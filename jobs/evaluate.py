@@ -12,295 +12,20 @@ CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
-from jobs.call_results import call_results, noted_calls
-from jobs.calling import Calling, add_calling_arguments, calling_of, chat_models
-from jobs.cards import judge_rows
-from jobs.check import check_stage, check_tasks
-from jobs.classify import classify_stage, classify_tasks
+from jobs.calling import Calling, add_calling_arguments, calling_of
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
-from jobs.combine import combine_stage, combine_tasks
-from jobs.combine_support import combine_support_stage, combine_support_tasks
-from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
+from jobs.commands import FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
-from jobs.faithfulness_results import faithfulness_results, with_another_order
-from jobs.judge import judge_stage, judge_tasks
-from jobs.pack import pack_stage, pack_tasks
-from jobs.plan_run import check_experiment, plan_run
-from jobs.prepay import Batched, check_batches, checks_in_batches, prepay, summaries_in_batches, verdicts_in_batches
-from jobs.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
-from jobs.repair_by_judge import judge_driver, judged_repair_stage, judged_repair_tasks
-from jobs.repair_results import BY_MATRIX
-from jobs.rerank import rerank_stage, rerank_tasks
-from jobs.results import summary_infos, write_results
-from jobs.retrieval_results import retrieval_rows
-from jobs.retrieve import retrieve_stage, retrieve_tasks
-from jobs.retry import forget_passing_failures
-from jobs.run_record import RunRecord
-from jobs.score import score_stage, score_tasks
-from jobs.score_support import support_score_stage, support_score_tasks
-from jobs.spending_plan import keep_plan, plan_words, spending_plan
-from jobs.split import split_stage, split_tasks
-from jobs.stage import Stage, Task, run_stage
-from jobs.summarize import summarize_stage, summarize_tasks
+from jobs.evaluation import Evaluation
+from jobs.faithfulness_results import with_another_order
+from jobs.spending_plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
-from jobs.write_benchmark import TABLES
+from jobs.way import WAY
 from longform.configuration import Experiment
 from longform.errors import BudgetReachedError, UsageError
-from longform.judge_settings import MeanJudge, MeanSupportJudge
-
-
-class Step(NamedTuple):
-    """A stage of the way of the data: which tables it reads, which one it writes."""
-
-    name: str
-    reads: tuple[str, ...]
-    writes: str
-
-
-WAY = (
-    Step("retrieve", ("queries", "documents"), "rankings"),
-    Step("rerank", ("rankings", "documents"), "rankings"),
-    Step("pack", ("rankings", "documents"), "contexts"),
-    Step("summarize", ("contexts", "documents"), "summaries"),
-    Step("split", ("summaries",), "units"),
-    Step("judge", ("units", "targets"), "verdicts"),
-    Step("check", ("units", "contexts", "documents"), "verdicts"),
-    Step("repair", ("summaries", "documents", "verdicts"), "summaries"),  # with the twins' units and copied verdicts
-    Step("aggregate", ("verdicts", "units", "qrels"), "scores"),
-    Step("report", ("scores", "summaries", "rankings", "contexts"), "results"),
-)
-
-
-def check_way(way: Sequence[Step]) -> None:
-    """
-    Every stage reads what the benchmark has or an earlier stage writes.
-
-    Raises:
-        ValueError: One does not.
-    """
-    known = set(TABLES) - {"rankings", "summaries"}  # a benchmark may ship these; a run makes its own
-    for step in way:
-        if missing := set(step.reads) - known:
-            raise ValueError(f"{step.name} reads {sorted(missing)}, and no stage before it writes that")
-        known.add(step.writes)
-
-
-class Evaluation:
-    """One experiment on one benchmark into one run folder; each stage is a method."""
-
-    def __init__(
-        self,
-        experiment: Experiment,
-        bench_url: str,
-        out_url: str,
-        *,
-        cluster: Cluster,
-        calling: Calling,
-        limit: int | None = None,
-        planning: bool = False,
-    ) -> None:
-        self.experiment, self.bench_url, self.cluster, self.calling = experiment, bench_url, cluster, calling
-        for url in (bench_url, out_url, calling.ledger):
-            Folder(url).check_reachable()
-        self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
-        check_way(WAY)
-        check_experiment(experiment, self.benchmark, with_keys=not planning)
-        judge_rows(experiment)
-        check_batches(chat_models(experiment))
-        calling.check_prices(chat_models(experiment))
-        self.plan = plan_run(experiment, self.benchmark, limit=limit)
-        config = experiment.model_dump(mode="json")
-        self.record = RunRecord(self.run, verb="evaluate", benchmark=self.benchmark, config=config, limit=limit)
-        self.threads = max(1, int(cluster.cpus))
-        self.budget_ended = False
-
-    def stages(self, until: str) -> list[Callable[[], Any]]:
-        """The stages in the order of the data, up to and with *until*."""
-        last = [step.name for step in WAY].index(until)
-        return [getattr(self, step.name) for step in WAY[: last + 1]]
-
-    def forget_failures(self) -> None:
-        """Make what failed for a passing reason (overload, a broken connection) work that is not done."""
-        if n := forget_passing_failures(self.run, self.plan, self.experiment.partial_score):
-            print(f"{n} rows had failed for a reason that may pass; they are made again", file=sys.stderr)
-
-    def retrieve(self) -> None:
-        stage = retrieve_stage(self.run, self.bench_url, self.experiment, threads=self.threads)
-        wanted = self.plan.rankings
-        self._perform(stage, len(wanted), retrieve_tasks(self.benchmark, self.run, wanted))
-
-    def rerank(self) -> None:
-        if wanted := self.plan.rerankings:
-            stage = rerank_stage(self.run, self.bench_url, self.experiment, threads=self.threads)
-            self._perform(stage, len(wanted), rerank_tasks(self.run, wanted))
-
-    def pack(self) -> None:
-        stage = pack_stage(self.run, self.bench_url, self.experiment)
-        self._perform(stage, len(self.plan.contexts), pack_tasks(self.run, self.plan.contexts))
-
-    def summarize(self) -> None:
-        for name in self.experiment.summarizers:
-            self._summarize(name)
-
-    def _summarize(self, name: str) -> None:
-        stage = summarize_stage(
-            self.run, self.bench_url, self.experiment, name, calling=self.calling, threads=self.threads
-        )
-        if wanted := sum(summarized.summarizer == name for summarized in self.plan.summaries):
-            tasks = summarize_tasks(self.run, self.experiment, name, self.plan.summaries)
-            batched = summaries_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
-            self._perform(stage, wanted, tasks, batched)
-
-    def split(self) -> None:
-        summaries, kind = self.plan.written_work_ids, self.plan.units
-        self._perform(split_stage(self.run, kind), len(summaries), split_tasks(self.run, summaries, kind))
-
-    def judge(self) -> None:
-        """Ask the judges about the summaries as written; means of judges follow from that."""
-        infos = summary_infos(self.run, self.plan.written_work_ids)
-        judges = self.experiment.judges.items()
-        for name, settings in judges:
-            if not isinstance(settings, MeanJudge):
-                stage = judge_stage(
-                    self.run, self.bench_url, name, settings, self.experiment.prompts, calling=self.calling
-                )
-                tasks = judge_tasks(
-                    self.run,
-                    name,
-                    settings,
-                    wanted=self.plan.asked,
-                    infos=infos,
-                    benchmark=self.benchmark,
-                    units=self.plan.units,
-                )
-                batched = verdicts_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
-                self._perform(stage, len(infos), tasks, batched)
-        for name, settings in judges:
-            if isinstance(settings, MeanJudge):
-                tasks = combine_tasks(self.run, name, settings, wanted=self.plan.means, asked=self.plan.asked)
-                self._perform(combine_stage(self.run, name, settings), len(infos), tasks)
-
-    def check(self) -> None:
-        """Ask the support judges about every sentence and document of the summaries as written; then the means."""
-        infos = summary_infos(self.run, self.plan.written_work_ids)
-        judges = self.experiment.support_judges.items()
-        for name, settings in judges:
-            if not isinstance(settings, MeanSupportJudge):
-                stage = check_stage(
-                    self.run,
-                    self.bench_url,
-                    self.experiment,
-                    name,
-                    settings,
-                    calling=self.calling,
-                    threads=self.threads,
-                )
-                tasks = check_tasks(self.run, name, self.plan.checks, infos, self.benchmark)
-                batched = checks_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
-                self._perform(stage, len(infos), tasks, batched)
-        for name, settings in judges:
-            if isinstance(settings, MeanSupportJudge):
-                tasks = combine_support_tasks(self.run, name, settings, self.plan.checks)
-                self._perform(combine_support_stage(self.run, name, settings), len(infos), tasks)
-
-    def repair(self) -> None:
-        """Twins that cite what supports their bullets, by matrix or by stored verdicts; nothing is asked."""
-        wanted, by, kind = self.plan.repaired, self.plan.repaired_by, self.plan.units
-        if not wanted:
-            return
-        if (judge := self.experiment.citing_judge) is None:
-            stage, tasks = repair_stage(self.run, self.bench_url), repair_tasks(self.run, wanted)
-        else:
-            stage = judged_repair_stage(self.run, self.bench_url, self.experiment, judge, by=by)
-            tasks = judged_repair_tasks(self.run, self.benchmark, judge, self.plan.checks, wanted)
-        self._perform(stage, len(wanted), tasks)
-        twins, copied = list(wanted.values()), self.plan.copied
-        self._perform(split_stage(self.run, kind, name="split twins"), len(twins), split_tasks(self.run, twins, kind))
-        if copied:
-            self._perform(copy_stage(self.run, by=by), len(copied), copy_tasks(self.run, copied))
-
-    def _driver(self) -> dict[str, Any]:
-        """What drove the citations of the twins, for the report."""
-        if (judge := self.experiment.citing_judge) is None:
-            return BY_MATRIX
-        return judge_driver(self.run, self.benchmark, self.experiment, judge, self.plan.checks)
-
-    def aggregate(self) -> None:
-        judged, share = self.plan.judged_units, self.experiment.partial_score
-        scored = score_tasks(self.run, judged, share)
-        self._perform(score_stage(self.run, self.bench_url, share), len(judged), scored)
-        self._perform(classify_stage(self.run, self.bench_url), len(judged), classify_tasks(self.run, judged))
-        if checks := self.plan.checks:
-            infos = summary_infos(self.run, self.plan.written_work_ids)
-            haystacks = {query.query_id: query.haystack_id for query in self.benchmark.queries.values()}
-            tasks = support_score_tasks(self.run, checks, infos, haystacks)
-            self._perform(support_score_stage(self.run), len(checks), tasks)
-
-    def report(self) -> dict[str, Any]:
-        settings: dict[str, Any] = {"seed": self.experiment.seed, "resamples": self.experiment.resamples}
-        ranking_ids = [*self.plan.rankings.values(), *(work_id for work_id, _ in self.plan.rerankings.values())]
-        retrieval = retrieval_rows(
-            self.run,
-            self.benchmark,
-            ranking_ids=ranking_ids,
-            context_ids=[work_id for packed, (work_id, _) in self.plan.contexts.items() if packed.all_documents],
-            cutoffs=self.experiment.cutoffs,
-            **settings,
-        )
-        return write_results(
-            self.run,
-            self.benchmark,
-            self.record,
-            title=self.experiment.name,
-            summary_work_ids=self.plan.summary_work_ids,
-            verdict_work_ids=list(self.plan.judged_units),
-            judges=judge_rows(self.experiment),
-            partial_score=self.experiment.partial_score,
-            aggregate=self.experiment.aggregate,
-            units=self.plan.units,
-            driver=self._driver(),
-            more={
-                "retrieval": retrieval,
-                **call_results(self.run, self.record, self.experiment),
-                **faithfulness_results(
-                    self.run,
-                    self.experiment,
-                    self.plan.checks,
-                    self.plan.written_work_ids,
-                    budget_ended=self.budget_ended,
-                ),
-            },
-            **settings,
-        )
-
-    def spending(self) -> dict[str, Any]:
-        """What the run will ask its models, once the stages before the first call are done."""
-        for stage in self.stages("pack"):
-            stage()
-        for name, settings in self.experiment.summarizers.items():
-            if settings.kind == "offline":
-                self._summarize(name)
-        document = spending_plan(
-            self.run, self.benchmark, self.experiment, self.plan, calling=self.calling, workers=self.cluster.workers
-        )
-        keep_plan(self.run, document, self.record.jobs)
-        return document
-
-    def _perform(self, stage: Stage, wanted: int, tasks: list[Task], batched: Batched | None = None) -> None:
-        with ExitStack() as open_until_done:
-            if tasks and stage.asynchronous:
-                self.cluster.start()
-                open_until_done.enter_context(noted_calls(self.record, self.calling, stage.name))
-                if batched is not None:
-                    prepay(batched, self.calling.context(stage.name))
-            self.record.add(run_stage(self.run, stage, wanted, tasks, cluster=self.cluster))
 
 
 def evaluate(
@@ -331,26 +56,19 @@ def evaluate(
     """
     evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
     evaluation.forget_failures()
-    found = _through(evaluation, until)
+    found = evaluation.through(until)
     while until == "report" and (more := with_another_order(evaluation.experiment, found)) is not None:
         before, evaluation = (
             evaluation,
             Evaluation(more, bench_url, out_url, cluster=cluster, calling=calling, limit=limit),
         )
         try:
-            found = _through(evaluation, until)
+            found = evaluation.through(until)
         except BudgetReachedError:
             before.budget_ended = True
             before.report()
             raise
     return dict(found) if until == "report" else {"run": evaluation.record.content}
-
-
-def _through(evaluation: Evaluation, until: str) -> Any:
-    *before, last = evaluation.stages(until)
-    for stage in before:
-        stage()
-    return last()
 
 
 def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
@@ -380,6 +98,10 @@ def all_cells(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    return run_verb(_parser(), _work, argv)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = verb_parser("evaluate", __doc__)
     parser.add_argument(
         "config",
@@ -406,46 +128,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_calling_arguments(parser)
     add_cluster_arguments(parser)
+    return parser
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        changes = [f"citations={arguments.citations}"] if arguments.citations else []
-        experiment = read_experiment(arguments.config, [*arguments.set, *changes])
-        bench = benchmark_url(experiment, arguments.bench, arguments.out)
-        calling = calling_of(arguments, "evaluate", arguments.out)
-        with cluster_of(arguments) as cluster:
-            if arguments.plan:
-                planned = Evaluation(
-                    experiment,
-                    bench,
-                    arguments.out,
-                    cluster=cluster,
-                    calling=calling,
-                    limit=arguments.limit,
-                    planning=True,
-                ).spending()
-                return Outcome(planned, plan_words(planned))
-            results = evaluate(
-                experiment,
-                bench,
-                arguments.out,
-                cluster=cluster,
-                calling=calling,
-                limit=arguments.limit,
-                until=arguments.until,
-            )
-        if arguments.until != "report":
-            return Outcome(results, f"done until {arguments.until}: {arguments.out}")
-        unjudged = worst_unjudged_share(results)
-        above = unjudged > experiment.unjudged_threshold
-        words = [f"{len(all_cells(results))} cells; report: {arguments.out}/report/report.html"]
-        if above:
-            words.append(
-                f"{unjudged:.1%} of what a cell asks its judge is unjudged "
-                f"(more than {experiment.unjudged_threshold:.0%})"
-            )
-        return Outcome(results, "\n".join(words), FAILURES_ABOVE_THRESHOLD if above else DONE)
 
-    return run_verb(parser, work, argv)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    changes = [f"citations={arguments.citations}"] if arguments.citations else []
+    experiment = read_experiment(arguments.config, [*arguments.set, *changes])
+    bench = benchmark_url(experiment, arguments.bench, arguments.out)
+    calling = calling_of(arguments, "evaluate", arguments.out)
+    with cluster_of(arguments) as cluster:
+        given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": arguments.limit}
+        if arguments.plan:
+            planned = Evaluation(experiment, bench, arguments.out, planning=True, **given).spending()
+            return Outcome(planned, plan_words(planned))
+        results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given)
+    if arguments.until != "report":
+        return Outcome(results, f"done until {arguments.until}: {arguments.out}")
+    return _outcome(results, experiment.unjudged_threshold, arguments.out)
+
+
+def _outcome(results: dict[str, Any], threshold: float, out_url: str) -> Outcome:
+    """Of a whole run: done, or done with more unjudged than the threshold allows."""
+    words = f"{len(all_cells(results))} cells; report: {out_url}/report/report.html"
+    unjudged = worst_unjudged_share(results)
+    if unjudged <= threshold:
+        return Outcome(results, words)
+    above = f"{unjudged:.1%} of what a cell asks its judge is unjudged (more than {threshold:.0%})"
+    return Outcome(results, f"{words}\n{above}", FAILURES_ABOVE_THRESHOLD)
 
 
 if __name__ == "__main__":

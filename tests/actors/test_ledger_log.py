@@ -15,21 +15,12 @@ from actors.ledger import Ledger
 from actors.ledger_entry import Session, from_lines
 from actors.ledger_log import LedgerLog
 from actors.storage import Folder
-from longform.calls import Intent, Receipt
-from longform.chat import ChatReply
 from longform.errors import LongformError
+from tests.actors.ledgers import answered, intent
 
 pytest_plugins = ["tests.s3_server"]
 
 Opener = Callable[[str], Ledger]
-
-
-def intent(attempt: str, call: str) -> Intent:
-    return Intent(attempt, call, "judge", "openai", "m", 0, 0.5, 60.0)
-
-
-def answered(attempt: str, call: str, text: str = "yes") -> Receipt:
-    return Receipt(attempt, call, ChatReply(text=text, failure=None, cost_usd=0.25))
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
+"""What is sent to a chat server, and what comes back: a reply, or a failure with its reason after one attempt."""
+
+from __future__ import annotations
+
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -7,18 +10,15 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from actors.chat import check_chat
 from actors.openai_chat import OpenAIChat
-from longform import prompts
 from longform.chat import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
-from longform.completions import http_failure, read_completion, read_usage
-from longform.errors import UsageError
-from longform.judging import coverage_schema, numbered_bullets, parse_coverage
+from longform.completions import http_failure
+from longform.judging import coverage_schema
 from longform.model_settings import ChatSettings
+from tests.completion import completion
 
 KEY = "sk-secret-8d1f"
 REQUEST = ChatRequest(messages=(Message("system", "be brief"), Message("user", "hello")), max_tokens=50)
-
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -70,11 +70,6 @@ async def ask(server: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
     yield ask
     for chat in opened:
         await chat.close()
-
-
-def completion(**choice: Any) -> dict[str, Any]:
-    message = choice.pop("message", {"role": "assistant", "content": "hi there"})
-    return {"model": "m-2026", "choices": [{"index": 0, "finish_reason": "stop", "message": message} | choice]}
 
 
 def answer(body: Any = None, *, status: int = 200) -> Handler:
@@ -166,28 +161,6 @@ async def test_a_server_that_hangs_up_is_a_connection_failure(server: Server, as
     assert (await ask()).failure == "connection"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"<html>It works!</html>",
-        b'{"choices": [',
-        b"null",
-        b"[]",
-        b'{"choices": []}',
-        b'{"error": {"message": "overloaded"}}',
-        b'{"choices": [{"message": {"content": 7}}]}',
-        b'{"choices": [{"message": {"content": "\\ud800"}}]}',
-        b'{"choices": [{"message": {"content": "\xff"}}]}',
-        b'{"a":' * 50_000,
-    ],
-    ids=lambda body: body[:24].decode("latin-1"),
-)
-def test_a_body_that_is_no_completion_is_bad(body: bytes) -> None:
-    reply = read_completion(body)
-    assert (reply.text, reply.failure) == (None, "bad_body")
-
-
 @pytest.mark.parametrize("content_type", ["application/json", "text/html"])
 async def test_a_page_in_place_of_a_reply_is_bad(server: Server, ask: Any, content_type: str) -> None:
     """The client library hands such a body on as if it were a reply."""
@@ -197,26 +170,6 @@ async def test_a_page_in_place_of_a_reply_is_bad(server: Server, ask: Any, conte
 
     server.handler = page
     assert (await ask()).failure == "bad_body"
-
-
-@pytest.mark.parametrize(
-    ("choice", "failure"),
-    [
-        pytest.param({"finish_reason": "length"}, "length", id="length"),
-        pytest.param({"finish_reason": "content_filter"}, "content_filter", id="filter"),
-        pytest.param({"message": {"content": ""}}, "empty_reply", id="empty"),
-        pytest.param({"message": {"content": " \n"}}, "empty_reply", id="blank"),
-        pytest.param({"message": {"content": None}}, "empty_reply", id="null"),
-        pytest.param({"message": {"content": None, "refusal": "I cannot"}}, "refusal", id="refusal"),
-        pytest.param({"message": {"content": ""}, "finish_reason": "length"}, "length", id="spent-on-reasoning"),
-    ],
-)
-def test_a_reply_that_is_not_whole_is_no_text_and_keeps_what_it_used(choice: dict[str, Any], failure: str) -> None:
-    body = completion(**choice) | {"usage": {"prompt_tokens": 9, "completion_tokens": 4}}
-    reply = read_completion(json.dumps(body).encode())
-    assert (reply.text, reply.failure) == (None, failure)
-    assert reply.finish_reason == choice.get("finish_reason", "stop")
-    assert reply.usage == Usage(input_tokens=9, output_tokens=4)
 
 
 async def test_usage_comes_in_four_classes_that_do_not_overlap(server: Server, ask: Any) -> None:
@@ -232,23 +185,6 @@ async def test_usage_comes_in_four_classes_that_do_not_overlap(server: Server, a
     reply = await ask()
     assert reply.usage == Usage(input_tokens=232, cached_tokens=768, output_tokens=26, reasoning_tokens=64)
     assert sum(reply.usage) == usage["total_tokens"]
-
-
-@pytest.mark.parametrize(
-    ("stated", "usage"),
-    [
-        (None, Usage()),
-        ("many", Usage()),
-        ({}, Usage()),
-        ({"prompt_tokens": None, "completion_tokens": "4"}, Usage()),
-        ({"prompt_tokens": -1, "completion_tokens": True}, Usage()),
-        ({"prompt_tokens": 5, "prompt_tokens_details": None}, Usage(input_tokens=5)),
-        ({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 0}}, Usage(5, 0)),
-        ({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9}}, Usage(None, 9)),
-    ],
-)
-def test_usage_that_is_missing_or_makes_no_sense_is_unknown(stated: Any, usage: Usage) -> None:
-    assert read_usage(stated) == usage
 
 
 async def test_logprobs_come_with_their_alternatives(server: Server, ask: Any) -> None:
@@ -319,11 +255,6 @@ async def test_an_error_that_will_not_pass_is_told_from_one_that_may(
     assert http_failure(status, error) == failure
 
 
-@pytest.mark.parametrize("error", [None, "overloaded", [], {"error": "text"}, {"error": {"code": ["x"]}}])
-def test_an_error_of_any_other_shape_is_its_status(error: Any) -> None:
-    assert http_failure(400, error) == "http_400"
-
-
 async def test_a_request_that_exceeds_the_window_is_never_sent(server: Server, ask: Any) -> None:
     request = ChatRequest(messages=REQUEST.messages, max_tokens=50, input_tokens=951)
     reply = await ask(request, context_window=1000, max_tokens=50)
@@ -346,63 +277,3 @@ async def test_one_model_serves_one_event_loop_after_another(server: Server) -> 
     for _ in range(2):
         reply = await asyncio.to_thread(lambda: asyncio.run(chat.complete(REQUEST)))
         assert reply.text == "hi there"
-
-
-# ---------------------------------------------------------------- checks before the first call
-
-
-def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MY_KEY", raising=False)
-    for base_url in (None, "https://models.example/v1", "http://10.0.0.1/v1"):
-        with pytest.raises(UsageError, match="environment variable MY_KEY"):
-            check_chat(ChatSettings(model="m", base_url=base_url, api_key_env="MY_KEY"))
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "[::1]:80"])
-def test_a_server_on_this_machine_needs_no_key(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    monkeypatch.delenv("MY_KEY", raising=False)
-    check_chat(ChatSettings(model="m", base_url=f"http://{host}/v1", api_key_env="MY_KEY"))
-
-
-@pytest.mark.parametrize(
-    ("settings", "asked", "message"),
-    [
-        ({"model": "o3", "temperature": 0.0}, {}, "'o3' does not accept temperature"),
-        ({"model": "o3"}, {"logprobs": True}, "does not accept logprobs"),
-        ({"model": "gpt-4o"}, {"reasoning_effort": True}, "does not accept reasoning_effort"),
-        ({"model": "gpt-4", "max_tokens": 9000}, {}, "max_tokens 9000 exceeds its window 8192"),
-        ({"model": "m", "base_url": "localhost:8000"}, {}, "expected http:// or https://"),
-        ({"model": "m", "script": "obedient"}, {}, "is for `provider: scripted`"),
-        ({"model": "m", "provider": "scripted"}, {}, r"one of \['misbehaving', 'obedient', .*; found None"),
-        ({"model": "m", "provider": "scripted", "script": "x"}, {}, "found 'x'"),
-    ],
-)
-def test_what_is_known_to_fail_is_said_before_the_first_call(
-    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], asked: dict[str, bool], message: str
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(UsageError, match=message) as raised:
-        check_chat(ChatSettings(**settings), **asked)
-    assert KEY not in str(raised.value)
-
-
-# ---------------------------------------------------------------- a real model
-
-
-@pytest.mark.slow
-async def test_a_real_model_answers_a_coverage_prompt_by_its_schema(llama_server: str) -> None:
-    """It proves the wiring, json_schema included; what a model of this size says is worth nothing."""
-    prompt = prompts.load_prompt("judge_coverage_3")
-    text = prompt.render(bullets=numbered_bullets(["Cats sleep a lot. [1]", "Dogs bark. [2]"]), insight="Cats sleep.")
-    chat = OpenAIChat(ChatSettings(model="smollm2", base_url=llama_server, json_schema=True, timeout_s=300))
-    asked = {"temperature": 0.0, "json_schema": coverage_schema(), "top_logprobs": 3}
-    request = ChatRequest(messages=(Message("user", text),), max_tokens=100, **asked)
-    reply = await chat.complete(request)
-    too_long = await chat.complete(replace(REQUEST, messages=(Message("user", "word " * 10_000),)))
-    await chat.close()
-    assert reply.failure is None, reply
-    assert json.loads(reply.text or "").keys() == {"coverage", "bullet_id"}
-    assert parse_coverage(reply.text or "", n_bullets=2).answer in {"full", "partial", "none"}
-    assert reply.usage.output_tokens
-    assert reply.logprobs
-    assert too_long.failure == "context_exceeds_window"

@@ -1,121 +1,26 @@
-"""Batches of a provider: one receipt an item, failed items alone go again, no batch is made twice."""
+"""Batches of a provider: one receipt an item, failed items alone go again, what is refused is said."""
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from actors.call_context import CallContext
-from actors.fake_batches import Batch
-from actors.fake_provider import FakeProvider
 from actors.ledger import Ledger
-from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
-from actors.prepayment import BatchLimits, Prepayment
-from actors.provider_batch import BatchNotes, ProviderBatches, batch_note
-from longform.batch_files import read_replies, request_line
-from longform.chat import ChatReply, ChatRequest, Message, call_id
+from actors.ledger_keeper import Budget
+from actors.prepayment import BatchLimits
+from actors.provider_batch import ProviderBatches
 from longform.errors import LongformError
-from longform.fake_settings import FakeSettings
-from longform.model_settings import ChatSettings
-from longform.prices import Price
-
-pytest_plugins = ["tests.s3_server"]
-
-PRICE = Price(input=5.0, output=50.0)
-MANY = BatchLimits()
-
-
-def requests(n: int, *, max_tokens: int = 100) -> list[ChatRequest]:
-    texts = (f"question {number}: " + "word " * 40 for number in range(n))
-    return [ChatRequest(messages=(Message("user", text),), max_tokens=max_tokens) for text in texts]
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-class Bench:
-    """A fake provider, and commands on one ledger that ask it in batches."""
-
-    def __init__(self, folder: Path) -> None:
-        self.ledger = str(folder / "ledger")
-        self.log = io.StringIO()
-        self.clock = Clock()
-        self.fake: FakeProvider
-        self.keeper: LedgerKeeper
-
-    async def serve(self, **settings: Any) -> None:
-        self.fake = await FakeProvider(FakeSettings(**settings)).__aenter__()
-
-    @property
-    def settings(self) -> ChatSettings:
-        return ChatSettings(model="m", base_url=self.fake.url, batch=True, attempts=4)
-
-    @property
-    def batches(self) -> list[Batch]:
-        return list(self.fake._batches._batches.values())
-
-    @property
-    def sent(self) -> list[set[str]]:
-        """The call ids of each batch that the provider has made, in its own record."""
-        return [{item["custom_id"] for item in batch.items} for batch in self.batches]
-
-    def ids(self, asked: Iterable[ChatRequest]) -> set[str]:
-        return {call_id(self.settings, request) for request in asked}
-
-    async def command(
-        self,
-        asked: list[ChatRequest],
-        *,
-        provider: Callable[[ChatSettings], ProviderBatches] = ProviderBatches,
-        budget: Budget = NO_LIMIT,
-        keeper: LedgerKeeper | None = None,
-        limits: BatchLimits = MANY,
-    ) -> int:
-        """A command of its own."""
-        self.keeper = keeper or LedgerKeeper(self.ledger, "job", budget, None, self.clock)
-        batches = provider(self.settings)
-        prepayment = Prepayment(
-            self.settings,
-            CallContext(job="job", stage="judge m", ledger=self.ledger),
-            ledger=Ledger.existing(self.ledger),
-            keeper=LocalKeeper(self.keeper),
-            batches=batches,
-            price=PRICE,
-            log=self.log,
-            limits=limits,
-            first_look_s=0.001,
-        )
-        try:
-            return await prepayment.answer(lambda: asked)
-        finally:
-            await batches.close()
-
-    def calls(self) -> list[dict[str, Any]]:
-        return [row for table in Ledger.existing(self.ledger).batches() for row in table.to_pylist()]
-
-    def answers(self, asked: Iterable[ChatRequest]) -> Mapping[str, ChatReply]:
-        return Ledger.existing(self.ledger).finished(sorted(self.ids(asked)))
-
-    @property
-    def notes(self) -> int:
-        return len(BatchNotes(self.ledger).all())
+from tests.actors.batch_bench import Bench, requests
 
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    one = Bench(tmp_path)
-    yield one
-    await one.fake.__aexit__()
+    async with Bench(tmp_path) as one:
+        yield one
 
 
 # ---------------------------------------------------------------- what is sent
@@ -215,144 +120,6 @@ async def test_a_cut_reply_is_a_failure_with_its_cost_and_is_not_sent_again(benc
     ] * 2
 
 
-def line(
-    call: str, *, status: int = 200, content: str | None = "yes", error: object = None, body: object = None
-) -> str:
-    completion = {
-        "choices": [{"message": {"content": content}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 3},
-    }
-    response = None if error else {"status_code": status, "body": body or completion}
-    return json.dumps({"custom_id": call, "response": response, "error": error})
-
-
-def test_every_line_is_an_answer_or_a_failure_with_its_reason() -> None:
-    content = "\n".join(
-        [
-            line("fine"),
-            line("empty", content=" "),
-            line("refused", status=429, body={"error": {"code": "rate_limit_exceeded"}}),
-            line("long", status=400, body={"error": {"code": "context_length_exceeded"}}),
-            line("odd", body={"choices": []}),
-            line("late", error={"code": "batch_expired"}),
-            line("strange", error={"code": "sk-secret"}),
-            "{half a li",
-            '{"custom_id": "no body", "response": {"status_code": 200}}',
-            "[]",
-        ]
-    )
-    replies = read_replies(content.encode())
-    assert {call: reply.failure for call, reply in replies.items()} == {
-        "fine": None,
-        "empty": "empty_reply",
-        "refused": "http_429",
-        "long": "context_exceeds_window",
-        "odd": "bad_body",
-        "no body": "bad_body",
-        "late": "batch_expired",
-        "strange": "batch_error",
-    }
-    assert replies["empty"].usage.input_tokens == 3
-
-
-def test_half_a_character_does_not_spoil_a_file() -> None:
-    content = request_line("call", {"messages": [{"content": "\ud83d"}]}).decode()
-    assert json.loads(content)["body"]["messages"][0]["content"] == "\ud83d"
-
-
-# ---------------------------------------------------------------- interrupted
-
-
-class KilledError(Exception):
-    """The process ends here."""
-
-
-class KilledAfterCreation(ProviderBatches):
-    async def create(self, name: str, file_id: str) -> str:
-        await super().create(name, file_id)
-        raise KilledError
-
-
-class KilledBeforeCreation(ProviderBatches):
-    async def create(self, name: str, file_id: str) -> str:
-        raise KilledError
-
-
-class KilledWhileWaiting(ProviderBatches):
-    async def progress(self, batch_id: str) -> Any:
-        raise KilledError
-
-
-@pytest.mark.parametrize("killed", [KilledAfterCreation, KilledWhileWaiting])
-async def test_a_batch_under_way_is_found_again_and_nothing_is_sent_twice(
-    bench: Bench, killed: type[ProviderBatches]
-) -> None:
-    """Also where it was made and the process died before it could write that down."""
-    await bench.serve()
-    asked = requests(6)
-    with pytest.raises(KilledError):
-        await bench.command(asked, provider=killed)
-    assert await bench.command(asked[:2]) == 6
-
-    assert len(bench.sent) == 1
-    assert [row["state"] for row in bench.calls()] == ["answered"] * 6
-    assert bench.notes == 0
-
-
-async def test_another_command_s_batch_is_left_alone(bench: Bench) -> None:
-    """Where it makes no call that is wanted, nobody waits for it."""
-    await bench.serve()
-    with pytest.raises(KilledError):
-        await bench.command(requests(4), provider=KilledWhileWaiting)
-    other = requests(6)[4:]
-    assert await bench.command(other) == 2
-    assert bench.sent[1] == bench.ids(other)
-    assert bench.notes == 1
-
-
-async def test_calls_that_never_left_are_sent_by_the_next_command_and_cost_nothing_before(bench: Bench) -> None:
-    await bench.serve()
-    asked = requests(3)
-    with pytest.raises(KilledError):
-        await bench.command(asked, provider=KilledBeforeCreation)
-    bench.clock.now = 60.0  # its worker has been silent, and is given up
-    assert await bench.command(asked, keeper=bench.keeper) == 3
-
-    assert bench.sent == [bench.ids(asked)]
-    assert (
-        sorted((row["state"], row["failure"]) for row in bench.calls() if row["state"] == "failed")
-        == [("failed", "batch_cancelled")] * 3
-    )
-    totals = Ledger.existing(bench.ledger).totals()
-    assert (totals.calls, totals.open, totals.unsettled_usd) == (6, 0, 0.0)
-    assert bench.notes == 0
-
-
-async def test_a_batch_that_a_living_command_is_about_to_make_is_not_made_by_another(bench: Bench) -> None:
-    await bench.serve()
-    asked = requests(3)
-    with pytest.raises(KilledError):
-        await bench.command(asked, provider=KilledBeforeCreation)
-    assert await bench.command(asked) == 0  # the same process: it lives
-    assert (bench.sent, bench.notes) == ([], 1)
-
-
-async def test_one_batch_is_made_however_often_the_answer_gets_lost(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("actors.provider_batch.backoff_s", lambda *_, **__: 0.0)
-    await bench.serve()
-    handle = bench.fake._batches.handle
-
-    async def lost(request: web.BaseRequest) -> web.Response:
-        answer = await handle(request)
-        return web.Response(status=503) if (request.method, request.path) == ("POST", "/v1/batches") else answer
-
-    monkeypatch.setattr(bench.fake._batches, "handle", lost)
-    assert await bench.command(requests(3)) == 3
-    assert len(bench.sent) == 1
-
-
 # ---------------------------------------------------------------- refused
 
 
@@ -419,33 +186,3 @@ async def test_a_wrong_key_is_an_error_that_names_no_key_and_leaves_nothing_behi
     assert "sk-" not in str(caught.value)
     totals = Ledger.existing(bench.ledger).totals()
     assert (totals.open, bench.notes) == (0, 0)
-
-
-# ---------------------------------------------------------------- notes
-
-
-def check_notes(url: str) -> None:
-    notes, later = BatchNotes(url), BatchNotes(url)
-    assert notes.all() == []
-    note = batch_note({"call": "attempt"})
-    notes.add(note)
-    assert later.all() == [note]
-    notes.set_made(note._replace(batch_id="batch_1"))
-    assert [found.batch_id for found in later.all()] == ["batch_1"]
-    notes.remove(note)
-    later.remove(note)
-    assert later.all() == []
-
-
-def test_a_note_is_seen_by_all_until_it_is_removed(tmp_path: Path) -> None:
-    check_notes(str(tmp_path / "ledger"))
-
-
-def test_the_same_on_s3(s3_url: str) -> None:
-    check_notes(s3_url)
-
-
-def test_a_second_batch_of_the_same_calls_has_another_name() -> None:
-    """Else it would be taken for the first, whose failed items it holds."""
-    assert batch_note({"call": "first"}).name != batch_note({"call": "second"}).name
-    assert batch_note({"a": "1", "b": "2"}).name == batch_note({"b": "2", "a": "1"}).name

@@ -13,8 +13,9 @@ from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.evaluate import WAY, Step, check_way, evaluate, main
+from jobs.evaluate import evaluate, main
 from jobs.synthesize import read_config, synthesize
+from jobs.way import WAY, Step, check_way
 from longform.configuration import Experiment
 from longform.errors import UsageError
 

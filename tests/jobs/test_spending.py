@@ -12,7 +12,8 @@ from actors.ledger import Ledger
 from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import Evaluation, evaluate, main
+from jobs.evaluate import evaluate, main
+from jobs.evaluation import Evaluation
 from jobs.spending_plan import PLAN, keep_plan, plan_words, span_words
 from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
