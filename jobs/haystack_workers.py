@@ -52,7 +52,7 @@ def haystack_worker(config: HaystackSettings) -> Callable[[Mapping[str, Any]], l
         try:
             written = write_haystack(topic, variant=variant, size=size, seed=config.seed, part=config.part)
         except UsageError as error:
-            return [_refused(payload["work_id"], error)]
+            return [_refused(payload["work_id"], topic, error)]
         return [_row(payload["work_id"], written)]
 
     return write
@@ -70,6 +70,7 @@ class ProseWriter:
     def __init__(self, config: HaystackSettings, context: CallContext) -> None:
         assert config.prose is not None, "a grammar alone needs no chat model"
         self._config, self._prose, self._key = config, config.prose, prose_key(config.prose)
+        self._topics = [planned.topic for planned in config.planned()]
         self._models, self._stating = open_models(config, context), offline_stating()
 
     async def __call__(self, payload: Mapping[str, Any]) -> list[Row]:
@@ -77,7 +78,7 @@ class ProseWriter:
         try:
             composed = composed_haystack(self._config, payload["number"], self._key)
         except UsageError as error:
-            return [_refused(payload["work_id"], error)]
+            return [_refused(payload["work_id"], self._topics[payload["number"]], error)]
         written = await with_prose(composed, self._models, self._stating, self._prose)
         return [_row(payload["work_id"], written)]
 
@@ -163,5 +164,6 @@ def _row(work_id: str, written: Haystack) -> Row:
     }
 
 
-def _refused(work_id: str, error: UsageError) -> Row:
-    return {"work_id": work_id, "haystack_id": None, "rows": None, "facts": None, "refused": str(error)}
+def _refused(work_id: str, topic: str, error: UsageError) -> Row:
+    told = f"topic {topic!r}: {error}"
+    return {"work_id": work_id, "haystack_id": None, "rows": None, "facts": None, "refused": told}

@@ -24,7 +24,7 @@ from jobs.synthesis_config import check_synthesis
 from jobs.synthesis_files import ACCOUNT
 from jobs.synthesis_plan import Left
 from jobs.synthesis_workers import draft_of, draft_worker, outline_worker
-from jobs.write_benchmark import write_benchmark
+from jobs.write_benchmark import another_stands, write_benchmark
 from longform import __version__
 from longform.errors import LongformError, UsageError
 from longform.keys import content_key, stable_seed
@@ -219,8 +219,7 @@ class Synthesis:
 
     def _refuse_another(self) -> None:
         if self.out.has(MANIFEST) and (held := self.out.read_json(MANIFEST)["sources"]) != self.sources:
-            names = [source["name"] for source in held]
-            raise UsageError(f"{self.out.url}: another benchmark, made from {names}, stands here; name another folder")
+            raise UsageError(another_stands(self.out.url, held, self.sources))
 
     def _write_attempts(self, written: Sequence[Written], attempts: Sequence[Sequence[tuple[int | None, Row]]]) -> None:
         self.out.delete_table("attempts")  # of a command that died before it had written all

@@ -81,6 +81,7 @@ def synthesize(
         StageError: Some calls failed for a reason that may pass; the same command goes on.
         BudgetReachedError: The command may not spend what is left to do; what is done is kept.
     """
+    config.check_sizes()
     folder, work = Folder(out_url), Folder(out_url).child(_WORK)
     calling = calling or Calling("synthesize", ledger=ledger_beside(out_url))
     if not folder.has(MANIFEST):
@@ -108,8 +109,9 @@ def left_to_write(config: HaystackSettings, out_url: str) -> list[int]:
     Numbers of the haystacks that are still to be written, from 0.
 
     Raises:
-        UsageError: The model cannot be used, or another benchmark stands there.
+        UsageError: The sizes do not fit together, the model cannot be used, or another benchmark stands there.
     """
+    config.check_sizes()
     for chat in _chats(config):
         check_chat(chat, with_key=False)
     folder = Folder(out_url)
@@ -219,9 +221,11 @@ def _wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("synthesize", __doc__)
-    parser.add_argument("config", metavar="CONFIG", help="a .yaml file, or the name of a preset")
-    parser.add_argument("--out", required=True, metavar="BENCH")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
+    parser.add_argument("config", metavar="CONFIG", help="a .yaml file, or a preset: demo, full, prose, samples")
+    parser.add_argument("--out", required=True, metavar="BENCH", help="a folder or s3:// URL")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="change the configuration"
+    )
     parser.add_argument("--plan", action="store_true", help="say what will be asked and what it costs; ask nothing")
     add_calling_arguments(parser)
     add_cluster_arguments(parser)

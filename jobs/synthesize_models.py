@@ -61,8 +61,10 @@ def synthesize_with_models(
 def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("synthesize-models", __doc__)
     parser.add_argument("config", metavar="CONFIG", help="a .yaml file, or the name of a preset: rehearsal")
-    parser.add_argument("--out", required=True, metavar="BENCH")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes")
+    parser.add_argument("--out", required=True, metavar="BENCH", help="a folder or s3:// URL")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="change the configuration"
+    )
     parser.add_argument("--plan", action="store_true", help="say what will be asked and what it costs; ask nothing")
     add_calling_arguments(parser)
     add_cluster_arguments(parser)

@@ -62,10 +62,16 @@ def same_or_refuse(folder: Folder, sources: Sequence[dict[str, str]]) -> dict[st
     """
     manifest: dict[str, Any] = folder.read_json(MANIFEST)
     if manifest["sources"] != list(sources):
-        names = [source["name"] for source in manifest["sources"]]
-        msg = f"{folder.url}: a benchmark made from {names} stands here; name another folder, or delete this one"
-        raise UsageError(msg)
+        raise UsageError(another_stands(folder.url, manifest["sources"], sources))
     return manifest
+
+
+def another_stands(url: str, held: Sequence[dict[str, str]], sources: Sequence[dict[str, str]]) -> str:
+    """What to say of a benchmark that is not made from *sources*."""
+    names = [source["name"] for source in held]
+    same = names == [source["name"] for source in sources]
+    why = " with other contents or settings, or by another version," if same else ""
+    return f"{url}: a benchmark made from {names}{why} stands here; name another folder, or delete this one"
 
 
 def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -66,7 +67,7 @@ def validated(model: type[Model], content: Any, changes: Sequence[str], *, where
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        lines = [_describe(problem) for problem in error.errors()]
+        lines = [_describe(problem, model) for problem in error.errors()]
         raise UsageError(f"{where}: {len(lines)} wrong\n" + "\n".join(f"  {line}" for line in lines)) from error
 
 
@@ -103,7 +104,17 @@ def _index(place: list[Any], name: str, change: str) -> int:
     return int(name)
 
 
-def _describe(problem: Any) -> str:
+def _describe(problem: Any, model: type[BaseModel]) -> str:
     place = ".".join(map(str, problem["loc"])) or "(top)"
+    if problem["type"] == "extra_forbidden":
+        return f"{place}: no such key{_meant(str(problem['loc'][-1]), model)}"
     found = "" if problem["type"] in {"missing", "value_error"} else f", found {str(problem['input'])[:60]!r}"
     return f"{place}: {problem['msg']}{found}"
+
+
+def _meant(key: str, model: type[BaseModel]) -> str:
+    """The key that is most like *key*, of all that the model has anywhere."""
+    schema = model.model_json_schema()
+    parts = [schema, *schema.get("$defs", {}).values()]
+    near = get_close_matches(key, sorted({name for part in parts for name in part.get("properties", {})}), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 
 from longform.errors import UsageError
 
-MIN_DOCUMENTS = 5
-"""Documents that state each insight, at least (SummHay, section 3.1)."""
-
 _EXCHANGES = 5  # for each pair of document and insight
 
 InsightPlace = tuple[int, int]
@@ -25,12 +22,13 @@ def assign_insights(
     documents: int,
     subtopics_per_document: int,
     insights_per_document: int,
+    least_documents: int,
     rng: np.random.Generator,
 ) -> list[list[InsightPlace]]:
     """
     For each document the insights it states, in no order.
 
-    A document takes as many from each of its subtopics. Each insight is dealt to `MIN_DOCUMENTS` documents first,
+    A document takes as many from each of its subtopics. Each insight is dealt to *least_documents* documents first,
     what room is left is filled at random.
 
     Args:
@@ -38,20 +36,21 @@ def assign_insights(
         documents: How many there are.
         subtopics_per_document: How many subtopics a document speaks of.
         insights_per_document: How many insights it states, a multiple of the subtopics.
+        least_documents: Documents that state each insight, at least (SummHay, section 3.2: 5).
         rng: The source of chance.
 
     Raises:
-        UsageError: The numbers do not fit, or leave an insight in fewer than `MIN_DOCUMENTS` documents.
+        UsageError: The numbers do not fit, or leave an insight in fewer documents; the message has the arithmetic.
     """
     share = _share(sizes, subtopics_per_document, insights_per_document)
-    needed = _visits_needed(sizes, share, documents, subtopics_per_document)
+    needed = _visits_needed(sizes, share, documents, subtopics_per_document, least_documents)
     visits = np.zeros(len(sizes), dtype=np.int64)
     counts = [np.zeros(size, dtype=np.int64) for size in sizes]
     assigned = []
     for _ in range(documents):
         subtopics = _choose(visits, subtopics_per_document, least=needed, rng=rng)
-        places = [(int(s), int(i)) for s in subtopics for i in _choose(counts[s], share, least=MIN_DOCUMENTS, rng=rng)]
-        assigned.append(places)
+        chosen = [(s, _choose(counts[s], share, least=least_documents, rng=rng)) for s in subtopics]
+        assigned.append([(int(s), int(i)) for s, insights in chosen for i in insights])
     return [assigned[i] for i in rng.permutation(documents)]
 
 
@@ -77,14 +76,16 @@ def _share(sizes: Sequence[int], subtopics_per_document: int, insights_per_docum
     return share
 
 
-def _visits_needed(sizes: Sequence[int], share: int, documents: int, subtopics_per_document: int) -> int:
+def _visits_needed(
+    sizes: Sequence[int], share: int, documents: int, subtopics_per_document: int, least_documents: int
+) -> int:
     """Documents that must speak of each subtopic, so that each of its insights is stated often enough."""
-    needed = -(-max(sizes) * MIN_DOCUMENTS // share)
+    needed = -(-max(sizes) * least_documents // share)
     visits = documents * subtopics_per_document // len(sizes)
     if visits < needed:
         msg = (
             f"{documents} documents x {subtopics_per_document} subtopics each / {len(sizes)} subtopics = {visits} "
-            f"documents a subtopic, but {max(sizes)} insights x {MIN_DOCUMENTS} documents each / {share} insights a "
+            f"documents a subtopic, but {max(sizes)} insights x {least_documents} documents each / {share} insights a "
             f"document = {needed}; ask for {-(-needed * len(sizes) // subtopics_per_document)} documents or more "
             "insights a document"
         )
@@ -122,7 +123,7 @@ def assign_within(
     Raises:
         UsageError: No assignment meets the bounds; the message has the arithmetic.
     """
-    n_cells = _cells(n_insights, documents, per_document, per_insight)
+    n_cells = n_statements(n_insights, documents=documents, per_document=per_document, per_insight=per_insight)
     given = _counts(documents, per_document, n_cells, rng)
     needed = _counts(n_insights, per_insight, n_cells, rng)
     if not _realizable(given, needed):
@@ -131,14 +132,19 @@ def assign_within(
     return [sorted(taken) for taken in _mixed(_graph(given, needed, rng), rng)]
 
 
-def _cells(n_insights: int, documents: int, per_document: Bounds, per_insight: Bounds) -> int:
-    """How many pairs of document and insight there are to be: the middle of what the bounds allow."""
+def n_statements(n_insights: int, *, documents: int, per_document: Bounds, per_insight: Bounds) -> int:
+    """
+    How many pairs of document and insight `assign_within` deals: the middle of what the bounds allow.
+
+    Raises:
+        UsageError: As `assign_within`.
+    """
     for bounds, largest, what in (
         (per_document, n_insights, f"insights a document, of {n_insights} insights"),
         (per_insight, documents, f"documents an insight, of {documents} documents"),
     ):
         if not 0 <= bounds.least <= bounds.most <= largest:
-            raise UsageError(f"{bounds.least} to {bounds.most} {what}: expected 0 <= least <= most <= {largest}")
+            raise UsageError(f"{_span(*bounds)} {what}: expected 0 <= least <= most <= {largest}")
     low, high = (
         max(documents * per_document.least, n_insights * per_insight.least),
         min(documents * per_document.most, n_insights * per_insight.most),
@@ -153,14 +159,18 @@ def _arithmetic(n_insights: int, documents: int, per_document: Bounds, per_insig
     few, many = documents * per_document.least, documents * per_document.most
     least, most = n_insights * per_insight.least, n_insights * per_insight.most
     told = (
-        f"{documents} documents x {per_document.least} to {per_document.most} insights = {few} to {many} statements, "
-        f"but {n_insights} insights x {per_insight.least} to {per_insight.most} documents = {least} to {most}"
+        f"{documents} documents x {_span(*per_document)} insights = {_span(few, many)} statements, "
+        f"but {n_insights} insights x {_span(*per_insight)} documents = {_span(least, most)}"
     )
     if many < least:
         enough = f"{-(-least // max(1, per_document.most))} documents or {-(-least // documents)} insights a document"
         return f"{told}; ask for {enough}"
     wanted = -(-few // n_insights)
     return f"{told}; let an insight stand in {wanted} documents, or ask for fewer insights a document"
+
+
+def _span(least: int, most: int) -> str:
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def _counts(n: int, bounds: Bounds, total: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Sentence templates: `{slot}` is a value, `{slot:words}` a number in words."""
+"""Sentence templates: `{slot}` is a value, `{slot:words}` a number in words, `{slot:again}` the last name once more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 Value = str | int
 
-SLOT = re.compile(r"\{(\w+)(:words)?\}")
+SLOT = re.compile(r"\{(\w+)(?::(words|again))?\}")
 _COMMA_BEFORE_MARK = re.compile(r",\s*([,.?])")
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -24,7 +24,7 @@ def slots(template: str) -> frozenset[str]:
 
 def filled(template: str, values: Mapping[str, Value]) -> str:
     """A template without choices as a sentence, which begins with a capital whatever its first slot."""
-    text = SLOT.sub(lambda match: form(values[match[1]], in_words=bool(match[2])), template)
+    text = SLOT.sub(lambda match: form(values[match[1]], in_words=match[2] == "words"), template)
     return text[0].upper() + text[1:]
 
 

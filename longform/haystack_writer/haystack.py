@@ -27,7 +27,7 @@ from longform.keys import content_key, stable_seed
 from longform.records import Document, Qrel, Query, Target
 from longform.synthesis_audit.planted import HaystackFacts, Kind, Planted
 
-_WRITER_VERSION = 1  # raised by a change of the code that changes documents
+_WRITER_VERSION = 2  # raised by a change of the code that changes documents
 _CONTRADICTING = 2  # documents that state each contradicted number
 _TRIES = 200
 

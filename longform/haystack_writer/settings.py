@@ -8,14 +8,15 @@ that one configuration is a sweep over difficulty.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import count, product
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from longform.haystack_writer.assignment import Bounds
+from longform.errors import UsageError
+from longform.haystack_writer.assignment import Bounds, n_statements
 from longform.haystack_writer.haystack import HaystackSize, TopicPart
-from longform.haystack_writer.topic import topic_names
+from longform.haystack_writer.topic import load_topic, topic_names
 from longform.model_settings import ChatSettings
 from longform.strict import Strict
 from longform.synthesis.settings import Role
@@ -81,6 +82,47 @@ class HaystackSettings(Strict):
         if len(set(topics)) < len(topics):
             raise ValueError(f"expected each topic once, found {list(topics)}")
         return topics
+
+    def check_sizes(self) -> None:
+        """
+        Find out, before anything is written, whether statements can be dealt to documents as is asked.
+
+        Raises:
+            UsageError: They cannot; the message has the arithmetic. (Whether documents have room for their statements
+                shows where they are composed.)
+        """
+        for topic in self.topics:
+            sizes = [len(subtopic.insights) for subtopic in load_topic(topic).subtopics]
+            for key, asked, there in (
+                ("subtopics", self.subtopics, len(sizes)),
+                ("insights", self.insights, max(sizes)),
+            ):
+                if asked is not None and asked > there:
+                    told = f"{key}: topic {topic!r} has {there}{' a subtopic at most' if key == 'insights' else ''}"
+                    raise UsageError(f"{told}, got {asked}; ask for fewer, or leave the key out for all")
+        for documents in self.documents:
+            self._check_share(documents)
+        for planned in self.planned():
+            self._check_planned(planned)
+
+    def _check_share(self, documents: int) -> None:
+        most = int(self.most_share * documents)
+        if most < self.least_documents:
+            enough = next(n for n in count(documents) if int(self.most_share * n) >= self.least_documents)
+            raise UsageError(
+                f"{documents} documents x most_share {self.most_share:g} = {most} documents that may state an insight, "
+                f"but least_documents is {self.least_documents}; ask for {enough} documents or a larger most_share"
+            )
+
+    def _check_planned(self, planned: PlannedHaystack) -> None:
+        size = planned.size
+        n_insights = sum(len(one.insights) for one in load_topic(planned.topic).part(*self.part).subtopics)
+        try:
+            n_statements(
+                n_insights, documents=size.documents, per_document=size.per_document, per_insight=size.per_insight
+            )
+        except UsageError as error:
+            raise UsageError(f"topic {planned.topic!r}: {error}") from error
 
     @property
     def part(self) -> TopicPart:

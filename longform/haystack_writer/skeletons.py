@@ -39,7 +39,8 @@ def skeleton(sentence: str) -> str:
 
 
 def n_words(sentence: str) -> int:
-    return len(_WORD.findall(sentence))
+    """Words between spaces (`Keg & Stave` is three) or between any marks (`far-off` is two), whichever are more."""
+    return max(len(sentence.split()), len(_WORD.findall(sentence)))
 
 
 def _mask(word: str) -> str | None:

@@ -6,8 +6,10 @@ Slots of insights get one value for a whole haystack; slots of everything else (
 an insight of the haystack has.
 
 Lines hold `[a|b]` choices, `{slot}` values and `<symbol>` places: a line of that symbol, of the subtopic where it has
-such lines, else of the topic's stock. A statement's wording may end with ` // in {month}`, words that may stand at its
-beginning too. Wordings and clauses begin in lower case; sentences are capitalised when they are done.
+such lines, else of the topic's stock. `{slot:again}` is the name that the slot had last in the line, as people say it
+the second time. In lines of `ask`, ` / ` begins the turn of another speaker. A statement's wording may end with
+` // in {month}`, words that may stand at its beginning too. Wordings and clauses begin in lower case; sentences are
+capitalised when they are done.
 """
 
 from __future__ import annotations
@@ -31,8 +33,10 @@ SYMBOL = re.compile(r"<(\w+)>")
 MOVABLE = " // "
 
 _NEEDED = {
-    "conversation": frozenset({"greeting", "reply", "ask", "remark", "opener", "closing", "farewell"}),
-    "news": frozenset({"headline", "lead", "remark", "closing"}),
+    "conversation": frozenset(
+        {"greeting", "reply", "opening", "ask", "noted", "remark", "opener", "closing", "farewell"}
+    ),
+    "news": frozenset({"headline", "lead", "opening", "remark", "closing"}),
 }
 _ALWAYS = frozenset({"according", "claim", "says"})
 _LEAST_INSIGHTS, _MOST_INSIGHTS = 5, 8

@@ -2,12 +2,15 @@
 Sentences woven from clauses, none of whose long skeletons comes twice in a haystack.
 
 A topic's file holds clauses of a few kinds; a pattern joins them. Every list is used up in a drawn order before a line
-of it comes again, so that all documents draw evenly; a sentence whose skeleton was written before is drawn anew.
+of it comes again, so that all documents draw evenly; a sentence whose skeleton was written before is drawn anew. What
+belongs together is one pattern of several sentences or turns: somebody is named and then spoken of again, a question
+has its answer.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -19,8 +22,12 @@ from longform.haystack_writer.topic import SYMBOL, Cast, Subtopic, Topic
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _ENDS = re.compile(r"(?<=[.?!])[”\"]?\s+")
-_BEGINNING = re.compile(r"(?:^|[.?!–]\s+|:\s(?=“))[“\"]?[a-z]")
+TURN = " / "
+"""Between two turns of one pattern."""
+
+_BEGINNING = re.compile(r"(?:^|[.?!–/]\s+|:\s(?=“))[“\"]?[a-z]")
 _TRIES = 400
+_RECENT = 40  # words of names: of two that are the same one is soon taken for the other
 
 
 class Weaver:
@@ -32,10 +39,14 @@ class Weaver:
         self._rng = rng
         self._decks: dict[tuple[str, str], Iterator[Value]] = {}
         self._said: set[str] = set()
+        self._last: dict[str, Value] = {}  # slot -> what it was filled with last
+        self._recent: deque[str] = deque(maxlen=_RECENT)  # words of names
 
     def sentence(self, symbol: str, subtopic: Subtopic | None = None) -> str:
         """
         A sentence of that symbol, or some, in a subtopic's field; its long skeletons are new to the haystack.
+
+        Between turns of several speakers stands `TURN`.
 
         Raises:
             UsageError: The topic has no more such sentences to give.
@@ -53,8 +64,7 @@ class Weaver:
     def phrase(self, template: str, subtopic: Subtopic | None = None) -> str:
         """A template with choices taken, symbols replaced and slots filled."""
         woven = self._woven(template, subtopic)
-        text = SLOT.sub(lambda match: self._value(match[1], in_words=bool(match[2])), woven)
-        return tidied(text)
+        return tidied(SLOT.sub(lambda match: self._value(match[1], match[2]), woven))
 
     def one_of(self, lines: Sequence[str], key: str) -> str:
         """The next line of a list that goes by *key*."""
@@ -71,10 +81,28 @@ class Weaver:
                 return str(self._next((symbol, subtopic.name), own))
         return str(self._next((symbol, ""), self._topic.stock[symbol]))
 
-    def _value(self, slot: str, *, in_words: bool) -> str:
+    def _value(self, slot: str, how: str | None) -> str:
+        if how == "again":
+            return self._named_again(slot)
         passing = self._cast.passing.get(slot)
-        value = self._cast.values[slot] if passing is None else self._next(("{}", slot), passing)
-        return form(value, in_words=in_words)
+        value = self._cast.values[slot] if passing is None else self._passing(slot, passing)
+        self._last[slot] = value
+        return form(value, in_words=how == "words")
+
+    def _passing(self, slot: str, things: Sequence[Value]) -> Value:
+        """The next name or number of a slot; where names have two words, none that one of the last few had."""
+        for _ in things:
+            value = self._next(("{}", slot), things)
+            names = str(value).split()
+            if len(names) == 1 or not set(names) & set(self._recent):
+                break
+        self._recent.extend(names)
+        return value
+
+    def _named_again(self, slot: str) -> str:
+        """The name that the slot had last: the first name where people talk, the last one in an article."""
+        names = str(self._last[slot]).split()
+        return names[0] if self._topic.domain == "conversation" else names[-1]
 
     def _next(self, key: tuple[str, str], things: Sequence[Value]) -> Value:
         if key not in self._decks:
@@ -91,7 +119,12 @@ def sentence_case(text: str) -> str:
 
 
 def _in_turn(things: Sequence[Value], rng: np.random.Generator) -> Iterator[Value]:
-    """All things in a drawn order, then all in another, without end."""
+    """All things in a drawn order, then all in another, without end; what came late comes not early again."""
+    order: list[int] = []
     while True:
-        for place in rng.permutation(len(things)):
+        drawn, third = rng.permutation(len(things)).tolist(), len(things) // 3
+        late = order[len(order) - third :]
+        early = [place for place in drawn if place not in late][:third]
+        order = early + [place for place in drawn if place not in early]
+        for place in order:
             yield things[place]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from longform.errors import UsageError
 from longform.haystack_writer.assignment import assign_insights
 from longform.model_settings import ChatSettings
 from longform.strict import Strict
@@ -166,18 +164,11 @@ def assignment(sizes: Sizes, n_insights: Sequence[int], rng: np.random.Generator
     Raises:
         UsageError: The numbers do not fit together; the arithmetic is in the message.
     """
-    assigned = assign_insights(
+    return assign_insights(
         n_insights,
         documents=sizes.documents,
         subtopics_per_document=sizes.subtopics_per_document,
         insights_per_document=sizes.insights_per_document,
+        least_documents=sizes.least_documents,
         rng=rng,
     )
-    counts = Counter(place for places in assigned for place in places)
-    if min(counts.values()) < sizes.least_documents:
-        raise UsageError(
-            f"{sizes.documents} documents x {sizes.insights_per_document} insights each / {sum(n_insights)} insights "
-            f"leave one in {min(counts.values())} documents, fewer than least_documents {sizes.least_documents}; ask "
-            "for more documents, or more insights a document"
-        )
-    return assigned

@@ -10,7 +10,6 @@ import pytest
 from actors.benchmark import Benchmark
 from jobs.synthesize import main, read_config, synthesize
 from longform.errors import UsageError
-from longform.haystack_writer.assignment import MIN_DOCUMENTS
 from longform.records import gold_documents
 
 
@@ -30,7 +29,7 @@ def test_the_demo_has_a_haystack_of_each_kind(tmp_path: Path) -> None:
     assert {query.domain for query in bench.queries.values()} == {"conversation", "news"}
     assert {len(bench.documents(haystack_id)) for haystack_id in bench.haystack_ids} == {40}
     gold = gold_documents(bench.qrels)
-    assert min(len(documents) for documents in gold.values()) >= MIN_DOCUMENTS
+    assert min(len(documents) for documents in gold.values()) >= read_config("demo").least_documents == 5
     assert len(gold) == 60
 
 
@@ -62,8 +61,10 @@ def test_the_same_configuration_again_changes_nothing_and_another_is_refused(tmp
     first = synthesize(read_config("demo"), str(tmp_path))
 
     assert synthesize(read_config("demo"), str(tmp_path)) == first
-    with pytest.raises(UsageError, match="stands here"):
+    with pytest.raises(UsageError, match="with other contents or settings, or by another version, stands here"):
         synthesize(read_config("demo", ["seed=1"]), str(tmp_path))
+    with pytest.raises(UsageError, match=r"made from \['topic orchard', 'topic railway'\] stands here"):
+        synthesize(read_config("demo", ["topics=[railway]"]), str(tmp_path))
 
 
 def test_sizes_that_do_not_fit_leave_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +79,34 @@ def test_sizes_that_do_not_fit_leave_nothing_behind(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        pytest.param("docments=50", "docments: Extra inputs", id="misspelt"),
+        pytest.param(
+            "documents=[40, 20]", "topic 'orchard': 20 documents x 4 insights = 80 statements", id="of-a-sweep"
+        ),
+        pytest.param("subtopics=11", "subtopics: topic 'orchard' has 10, got 11", id="subtopics"),
+        pytest.param("insights=9", "insights: topic 'orchard' has 6 a subtopic at most, got 9", id="insights"),
+        pytest.param(
+            "most_share=0.1",
+            "40 documents x most_share 0.1 = 4 documents that may state an insight, but least_documents is 5; "
+            "ask for 50 documents",
+            id="share",
+        ),
+        pytest.param("insights_per_document=31", "31 insights a document, of 30 insights", id="more-than-there-are"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused_before_anything_starts(change: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_config("demo", [change]).check_sizes()
+
+
+@pytest.mark.parametrize("preset", ["demo", "full", "prose", "samples"])
+def test_sizes_of_the_presets_fit(preset: str) -> None:
+    read_config(preset).check_sizes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        pytest.param("docments=50", "docments: no such key; did you mean 'documents'", id="misspelt"),
         pytest.param("topics=[moon]", "expected topics of", id="unknown-topic"),
         pytest.param("topics=[orchard, orchard]", "each topic once", id="topic-twice"),
         pytest.param("haystacks=0", "haystacks: Input should be greater than 0", id="none"),

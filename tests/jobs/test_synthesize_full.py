@@ -128,9 +128,9 @@ def test_haystacks_of_a_sweep_have_the_same_insights(tmp_path: Path) -> None:
         pytest.param("documents=[]", "documents: Value should have at least 1", id="empty-list"),
         pytest.param("distractors=-1", "distractors.*greater than or equal to 0", id="negative"),
         pytest.param("insights_per_document={least: 1}", "most: Field required", id="half-a-bound"),
-        pytest.param("writer=clauses", "writer: Extra inputs", id="a-key-that-is-gone"),
+        pytest.param("writer=clauses", "writer: no such key", id="a-key-that-is-gone"),
         pytest.param("most_share=2", "most_share", id="share"),
-        pytest.param("wrods=9", "wrods: Extra inputs", id="misspelt"),
+        pytest.param("wrods=9", "wrods: no such key; did you mean 'words'", id="misspelt"),
     ],
 )
 def test_a_wrong_configuration_is_refused(change: str, message: str) -> None:

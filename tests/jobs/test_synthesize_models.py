@@ -75,7 +75,7 @@ def test_again_it_calls_nobody_and_writes_the_same_and_another_configuration_is_
     account = synthesize(bench)
     assert contents(Path(bench)) == before
     assert account == Folder(bench).read_json("synthesis.json")
-    with pytest.raises(UsageError, match="another benchmark"):
+    with pytest.raises(UsageError, match="other contents or settings, or by another version, stands here"):
         synthesize(bench, "seed=2")
 
 

@@ -148,6 +148,7 @@ def test_the_fewest_documents_that_fit_suffice(documents: int) -> None:
         documents=documents,
         subtopics_per_document=2,
         insights_per_document=4,
+        least_documents=5,
         rng=np.random.default_rng(11),
     )
     counts = Counter(place for places in assigned for place in places)
@@ -156,6 +157,17 @@ def test_the_fewest_documents_that_fit_suffice(documents: int) -> None:
     assert min(counts.values()) >= 5
     assert all(len(set(places)) == 4 for places in assigned)
     assert all(set(Counter(s for s, _ in places).values()) == {2} for places in assigned)
+
+
+@pytest.mark.parametrize(("least", "documents"), [(1, 9), (3, 24), (8, 60)])
+def test_as_few_documents_state_an_insight_as_asked_and_no_fewer(least: int, documents: int) -> None:
+    """The numbers are the fewest documents that do: 6 subtopics x 5 insights x *least* / 4, to whole visits."""
+    sizes = {"subtopics_per_document": 2, "insights_per_document": 4, "least_documents": least}
+    assigned = assign_insights([5] * 6, documents=documents, **sizes, rng=np.random.default_rng(3))
+
+    assert min(Counter(place for places in assigned for place in places).values()) >= least
+    with pytest.raises(UsageError, match=f"ask for {documents} documents"):
+        assign_insights([5] * 6, documents=documents - 1, **sizes, rng=np.random.default_rng(3))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +179,7 @@ def test_the_fewest_documents_that_fit_suffice(documents: int) -> None:
     ],
 )
 def test_sizes_of_subtopics_that_do_not_fit_are_refused(changes: dict[str, int], message: str) -> None:
-    sizes = {"documents": 40, "subtopics_per_document": 2, "insights_per_document": 4} | changes
+    sizes = {"documents": 40, "subtopics_per_document": 2, "insights_per_document": 4, "least_documents": 5} | changes
 
     with pytest.raises(UsageError, match=message):
         assign_insights([5] * 6, **sizes, rng=np.random.default_rng(11))
