@@ -203,7 +203,8 @@ class JudgeAnswer(Strict):
         score_kind: What `probability` is.
         card: What the judge is worth, in one line; null, and `card_reason` says why.
         from_cache: Whether every verdict was given before.
-        from_ledger: Whether every verdict came from the ledger.
+        from_ledger: Whether every verdict came from the ledger. A mean of judges did where all that its members asked a
+            chat model was there, and something was asked; what they compute themselves is computed again.
     """
 
     id: str
