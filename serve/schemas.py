@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, model_validator
+from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from longform.strict import Strict
 
@@ -18,7 +18,19 @@ class Text(Strict):
     text: str
 
 
-Document = str | Text
+def _document_form(value: Any) -> str | None:
+    """Which of its forms a document has; None: neither."""
+    return "string" if isinstance(value, str) else "object" if isinstance(value, dict | Text) else None
+
+
+Document = Annotated[
+    Annotated[str, Tag("string")] | Annotated[Text, Tag("object")],
+    Discriminator(
+        _document_form,
+        custom_error_type="document",
+        custom_error_message="expected a text, or an object with `text`",
+    ),
+]
 Texts = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -164,6 +176,20 @@ class CompletionRequest(Strict):
         if self.max_tokens is not None and self.max_completion_tokens is not None:
             raise ValueError("expected max_tokens or max_completion_tokens, found both")
         return self
+
+
+class ErrorDetail(Strict):
+    """What was expected, what came, and what to do; `code` is the status."""
+
+    message: str
+    type: str
+    code: int
+
+
+class ErrorAnswer(Strict):
+    """As OpenAI's."""
+
+    error: ErrorDetail
 
 
 class Usage(Strict):

@@ -139,7 +139,7 @@ def room_left(pod: dict[str, Any]) -> tuple[float, float]:
 
 
 def test_pods_leave_a_node_room_for_the_system(found: dict[str, Any]) -> None:
-    """EKS keeps 0.1 CPU and 1 GiB of such a node, its hypervisor a 16th of the memory; the head has the autoscaler, too."""
+    """EKS keeps 0.1 CPU and 1 GiB, the hypervisor a 16th of the memory; the autoscaler stands beside the head."""
     for pod in pods(found["spec"][CLUSTER_UNDER[found["kind"]]]):
         cpus, gib = room_left(pod)
         assert cpus >= 0.75
