@@ -172,6 +172,12 @@ def asked_again(request: ChatRequest, unreadable: str, wish: str) -> ChatRequest
     return replace(request, messages=longer, input_tokens=None)
 
 
+def first_asked(request: ChatRequest) -> ChatRequest:
+    """What *request* asks again, as `asked_again` makes it; itself where it asks for the first time."""
+    n_before = next((place for place, said in enumerate(request.messages) if said.role == "assistant"), None)
+    return replace(request, messages=request.messages[:n_before])
+
+
 def load_prompt(name: str, folder: str | None) -> prompts.Prompt:
     """
     The prompt called *name*; where the *folder* (a path or URL) holds `NAME.md`, that file in place of ours.

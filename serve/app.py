@@ -21,16 +21,16 @@ from fastapi.routing import APIRoute
 from pydantic import Field, TypeAdapter, ValidationError, WithJsonSchema, create_model
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from actors.served import Found, QueueFullError, UnavailableError, judge_answer, usage
+from actors.served import About, Found, QueueFullError, UnavailableError, judge_answer, usage
 from longform import __version__
 from longform.strict import Strict
 from serve.access import OPEN_PATH, Access
 from serve.completions import add_completions
 from serve.engine import Backend
-from serve.errors import ApiError, add_error_answers, error_answer
+from serve.errors import ApiError, add_error_answers, error_answer, field_faults
 from serve.guard import Counts, Guard, metrics_text
 from serve.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind
-from serve.schemas import DEEPEST, EmbeddingRequest, JudgeAnswer, RerankRequest, ScoreRequest
+from serve.schemas import DEEPEST, EmbeddingRequest, ErrorAnswer, JudgeAnswer, RerankRequest, ScoreRequest
 from serve.settings import Limits
 
 RERANK_PATHS = ("/rerank", "/v1/rerank", "/v2/rerank")
@@ -68,7 +68,14 @@ class Backends:
 
 def make_app(backends: Backends, access: Access) -> FastAPI:
     """The application. Its counts are its own; CORS is off, since no browser page is meant to ask."""
-    app = FastAPI(title="longform", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = FastAPI(
+        title="longform",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={"default": {"model": ErrorAnswer, "description": "What is wrong, and what to do"}},
+    )
     counts = Counts()
     add_error_answers(app)
     _add_models(app, backends, access.limits, counts)
@@ -116,7 +123,7 @@ def _add_judges(app: FastAPI, judges: Mapping[str, ServedJudge], limits: Limits,
 
     async def judge(request: Any) -> Response:
         name, served = _chosen(judges, request.judge, "judge")
-        items = _items(served.item, request.items)
+        items = _items(name, served.item, request.items)
         found = await _asked(name, served.backend, items, limits, counts)
         return JSONResponse({"id": _new_id("judge"), **judge_answer(found)})
 
@@ -143,7 +150,8 @@ def _add_descriptions(app: FastAPI, backends: Backends, counts: Counts) -> None:
 
     @app.get("/info")
     async def info() -> Response:
-        described = await asyncio.gather(*(_described(backend) for backend in backends.every.values()))
+        kinds = backends.kinds
+        described = await asyncio.gather(*(_described(n, kinds[n], one) for n, one in backends.every.items()))
         return JSONResponse({"version": __version__, "models": dict(zip(backends.every, described, strict=True))})
 
     @app.get("/metrics")
@@ -201,14 +209,13 @@ def _judge_request(judges: Mapping[str, ServedJudge]) -> type[Strict]:
     return create_model("JudgeRequest", __base__=Strict, judge=(str | None, None), items=(items, ...))
 
 
-def _items(item: type[Strict], given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The items as the judge expects them."""
+def _items(judge: str, item: type[Strict], given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The items as *judge* expects them."""
     try:
         read: list[Strict] = TypeAdapter(list[item]).validate_python(given)  # type: ignore[valid-type]
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part)[:80] for part in ("items", *first["loc"]))
-        raise ApiError(422, f"{place}: {first['msg']}; this judge's items have {list(item.model_fields)}") from None
+        faults = field_faults([{**one, "loc": ("items", *one["loc"])} for one in error.errors(include_url=False)])
+        raise ApiError(422, f"{faults}; items of judge {judge!r} have {list(item.model_fields)}") from None
     return [one.model_dump() for one in read]
 
 
@@ -253,13 +260,15 @@ def _score_answer(found: Found) -> dict[str, Any]:
     }
 
 
-async def _described(backend: Backend) -> dict[str, Any]:
-    """What the model says of itself, and its problem; null where it cannot be asked now."""
+async def _described(name: str, kind: str, backend: Backend) -> dict[str, Any]:
+    """What the model says of itself, and its problem; all null, with the `reason`, where it cannot be asked now."""
+    problem = await backend.problem()
     try:
-        about = (await asyncio.wait_for(backend.about(), _DESCRIBE_S))._asdict()
-        return {**about, "problem": await backend.problem()}
+        about = await asyncio.wait_for(backend.about(), _DESCRIBE_S)
     except (TimeoutError, QueueFullError, UnavailableError):
-        return {"about": None, "reason": "it did not answer in time; it may be starting", "problem": None}
+        unknown = {**dict.fromkeys(About._fields), "name": name, "kind": kind}
+        return {**unknown, "problem": problem, "reason": "it did not answer in time; it may be starting"}
+    return {**about._asdict(), "problem": problem, "reason": None}
 
 
 def _new_id(kind: str) -> str:

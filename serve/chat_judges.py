@@ -7,7 +7,7 @@ from collections.abc import Collection, Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from actors.call_context import CallContext
-from actors.chat import REPAIR_PROMPT, load_prompt, open_chat
+from actors.chat import REPAIR_PROMPT, first_asked, load_prompt, open_chat
 from actors.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
 from actors.chat_model import ChatModel
 from actors.chat_pool import ChatPool
@@ -15,7 +15,7 @@ from actors.chat_support_judge import ChatSupportJudge
 from actors.governor import OpenDesk
 from actors.ledger_keeper import LedgerKeeper, LocalKeeper
 from actors.served import About
-from longform.chat import Capabilities, ChatReply, ChatRequest, Usage, call_id
+from longform.chat import Capabilities, ChatReply, ChatRequest, call_id
 from longform.judge_settings import ChatJudge as ChatCoverageSettings
 from longform.judge_settings import ChatSupportJudge as ChatSupportSettings
 from longform.keys import content_key
@@ -135,23 +135,24 @@ def _prompt_versions(prompt: str) -> list[str]:
 class CallsOfBatch(NamedTuple):
     """
     Attributes:
-        replies: To each call, by its id.
+        replies: Call -> the replies to all calls of its question, by their ids: a second one where the first could not
+            be read.
         made: The ids of those that the model answered now; the ledger had the others.
     """
 
-    replies: Mapping[str, ChatReply]
+    replies: Mapping[str, Mapping[str, ChatReply]]
     made: Collection[str]
 
     def work(self, verdict: dict[str, Any]) -> Work:
         """The work of a *verdict*, whose `call_id` names the call that it was read from; null: nothing was asked."""
-        called = verdict["call_id"]
-        reply = self.replies.get(called)
-        usage = Usage() if reply is None else reply.usage
+        replies = self.replies.get(verdict["call_id"], {})
+        used = [reply.usage for reply in replies.values()]
+        known = (reply.text is not None and called not in self.made for called, reply in replies.items())
         return Work(
             [verdict],
-            (usage.input_tokens or 0) + (usage.cached_tokens or 0),
-            output_tokens=(usage.output_tokens or 0) + (usage.reasoning_tokens or 0),
-            from_ledger=reply is not None and reply.text is not None and called not in self.made,
+            sum((usage.input_tokens or 0) + (usage.cached_tokens or 0) for usage in used),
+            output_tokens=sum((usage.output_tokens or 0) + (usage.reasoning_tokens or 0) for usage in used),
+            from_ledger=bool(replies) and all(known),
             lasting=False,  # the ledger has the calls
         )
 
@@ -181,11 +182,11 @@ class LedgeredModel:
 
 
 class Calls:
-    """A `ChatModel` that notes the replies that pass through it, by call id."""
+    """A `ChatModel` that notes the replies that pass through it, as `CallsOfBatch` has them."""
 
     def __init__(self, settings: ChatSettings, chat: ChatModel) -> None:
         self._settings, self._chat = settings, chat
-        self._replies: dict[str, ChatReply] = {}
+        self._replies: dict[str, dict[str, ChatReply]] = {}
 
     @property
     def accepted(self) -> Capabilities:
@@ -193,13 +194,16 @@ class Calls:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         reply = await self._chat.complete(request)
-        self._replies[call_id(self._settings, request)] = reply
+        called = call_id(self._settings, request)
+        of_question = self._replies.setdefault(call_id(self._settings, first_asked(request)), {})
+        of_question[called] = reply
+        self._replies[called] = of_question
         return reply
 
     async def close(self) -> None:
         await self._chat.close()
 
-    def taken(self) -> dict[str, ChatReply]:
+    def taken(self) -> dict[str, dict[str, ChatReply]]:
         """Those since the last time."""
         found, self._replies = self._replies, {}
         return found

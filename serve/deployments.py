@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from fastapi import FastAPI
@@ -128,7 +129,8 @@ class HandleBackend:
         self._handle = handle
 
     async def about(self) -> About:
-        about: About = await self._handle.about.remote()
+        with _as_ours(self._deployment):
+            about: About = await self._handle.about.remote()
         return about
 
     async def problem(self) -> str | None:
@@ -141,17 +143,24 @@ class HandleBackend:
         return None
 
     async def ask(self, items: Sequence[Any]) -> Found:
-        from ray.exceptions import RayActorError
-
-        try:
+        with _as_ours(self._deployment):
             found: Found | Refusal = await self._handle.options(session_id=shared_text(items)).ask.remote(list(items))
-        except BackPressureError as error:
-            raise QueueFullError(error.retry_after_s or 1.0) from error
-        except (RayActorError, DeploymentUnavailableError) as error:
-            raise UnavailableError(f"{self._deployment}: {type(error).__name__}") from error
         if isinstance(found, Refusal):
             raise TooLargeError if found.retry_after_s is None else QueueFullError(found.retry_after_s)
         return found
+
+
+@contextmanager
+def _as_ours(deployment: str) -> Iterator[None]:
+    """What Ray raises when a *deployment* is full or away, as the application knows it."""
+    from ray.exceptions import RayActorError
+
+    try:
+        yield
+    except BackPressureError as error:
+        raise QueueFullError(error.retry_after_s or 1.0) from error
+    except (RayActorError, DeploymentUnavailableError) as error:
+        raise UnavailableError(f"{deployment}: {type(error).__name__}") from error
 
 
 def build(arguments: dict[str, Any]) -> Any:

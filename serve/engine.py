@@ -25,7 +25,7 @@ class Work(NamedTuple):
         tokens: That it read.
         truncated: Whether its window cut the unit's text.
         lasting: Whether another try would say the same; what would not, such as a service's failure, is not kept.
-        from_ledger: Whether nothing was computed, because the ledger had it.
+        from_ledger: Whether the ledger had it; of a mean of judges, all that its members asked a chat model.
         output_tokens: That it wrote.
     """
 

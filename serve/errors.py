@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
@@ -14,6 +16,29 @@ from actors.served import QueueFullError, TooLargeError, UnavailableError
 
 _LONGEST = 1000
 _UNAVAILABLE_S = 1
+_MOST_FIELDS = 5
+
+_UNREADABLE = "There was an error parsing the body"
+"""What FastAPI says of a body that is not UTF-8, or nested too deep for the parser."""
+
+_EXPECTED = {
+    "string_type": "a text",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+}
+"""Pydantic's name of an error -> what was expected; other errors are told in its own words."""
+
+_NAMES = {str: "a text", bool: "true or false", int: "a number", float: "a number", dict: "an object"}
 
 
 class ApiError(Exception):
@@ -51,11 +76,13 @@ def add_error_answers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
-        return error_answer(422, "; ".join(_field(one) for one in error.errors()[:5]))
+        return error_answer(422, field_faults(error.errors()))
 
     @app.exception_handler(HTTPException)
-    async def unknown(_: Request, error: HTTPException) -> JSONResponse:
-        return error_answer(error.status_code, str(error.detail))
+    async def unknown(request: Request, error: HTTPException) -> JSONResponse:
+        answer = error_answer(error.status_code, _in_words(app, request, error))
+        answer.headers.update(error.headers or {})
+        return answer
 
     @app.exception_handler(QueueFullError)
     async def full(_: Request, error: QueueFullError) -> JSONResponse:
@@ -74,9 +101,58 @@ def add_error_answers(app: FastAPI) -> None:
         return error_answer(500, "the model failed on this request; the server's log says how")
 
 
-def _field(error: Any) -> str:
-    """Which field is wrong and how; not its value."""
-    return f"{'.'.join(str(part)[:80] for part in error['loc'])}: {error['msg']}"
+def _in_words(app: FastAPI, request: Request, error: HTTPException) -> str:
+    if error.status_code == 404:
+        paths = sorted({route.path for route in app.routes if isinstance(route, APIRoute)})
+        return f"no such path here; expected one of {paths}"
+    if error.status_code == 405:
+        return f"expected {(error.headers or {}).get('Allow')} for this path, found {request.method}"
+    if error.detail == _UNREADABLE:
+        return "body: expected JSON in UTF-8, found what cannot be read, or is nested too deep"
+    return str(error.detail)
+
+
+def field_faults(errors: Sequence[Mapping[str, Any]]) -> str:
+    """Which fields are wrong, what was expected there and what came; no value of them."""
+    told = [error for error in errors if not _follows(error, errors)]
+    return "; ".join(f"{_place(error)}: {_fault(error)}" for error in told[:_MOST_FIELDS])
+
+
+def _follows(error: Mapping[str, Any], errors: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether pydantic calls a list too short because of an entry that is wrong itself."""
+    place = error["loc"]
+    inside = (other["loc"][: len(place)] == place and len(other["loc"]) > len(place) for other in errors)
+    return error["type"] == "too_short" and any(inside)
+
+
+def _place(error: Mapping[str, Any]) -> str:
+    # of what is no JSON at all pydantic counts characters, which are no fields
+    place = ("body",) if error["type"] == "json_invalid" else error["loc"]
+    return ".".join(str(part)[:80] for part in place)
+
+
+def _fault(error: Mapping[str, Any]) -> str:
+    given, more = error.get("input"), error.get("ctx", {})
+    match error["type"]:
+        case "missing":
+            fault = "expected a JSON object, found nothing" if error["loc"] == ("body",) else "is missing"
+        case "extra_forbidden":
+            fault = "is not known here"
+        case "json_invalid":
+            fault = f"expected JSON: {more.get('error')}, at character {error['loc'][-1]}"
+        case _ if isinstance(given, bytes):
+            fault = "expected a JSON object; send it with `Content-Type: application/json`"
+        case "too_short":
+            fault = f"expected at least {more['min_length']} of it, found {more['actual_length']}"
+        case kind if kind in _EXPECTED:
+            fault = f"expected {_EXPECTED[kind]}, found {_name(given)}"
+        case _:
+            fault = str(error["msg"]).removeprefix("Value error, ").replace("Input should be", "expected", 1)
+    return fault
+
+
+def _name(given: Any) -> str:
+    return "null" if given is None else _NAMES.get(type(given), "a list")
 
 
 def _kind(status: int) -> str:

@@ -56,6 +56,8 @@ class Guard:
             await self._app(scope, receive, send)
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "HEAD":  # as GET: the server leaves the body out
+            scope = {**scope, "method": "GET"}
         path = scope["path"] if scope["path"] in self._paths else "other"
         authorization = dict(scope["headers"]).get(b"authorization")
         caller = self._access.tokens.holder(authorization) if self._access.tokens else None

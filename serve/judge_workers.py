@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -74,7 +74,7 @@ class CoverageItem(InsightsItem):
     `insights`.
     """
 
-    haystack_insights: tuple[str, ...] | None = None
+    haystack_insights: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
 
 
 class SupportWorker:

@@ -53,8 +53,14 @@ class MeanWorker:
         return [self._mean({name: of[place] for name, of in works.items()}) for place in range(len(units))]
 
     def _mean(self, works: Mapping[str, Sequence[Work]]) -> Work:
-        """That of one item, from what each member made of it."""
+        """
+        That of one item, from what each member made of it.
+
+        It is from the ledger where every call is, and there is one: what a local member computes costs nothing, and is
+        computed again.
+        """
         every = [work for of in works.values() for work in of]
+        called = [work for work in every if any(verdict.get("call_id") for verdict in work.content)]
         return Work(
             mean_verdicts(
                 self._judge, {name: [one for work in of for one in work.content] for name, of in works.items()}
@@ -62,7 +68,7 @@ class MeanWorker:
             sum(work.tokens for work in every),
             truncated=any(work.truncated for work in every),
             lasting=all(work.lasting for work in every),
-            from_ledger=all(work.from_ledger for work in every),
+            from_ledger=bool(called) and all(work.from_ledger for work in called),
             output_tokens=sum(work.output_tokens for work in every),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, model_validator
+from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from longform.strict import Strict
 
@@ -18,7 +18,19 @@ class Text(Strict):
     text: str
 
 
-Document = str | Text
+def _document_form(value: Any) -> str | None:
+    """Which of its forms a document has; None: neither."""
+    return "string" if isinstance(value, str) else "object" if isinstance(value, dict | Text) else None
+
+
+Document = Annotated[
+    Annotated[str, Tag("string")] | Annotated[Text, Tag("object")],
+    Discriminator(
+        _document_form,
+        custom_error_type="document",
+        custom_error_message="expected a text, or an object with `text`",
+    ),
+]
 Texts = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -166,6 +178,20 @@ class CompletionRequest(Strict):
         return self
 
 
+class ErrorDetail(Strict):
+    """What was expected, what came, and what to do; `code` is the status."""
+
+    message: str
+    type: str
+    code: int
+
+
+class ErrorAnswer(Strict):
+    """As OpenAI's."""
+
+    error: ErrorDetail
+
+
 class Usage(Strict):
     """
     Tokens of a request.
@@ -203,7 +229,8 @@ class JudgeAnswer(Strict):
         score_kind: What `probability` is.
         card: What the judge is worth, in one line; null, and `card_reason` says why.
         from_cache: Whether every verdict was given before.
-        from_ledger: Whether every verdict came from the ledger.
+        from_ledger: Whether every verdict came from the ledger. A mean of judges did where all that its members asked a
+            chat model was there, and something was asked; what they compute themselves is computed again.
     """
 
     id: str

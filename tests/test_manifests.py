@@ -126,6 +126,33 @@ def test_pods_have_images_sizes_and_volumes_and_no_keys(found: dict[str, Any]) -
             assert "KEY" not in variable["name"] or "secretKeyRef" in variable["valueFrom"]
 
 
+NODES = {4: 16, 8: 16}
+"""CPUs -> GiB of the nodes that cluster.yaml names: m6i.xlarge and g5.xlarge, c6i.2xlarge."""
+
+
+def room_left(pod: dict[str, Any]) -> tuple[float, float]:
+    """CPUs and GiB that the smallest node for the pod keeps for the system."""
+    sizes = pod["containers"][0]["resources"]["requests"]
+    cpus, gib = float(sizes["cpu"]), float(sizes["memory"].removesuffix("Gi"))
+    n_cpus = min(n for n in NODES if n >= cpus)
+    return n_cpus - cpus, NODES[n_cpus] - gib
+
+
+def test_pods_leave_a_node_room_for_the_system(found: dict[str, Any]) -> None:
+    """EKS keeps 0.1 CPU and 1 GiB, the hypervisor a 16th of the memory; the autoscaler stands beside the head."""
+    for pod in pods(found["spec"][CLUSTER_UNDER[found["kind"]]]):
+        cpus, gib = room_left(pod)
+        assert cpus >= 0.75
+        assert gib >= 2.5
+
+
+def test_head_of_the_service_has_the_ports_that_kuberay_looks_for() -> None:
+    """It submits the application to the dashboard's, and finds it by name; of a head that names some, only these."""
+    (container,) = manifest("rayservice")["spec"]["rayClusterConfig"]["headGroupSpec"]["template"]["spec"]["containers"]
+    named = {port["name"] for port in container.get("ports", [])}
+    assert not named or {"gcs-server", "dashboard", "client", "serve"} <= named
+
+
 def test_job_is_a_command_of_the_project_that_may_be_tried_again() -> None:
     from jobs.commands import VERBS
 

@@ -92,6 +92,25 @@ async def test_what_the_model_counted_is_the_usage(tmp_path: Path, monkeypatch: 
     assert (usage["prompt_tokens"], usage["completion_tokens"], usage["total_tokens"]) == (180, 21, 201)
 
 
+async def test_a_reply_that_was_asked_for_again_counts_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the second reply cannot be read either; and a repeated request asks for neither again."""
+
+    async def garbage_first(request: ChatRequest, model: str) -> ChatReply:
+        readable = len(request.messages) > 1 and "Swans" not in request.messages[0].text
+        text = '{"coverage": "NO_COVERAGE", "bullet_id": "NA"}' if readable else "Well, in a way."
+        usage = Usage(input_tokens=100 if len(request.messages) > 1 else 50, output_tokens=7)
+        return ChatReply(text=text, failure=None, finish_reason="stop", model=model, usage=usage)
+
+    monkeypatch.setitem(SCRIPTS, "obedient", garbage_first)
+    first, again = await judged(tmp_path, ITEM), await judged(tmp_path, ITEM)
+    assert [verdict["answer"] for verdict in first["results"][0]["verdicts"]] == ["none", "none", None]
+    for answer in (first, again):
+        assert (answer["usage"]["prompt_tokens"], answer["usage"]["completion_tokens"]) == (3 * 150, 6 * 7)
+    assert (first["from_ledger"], again["from_ledger"]) == (False, True)
+    assert (first["usage"]["cached_tokens"], again["usage"]["cached_tokens"]) == (0, 450)
+    assert Ledger.existing(str(tmp_path)).totals().calls == 6
+
+
 async def test_failures_of_a_model_that_misbehaves_are_reasons(tmp_path: Path) -> None:
     """Its calls fail, are cut or cannot be read, each in its way; none of it is a 5xx, and no row is lost."""
     items = [{"bullets": [f"The tram opens in June {number}."], "insights": INSIGHTS} for number in range(8)]

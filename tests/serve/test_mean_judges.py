@@ -32,13 +32,14 @@ def settings(ledger: Path, **judges: Any) -> Settings:
     return parse_settings({"judges": JUDGES | judges, "ledger": str(ledger)})
 
 
-async def answers(served: Settings) -> dict[str, Any]:
-    """What each judge answers about the items."""
+async def answers(served: Settings, *names: str) -> dict[str, Any]:
+    """What each judge, or each of *names*, answers about the items: replicas that have just started."""
+    wanted = names or tuple(JUDGES)
     backends = {
-        name: ServedJudge(load_engine(served, "judges", name), item_type(name, served.judges)) for name in JUDGES
+        name: ServedJudge(load_engine(served, "judges", name), item_type(name, served.judges)) for name in wanted
     }
     async with client(local_app(Backends(judges=backends))) as asked:
-        bodies = {name: await asked.post("/v1/judge", json={"judge": name, "items": ITEMS}) for name in JUDGES}
+        bodies = {name: await asked.post("/v1/judge", json={"judge": name, "items": ITEMS}) for name in wanted}
     assert {body.status_code for body in bodies.values()} == {200}, [body.text for body in bodies.values()]
     return {name: body.json() for name, body in bodies.items()}
 
@@ -56,6 +57,16 @@ async def test_a_mean_is_that_of_what_its_members_answer(tmp_path: Path) -> None
     assert (found["both"]["card"], found["both"]["card_reason"]) == (None, NO_CARD_OF_MEAN)
     members = sum(found[name]["usage"]["prompt_tokens"] for name in ("offline", "chat"))
     assert found["both"]["usage"]["prompt_tokens"] == members
+
+
+async def test_a_mean_is_from_the_ledger_where_all_calls_of_its_members_are(tmp_path: Path) -> None:
+    """The local member computes its share again; where nothing was asked, nothing is in the ledger."""
+    found = [await answers(settings(ledger), "both") for ledger in (tmp_path / "a", tmp_path / "a", tmp_path / "b")]
+    first, again, elsewhere = ([one["verdicts"] for one in of["both"]["results"]] for of in found)
+    marks = [[{verdict["from_ledger"] for verdict in item} for item in of] for of in (first, again, elsewhere)]
+    assert marks == [[{False}, {False}], [{True}, {False}], [{False}, {False}]]
+    assert [of["both"]["from_ledger"] for of in found] == [False, False, False], "the second item had nothing to ask"
+    assert [verdict["probability"] for verdict in first[0]] == [verdict["probability"] for verdict in again[0]]
 
 
 async def test_a_member_without_an_answer_leaves_no_mean(tmp_path: Path) -> None:
