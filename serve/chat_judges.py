@@ -24,7 +24,8 @@ from longform.prices import FREE
 from longform.strict import Strict
 from serve.chat_workers import LoopThread
 from serve.engine import Work
-from serve.judge_workers import InsightsItem, SupportItem, card_fields, coverage_card, support_card, support_groups
+from serve.judge_cards import card_fields, coverage_card, support_card
+from serve.judge_items import InsightsItem, SupportItem, support_groups
 from serve.settings import ServedCoverage, ServedSupport
 
 _T = TypeVar("_T")

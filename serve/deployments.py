@@ -27,7 +27,7 @@ from serve.access import Access, read_tokens
 from serve.app import Backends, ServedJudge, make_app
 from serve.backlog import BACKLOG
 from serve.engine import Backend, Engine, Worker
-from serve.judge_workers import item_type, load_judge
+from serve.judge_loading import item_type, load_judge
 from serve.recorded import InLedger
 from serve.routing import ROUTER
 from serve.settings import ServedChat, ServedCrossEncoder, ServedEncoder, Settings, asks_a_chat, parse_settings

@@ -12,7 +12,7 @@ from longform.keys import content_key
 from longform.strict import Strict
 from longform.support_judging import SupportVerdict
 from serve.engine import Work
-from serve.judge_workers import JudgeWorker, common_item
+from serve.judge_items import JudgeWorker, common_item
 
 NO_CARD_OF_MEAN = "no card is read for a mean of judges; those of its members say what they are worth"
 

@@ -14,7 +14,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from longform.retriever_settings import EndpointReranker, Reranker
-from serve.judge_workers import SupportItem
+from serve.judge_items import SupportItem
 from serve.schemas import RerankRequest
 from serve.settings import asks_a_chat, parse_settings
 

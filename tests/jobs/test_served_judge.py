@@ -20,7 +20,8 @@ from longform.support_judging import SupportGroup
 from serve.access import Access
 from serve.app import Backends, ServedJudge, make_app
 from serve.engine import Engine
-from serve.judge_workers import SupportItem, SupportWorker
+from serve.judge_items import SupportItem
+from serve.judge_workers import SupportWorker
 from serve.settings import ServedSupport
 from tests.serve.served import small_backends
 from tests.serving import running

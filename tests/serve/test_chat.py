@@ -15,7 +15,8 @@ from serve.chat_workers import sent
 from serve.completions import item_of
 from serve.deployments import load_engine, load_worker
 from serve.engine import Engine
-from serve.judge_workers import NO_CARD, SupportItem
+from serve.judge_cards import NO_CARD
+from serve.judge_items import SupportItem
 from serve.schemas import CompletionRequest
 from serve.settings import Batching, Settings, parse_settings
 from tests.serve.served import EchoChat, client, local_app

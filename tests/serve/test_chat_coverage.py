@@ -17,7 +17,9 @@ from longform.errors import UsageError
 from longform.judge_settings import ChatJudge
 from serve.app import Backends, ServedJudge
 from serve.deployments import load_engine
-from serve.judge_workers import NO_CARD, CoverageItem, InsightsItem, item_type
+from serve.judge_cards import NO_CARD
+from serve.judge_items import CoverageItem, InsightsItem
+from serve.judge_loading import item_type
 from serve.settings import Settings, parse_settings
 from tests.serve.served import client, local_app
 

@@ -11,7 +11,8 @@ import pytest
 from longform.errors import UsageError
 from serve.app import Backends, ServedJudge
 from serve.deployments import load_engine
-from serve.judge_workers import CoverageItem, item_type
+from serve.judge_items import CoverageItem
+from serve.judge_loading import item_type
 from serve.mean_judges import NO_CARD_OF_MEAN, mean_verdicts
 from serve.settings import Settings, mean_of, parse_settings
 from tests.serve.served import client, local_app

@@ -17,7 +17,9 @@ from longform.judge_cards import shipped_card_line
 from longform.support_judging import SupportGroup
 from serve.deployments import load_worker
 from serve.engine import Engine
-from serve.judge_workers import NO_CARD, CoverageItem, item_type
+from serve.judge_cards import NO_CARD
+from serve.judge_items import CoverageItem
+from serve.judge_loading import item_type
 from serve.settings import Batching, Settings, parse_settings
 from tests.actors.tiny_checkpoints import save_bert
 from tests.serve.served import LengthItem

@@ -1,0 +1,68 @@
+"""What a served judge is worth: the card that its entry names, or the one that ships."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from longform.errors import UsageError
+from longform.judge_cards import describe, shipped_card_line, shipped_support_line
+from longform.judge_settings import OfflineJudge
+from longform.support_cards import KIND
+from serve.settings import ServedCoverage, ServedSupport
+
+NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
+
+
+def support_card(settings: ServedSupport, version: str) -> str | None:
+    """
+    The line of the card that the entry names, else of the one that ships; None: none.
+
+    Args:
+        settings: The entry.
+        version: Of the judge's code and models, or prompts; a card that is named must be of it.
+
+    Raises:
+        UsageError: The file is no card, or is another judge's.
+    """
+    if settings.card is None:
+        return shipped_support_line(settings.judge)
+    card = _read_card(settings.card)
+    if card.get("kind") != KIND or card.get("version") != version:
+        raise UsageError(f"card {settings.card!r}: expected the card of this support judge as it is, found another's")
+    return describe(card)
+
+
+def coverage_card(settings: ServedCoverage, prompt_version: str) -> str | None:
+    """
+    The same of a coverage judge.
+
+    Args:
+        settings: The entry.
+        prompt_version: Of the judge's prompt or code; a card that is named must be of it, and of its calibration.
+
+    Raises:
+        UsageError: The file is no card, or is another judge's.
+    """
+    judge = settings.judge
+    if settings.card is None:
+        return shipped_card_line(f"offline-{judge.calibration}") if isinstance(judge, OfflineJudge) else None
+    card = _read_card(settings.card)
+    made_of = (card.get("kind"), card.get("prompt_version"), card.get("scale"))
+    if made_of != (None, prompt_version, judge.scale if isinstance(judge, OfflineJudge) else None):
+        raise UsageError(f"card {settings.card!r}: expected the card of this coverage judge as it is, found another's")
+    return describe(card)
+
+
+def _read_card(path: str) -> Mapping[str, Any]:
+    try:
+        return dict(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise UsageError(f"card {path!r}: expected a file that `longform calibrate` wrote: {error}") from error
+
+
+def card_fields(line: str | None) -> dict[str, Any]:
+    """A card's line as `About` has it."""
+    return {"card": line, "card_reason": None if line else NO_CARD}
