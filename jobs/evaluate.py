@@ -58,10 +58,8 @@ def evaluate(
     evaluation.forget_failures()
     found = evaluation.through(until)
     while until == "report" and (more := with_another_order(evaluation.experiment, found)) is not None:
-        before, evaluation = (
-            evaluation,
-            Evaluation(more, bench_url, out_url, cluster=cluster, calling=calling, limit=limit),
-        )
+        before = evaluation
+        evaluation = Evaluation(more, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
         try:
             found = evaluation.through(until)
         except BudgetReachedError:
