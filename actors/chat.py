@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
@@ -135,6 +135,31 @@ def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
         raise UsageError(msg)
     if settings.provider == "openai" and with_key:
         api_key(settings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """
+    With what a judge or a summarizer asks.
+
+    Attributes:
+        chat: The model.
+        prompts_folder: A folder whose files replace our prompts of the same name.
+        count_tokens: Tokens of a text, for the check against the model's window; None: cl100k.
+    """
+
+    chat: ChatModel
+    prompts_folder: str | None = None
+    count_tokens: Callable[[str], int] | None = None
+
+    @property
+    def counter(self) -> Callable[[str], int] | None:
+        """As `token_counter` says."""
+        return token_counter(self.chat.accepted, self.count_tokens)
+
+    def prompt(self, name: str) -> prompts.Prompt:
+        """As `load_prompt` says."""
+        return load_prompt(name, self.prompts_folder)
 
 
 def token_counter(accepted: Capabilities, count_tokens: Callable[[str], int] | None) -> Callable[[str], int] | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from actors.chat import REPAIR_PROMPT, asked_again, load_prompt, prompt_request, token_counter
-from actors.chat_model import ChatModel
+from actors.chat import Asking
+from actors.judge_prompt import JudgePrompt
 from actors.matrix_executor import MatrixExecutor, group_of
 from longform.chat import ChatReply, ChatRequest, call_id
-from longform.errors import UsageError
 from longform.judge_settings import ChatJudge as Settings
 from longform.judging import CoverageVerdict, coverage_schema, numbered_bullets, parse_coverage
 
@@ -51,33 +50,18 @@ class ChatCoverage:
     Args:
         name: For messages.
         settings: Model and prompt.
-        chat: The model.
-        prompts_folder: A folder whose files replace our prompts of the same name.
-        count_tokens: Tokens of a text, for the check against the model's window; None: cl100k.
+        asking: With what is asked.
 
     Raises:
         UsageError: The prompt cannot be used, before anything is asked.
     """
 
-    def __init__(
-        self,
-        name: str,
-        settings: Settings,
-        *,
-        chat: ChatModel,
-        prompts_folder: str | None = None,
-        count_tokens: Callable[[str], int] | None = None,
-    ) -> None:
-        self.chat = chat
-        self._executor = MatrixExecutor(chat, settings.chat)
+    def __init__(self, name: str, settings: Settings, asking: Asking) -> None:
+        self._executor = MatrixExecutor(asking.chat, settings.chat)
         self._settings = settings.chat
-        self._prompt = load_prompt(settings.prompt, prompts_folder)
-        self._repair_prompt = load_prompt(REPAIR_PROMPT, prompts_folder)
-        if self._prompt.fields != _FIELDS:
-            msg = f"judge {name!r}: prompt {settings.prompt!r} is not one for coverage, with {sorted(_FIELDS)}"
-            raise UsageError(msg)
-        self._schema = coverage_schema() if chat.accepted.json_schema else None
-        self._count_tokens = token_counter(chat.accepted, count_tokens)
+        self._prompt = JudgePrompt(
+            name, "coverage", _FIELDS, settings=settings, asking=asking, json_schema=coverage_schema()
+        )
 
     @property
     def prompt_version(self) -> str:
@@ -102,8 +86,7 @@ class ChatCoverage:
         return [self._request(bullets, insight) for insight in insights]
 
     def _request(self, bullets: Sequence[str], insight: str) -> ChatRequest:
-        text = self._prompt.render(bullets=numbered_bullets(bullets), insight=insight)
-        return prompt_request(self._settings, text, count_tokens=self._count_tokens, json_schema=self._schema)
+        return self._prompt.request(bullets=numbered_bullets(bullets), insight=insight)
 
     async def _verdicts(
         self, n_bullets: int, requests: Sequence[ChatRequest], replies: Sequence[ChatReply]
@@ -116,9 +99,8 @@ class ChatCoverage:
         first = self._read(n_bullets, request, reply)
         if reply.text is None or first.verdict.failure is None:
             return first
-        again = asked_again(request, reply.text, self._repair_prompt.render())
-        second = await self.chat.complete(again)
-        return self._read(n_bullets, again, second) if second.text else first
+        again = await self._prompt.again(request, reply.text)
+        return self._read(n_bullets, again.request, again.reply) if again.reply.text else first
 
     def _read(self, n_bullets: int, request: ChatRequest, reply: ChatReply) -> AskedVerdict:
         if reply.text is None:

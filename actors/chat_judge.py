@@ -7,12 +7,12 @@ row's query, in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from actors.benchmark import Benchmark
+from actors.chat import Asking
 from actors.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
-from actors.chat_model import ChatModel
 from longform.chat import ChatRequest
 from longform.judge_settings import ChatJudge as Settings
 from longform.records import Target
@@ -29,30 +29,16 @@ class ChatCoverageJudge:
         bench_url: The benchmark folder that holds the insights.
         name: What the table calls this judge.
         settings: Model and prompt.
-        chat: The model.
-        prompts_folder: A folder whose files replace our prompts of the same name.
-        count_tokens: Tokens of a text, for the check against the model's window; None: cl100k.
+        asking: With what is asked.
 
     Raises:
         UsageError: The prompt cannot be used, before anything is asked.
     """
 
-    def __init__(
-        self,
-        bench_url: str,
-        name: str,
-        settings: Settings,
-        *,
-        chat: ChatModel,
-        prompts_folder: str | None = None,
-        count_tokens: Callable[[str], int] | None = None,
-    ) -> None:
-        self.chat = chat
+    def __init__(self, bench_url: str, name: str, settings: Settings, asking: Asking) -> None:
         self._benchmark = Benchmark(bench_url)
         self._name = name
-        self._coverage = ChatCoverage(
-            name, settings, chat=chat, prompts_folder=prompts_folder, count_tokens=count_tokens
-        )
+        self._coverage = ChatCoverage(name, settings, asking)
 
     async def judge(self, summary_rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         targets = [self._insights(row["query_id"]) for row in summary_rows]

@@ -9,15 +9,14 @@ row in, in order: one row for every intermediate step of its method, then the su
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
-from actors.chat import token_counter
-from actors.chat_model import ChatModel
+from actors.chat import Asking
 from actors.matrix_executor import MatrixExecutor
 from actors.method_runner import run_plan
 from actors.summary_prompts import SummaryPrompts
@@ -64,10 +63,8 @@ class ChatSummarizer:
         bench_url: The benchmark folder that holds the documents and queries.
         name: What the table calls this summarizer.
         settings: Model and prompt; without a prompt, the query's domain decides.
-        chat: The model.
+        asking: With what is asked.
         methods: By the names that rows give; a row without one is summarised by `plain`.
-        prompts_folder: A folder whose files replace our prompts of the same name.
-        count_tokens: Tokens of a text, for the check against the model's window; None: cl100k.
 
     Raises:
         UsageError: A prompt cannot be used, before anything is asked.
@@ -78,23 +75,15 @@ class ChatSummarizer:
         bench_url: str,
         name: str,
         settings: Settings,
+        asking: Asking,
         *,
-        chat: ChatModel,
         methods: Mapping[str, Method] = SHIPPED_METHODS,
-        prompts_folder: str | None = None,
-        count_tokens: Callable[[str], int] | None = None,
     ) -> None:
-        self.chat = chat
+        self.chat = asking.chat
         self._name = name
         self._settings = settings.chat
         self._methods = methods
-        self._prompts = SummaryPrompts(
-            Benchmark(bench_url),
-            name,
-            settings,
-            prompts_folder=prompts_folder,
-            count_tokens=token_counter(self.chat.accepted, count_tokens),
-        )
+        self._prompts = SummaryPrompts(Benchmark(bench_url), name, settings, asking)
 
     async def summarize(self, context_rows: Sequence[Row]) -> list[dict[str, Any]]:
         alike: dict[tuple[str, str], dict[int, _Asked]] = {}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from actors.chat import REPAIR_PROMPT, asked_again, load_prompt, prompt_request, token_counter
-from actors.chat_model import ChatModel
+from actors.chat import Asking
+from actors.judge_prompt import JudgePrompt
 from actors.matrix_executor import Group, MatrixExecutor, group_of
 from longform.chat import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
@@ -34,38 +34,22 @@ class ChatSupportJudge:
     Args:
         name: For messages.
         settings: Model and prompt.
-        chat: The model.
-        prompts_folder: A folder whose files replace our prompts of the same name.
-        count_tokens: Tokens of a text, for the check against the model's window; None: cl100k.
+        asking: With what is asked.
 
     Raises:
         UsageError: The prompt cannot be used, or the model is known to give no log probabilities and they are wanted.
     """
 
-    def __init__(
-        self,
-        name: str,
-        settings: Settings,
-        *,
-        chat: ChatModel,
-        prompts_folder: str | None = None,
-        count_tokens: Callable[[str], int] | None = None,
-    ) -> None:
-        self.chat = chat
+    def __init__(self, name: str, settings: Settings, asking: Asking) -> None:
         self._settings = settings
-        self._executor = MatrixExecutor(chat, settings.chat)
-        self._prompt = load_prompt(settings.prompt, prompts_folder)
-        self._repair_prompt = load_prompt(REPAIR_PROMPT, prompts_folder)
-        if self._prompt.fields != _FIELDS:
-            msg = f"judge {name!r}: prompt {settings.prompt!r} is not one for support, with {sorted(_FIELDS)}"
-            raise UsageError(msg)
-        if settings.probability and chat.accepted.logprobs is False:
+        self._executor = MatrixExecutor(asking.chat, settings.chat)
+        self._prompt = JudgePrompt(name, "support", _FIELDS, settings=settings, asking=asking)
+        if settings.probability and asking.chat.accepted.logprobs is False:
             msg = (
                 f"judge {name!r}: model {settings.chat.model!r} does not accept logprobs, which `probability: true` "
                 "needs; leave it out, or name another model"
             )
             raise UsageError(msg)
-        self._count_tokens = token_counter(chat.accepted, count_tokens)
 
     @property
     def prompt_version(self) -> str:
@@ -94,17 +78,15 @@ class ChatSupportJudge:
         return group_of(content_key(text), self.requests(text, sentences))
 
     def _request(self, text: str, sentence: str) -> ChatRequest:
-        rendered = self._prompt.render(document=text, sentence=sentence)
-        request = prompt_request(self._settings.chat, rendered, count_tokens=self._count_tokens)
+        request = self._prompt.request(document=text, sentence=sentence)
         return replace(request, top_logprobs=ALTERNATIVES) if self._settings.probability else request
 
     async def _verdict(self, request: ChatRequest, reply: ChatReply) -> SupportVerdict:
         verdict = self._read(request, reply)
         if reply.text is None or verdict.failure is None or self._settings.fidelity == "release":
             return verdict
-        again = asked_again(request, reply.text, self._repair_prompt.render())
-        second = await self.chat.complete(again)
-        return verdict if second.text is None else self._read(again, second)
+        again = await self._prompt.again(request, reply.text)
+        return verdict if again.reply.text is None else self._read(again.request, again.reply)
 
     def _read(self, request: ChatRequest, reply: ChatReply) -> SupportVerdict:
         called = call_id(self._settings.chat, request)

@@ -18,11 +18,11 @@ def make_judge(
 ) -> AskJudge:
     """The judge *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatJudge):
-        from actors.chat import open_pool
+        from actors.chat import Asking, open_pool
         from actors.chat_judge import ChatCoverageJudge
 
-        chat = open_pool(definition.chat, context)
-        return ChatCoverageJudge(bench_url, name, definition, chat=chat, prompts_folder=prompts).judge
+        asking = Asking(chat=open_pool(definition.chat, context), prompts_folder=prompts)
+        return ChatCoverageJudge(bench_url, name, definition, asking).judge
     from actors import offline_judge
 
     judge = offline_judge.OfflineJudge(bench_url, name=name, calibration=definition.calibration)

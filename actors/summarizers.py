@@ -27,11 +27,11 @@ def make_summarizer(
 ) -> AskSummarizer:
     """The summarizer *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatDefinition):
-        from actors.chat import open_pool
+        from actors.chat import Asking, open_pool
         from actors.chat_summarizer import ChatSummarizer
 
-        chat = open_pool(definition.chat, context)
-        return ChatSummarizer(bench_url, name, definition, chat=chat, prompts_folder=prompts, methods=methods).summarize
+        asking = Asking(chat=open_pool(definition.chat, context), prompts_folder=prompts)
+        return ChatSummarizer(bench_url, name, definition, asking, methods=methods).summarize
     from actors.offline_summarizer import OfflineSummarizer
 
     summarizer = OfflineSummarizer(bench_url, max_words=definition.max_words, threads=threads)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.chat import load_prompt, prompt_request
+from actors.chat import Asking, prompt_request
 from longform.chat import ChatRequest
 from longform.errors import UsageError
 from longform.method_settings import CalibrationMethod, FocusMethod, HierarchicalMethod, IncrementalMethod, Method
@@ -57,33 +57,24 @@ class SummaryPrompts:
         benchmark: Holds the documents and queries.
         name: Of the summarizer.
         settings: Model and prompt; without a prompt, the query's domain decides.
-        prompts_folder: A folder whose files replace our prompts of the same name.
-        count_tokens: Tokens of a text; None: not counted.
+        asking: With what is asked.
 
     Raises:
         UsageError: A prompt cannot be used.
     """
 
-    def __init__(
-        self,
-        benchmark: Benchmark,
-        name: str,
-        settings: ChatSummarizer,
-        *,
-        prompts_folder: str | None,
-        count_tokens: Callable[[str], int] | None,
-    ) -> None:
+    def __init__(self, benchmark: Benchmark, name: str, settings: ChatSummarizer, asking: Asking) -> None:
         offered = [*_HEADING_OF, _SENTENCES]
         if settings.prompt is not None and settings.prompt not in offered:
             msg = f"summarizer {name!r}: expected a prompt of {sorted(offered)}, found {settings.prompt!r}"
             raise UsageError(msg)
         names = [settings.prompt] if settings.prompt else sorted(_HEADING_OF)
         names += [_MERGE, _UPDATE, *_FOCUS_OF.values()]
-        self._prompts = {prompt: load_prompt(prompt, prompts_folder) for prompt in names}
+        self._prompts = {prompt: asking.prompt(prompt) for prompt in names}
         self._benchmark = benchmark
         self._prompt_name = settings.prompt
         self._chat = settings.chat
-        self._count_tokens = count_tokens
+        self._count_tokens = asking.counter
 
     def request(self, row: Mapping[str, Any], step: Step, texts: Sequence[str]) -> ChatRequest | str:
         """What *step* asks for a row of contexts, with its parents' *texts*; or the reason why nothing can be."""

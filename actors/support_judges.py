@@ -37,10 +37,10 @@ def make_support_judge(
         UsageError: It cannot judge: a model, a prompt or a key is missing, or does not fit.
     """
     if isinstance(settings, ChatSupportJudge):
-        from actors.chat import open_pool
+        from actors.chat import Asking, open_pool
         from actors.chat_support_judge import ChatSupportJudge as Chat
 
-        return Chat(name, settings, chat=open_pool(settings.chat, context), prompts_folder=prompts).judge
+        return Chat(name, settings, Asking(chat=open_pool(settings.chat, context), prompts_folder=prompts)).judge
     judge = _local(name, settings, threads)
 
     async def ask(groups: Sequence[SupportGroup]) -> Verdicts:

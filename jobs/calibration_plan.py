@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from actors.chat import Asking
 from actors.chat_support_judge import ChatSupportJudge
 from actors.tokenizer import TokenCounter
 from jobs.call_count import CallCount, StageCalls, Unasked
@@ -41,13 +42,8 @@ def calibration_plan(
 def _calls(judging: Judging, settings: Settings, tasks: Sequence[Task], count: CallCount) -> StageCalls:
     calls = count.calls(f"calibrate {judging.name}", settings.chat)
     reader, counter = LabelReader(judging, 1), TokenCounter(threads=1)
-    judge = ChatSupportJudge(
-        judging.name,
-        settings,
-        chat=Unasked(settings.chat),
-        prompts_folder=judging.prompts,
-        count_tokens=counter.count,
-    )
+    asking = Asking(chat=Unasked(settings.chat), prompts_folder=judging.prompts, count_tokens=counter.count)
+    judge = ChatSupportJudge(judging.name, settings, asking)
     for task in tasks:
         for item in task.payload["items"]:
             for text, sentences in open_cells(reader.groups(item)).items():

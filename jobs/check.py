@@ -222,13 +222,8 @@ def _rows(name: str, mode: str, summary: CheckedText, verdicts: Mapping[tuple[st
             "target_id": text_id.partition("#")[0],
             "mode": mode,
             "doc_position": place,
-            "chunk_index": verdict.chunk_index,
             "repeat": 0,
-            "answer": verdict.answer,
-            "probability": verdict.probability,
-            "failure": verdict.failure,
-            "reply": verdict.reply,
-            "call_id": verdict.call_id,
+            **verdict._asdict(),
         }
         for text_id, (_, place) in summary.texts.items()
         for index, sentence in enumerate(summary.sentences)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from actors.storage import Folder
-from jobs.derive import PartReader, plan
 from jobs.judge import Judged
-from jobs.stage import Row, Stage, Task
+from jobs.means import Mean, means_stage, means_tasks
+from jobs.stage import Stage, Task
 from longform.configuration import Experiment
 from longform.judge_settings import MeanJudge
 from longform.keys import content_key
@@ -32,40 +31,16 @@ def mean_work_ids(experiment: Experiment, asked: Mapping[Judged, str]) -> dict[J
 
 
 def combine_stage(run: Folder, name: str, settings: MeanJudge) -> Stage:
-    return Stage(
-        name=f"judge {name}",
-        table="verdicts",
-        identity=content_key(run.url, name, settings.model_dump()),
-        make_worker=partial(_worker, run, name, settings),
-    )
+    return means_stage(run, "judge", name, settings, partial(mean_verdicts, judge=name, cuts=settings.cuts))
 
 
 def combine_tasks(
     run: Folder, name: str, settings: MeanJudge, *, wanted: Mapping[Judged, str], asked: Mapping[Judged, str]
 ) -> list[Task]:
     """The tasks of one mean that are not done; *wanted* has its work ids, *asked* those of its members' verdicts."""
-    parts = run.locate("verdicts")
-    items = []
-    for judged, work_id in wanted.items():
-        if judged.judge == name:
-            sources = {member: asked[Judged(judged.summary, member)] for member in settings.of}
-            members = {member: [parts[source], source] for member, source in sources.items()}
-            items.append({"work_id": work_id, "source": sources[settings.of[0]], "members": members})
-    return plan(run, "verdicts", run, "verdicts", items, per_task=_SUMMARIES_A_TASK)
-
-
-def _worker(run: Folder, name: str, settings: MeanJudge) -> Any:
-    reader = PartReader(run)
-
-    def combine(payload: Mapping[str, Any]) -> list[Row]:
-        return [
-            verdict | {"work_id": item["work_id"]}
-            for item in payload["items"]
-            for verdict in mean_verdicts(
-                {member: reader.rows(*place) for member, place in item["members"].items()},
-                judge=name,
-                cuts=settings.cuts,
-            )
-        ]
-
-    return combine
+    means = [
+        Mean(work_id, {member: asked[Judged(judged.summary, member)] for member in settings.of})
+        for judged, work_id in wanted.items()
+        if judged.judge == name
+    ]
+    return means_tasks(run, means, per_task=_SUMMARIES_A_TASK)

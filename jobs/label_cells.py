@@ -195,13 +195,8 @@ def _rows(name: str, item: Row, place: int, group: SupportGroup, verdicts: Seque
             "target_id": group.text_id,
             "mode": mode,
             "doc_position": place if mode == DOCUMENT else None,
-            "chunk_index": place if chunked else verdict.chunk_index,
             "repeat": 0,
-            "answer": verdict.answer,
-            "probability": verdict.probability,
-            "failure": verdict.failure,
-            "reply": verdict.reply,
-            "call_id": verdict.call_id,
+            **verdict._replace(chunk_index=place if chunked else verdict.chunk_index)._asdict(),
         }
         for index, verdict in enumerate(verdicts)
     ]

@@ -33,8 +33,8 @@ from longform.synthesis.account import (
     check_rows,
     exhausted_rows,
     haystack_account,
-    haystack_name,
     haystack_rows,
+    readable_id,
 )
 from longform.synthesis.asking import Attempt
 from longform.synthesis.outline import Outline
@@ -79,7 +79,8 @@ class Synthesis:
         ]
 
     def haystack_id(self, number: int) -> str:
-        return f"{haystack_name(self.config.topics[number])}-{self.keys[number][:8]}"
+        """Of a haystack that is begun now; one under way keeps the id that its outline has."""
+        return readable_id(self.config.topics[number], self.keys[number])
 
     def outline_id(self, number: int) -> str:
         """The work id of a haystack's outline."""
@@ -109,7 +110,7 @@ class Synthesis:
         for number, outline_id in enumerate(outline_ids):
             row, outline = self._outline(outline_id)
             if not outline.subtopics:
-                raise LongformError(_nothing_accepted(self.haystack_id(number), row))
+                raise LongformError(_nothing_accepted(row))
             assigned = self.assigned(number, outline)
             ids = self.draft_ids(number, outline)
             found.append(ids)
@@ -119,7 +120,7 @@ class Synthesis:
                     payload={
                         "work_id": work_id,
                         "topic": number,
-                        "haystack_id": self.haystack_id(number),
+                        "haystack_id": row["haystack_id"],
                         "outline": outline_id,
                         "part": parts[outline_id],
                         "assigned": places,
@@ -181,7 +182,7 @@ class Synthesis:
             drafts = sorted(self.work.read("drafts", work_ids=ids).to_pylist(), key=lambda draft: draft["doc_index"])
             written.append(
                 Written(
-                    haystack_id=self.haystack_id(number),
+                    haystack_id=row["haystack_id"],
                     topic=self.config.topics[number],
                     outline=outline,
                     assigned=self.assigned(number, outline),
@@ -264,7 +265,7 @@ class Synthesis:
         }
 
 
-def _nothing_accepted(haystack_id: str, outline: Row) -> str:
+def _nothing_accepted(outline: Row) -> str:
     given_up = [attempt for attempt in outline["attempts"] if attempt["verdict"] == "exhausted"]
     lines = [f"  {attempt['check']}: {attempt['subject']}: {attempt['reason']}" for attempt in given_up[:5]]
-    return "\n".join([f"{haystack_id}: no subtopic was accepted. What was given up, first:", *lines])
+    return "\n".join([f"{outline['haystack_id']}: no subtopic was accepted. What was given up, first:", *lines])

@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple, TextIO
 
 from actors.call_context import CallContext
+from actors.chat import Asking
 from actors.chat_judge import ChatCoverageJudge
 from actors.chat_summarizer import ChatSummarizer
 from actors.chat_support_judge import ChatSupportJudge as Judge
@@ -149,8 +150,8 @@ def summarizer_requests(
     Of a method with several steps, those that read no other step; the others are asked singly.
     """
     reader = PartReader(run)
-    chat = Unasked(definition.chat)
-    summarizer = ChatSummarizer(bench_url, name, definition, chat=chat, prompts_folder=prompts, methods=methods)
+    asking = Asking(chat=Unasked(definition.chat), prompts_folder=prompts)
+    summarizer = ChatSummarizer(bench_url, name, definition, asking, methods=methods)
     for task in tasks:
         for item in task.payload["items"]:
             for context in reader.rows(item["part"], item["source"]):
@@ -163,7 +164,8 @@ def judge_requests(
 ) -> Iterator[ChatRequest]:
     """Of summaries that are judged; what is asked again because a reply cannot be read is not known before."""
     reader = PartReader(run)
-    judge = ChatCoverageJudge(bench_url, name, definition, chat=Unasked(definition.chat), prompts_folder=prompts)
+    asking = Asking(chat=Unasked(definition.chat), prompts_folder=prompts)
+    judge = ChatCoverageJudge(bench_url, name, definition, asking)
     for task in tasks:
         for item in task.payload["items"]:
             bullets = [] if item["failure"] else [u["text"] for u in reader.rows(item["part"], item["source"])]
@@ -175,7 +177,7 @@ def support_requests(
     reader: CheckReader, name: str, definition: ChatSupportJudge, *, prompts: str | None, tasks: Sequence[Task]
 ) -> Iterator[ChatRequest]:
     """Of sentences that are checked; what is asked again because a reply cannot be read is not known before."""
-    judge = Judge(name, definition, chat=Unasked(definition.chat), prompts_folder=prompts)
+    judge = Judge(name, definition, Asking(chat=Unasked(definition.chat), prompts_folder=prompts))
     for task in tasks:
         groups = support_groups([reader.summary(item) for item in task.payload["items"]])
         for text, sentences in open_cells(groups).items():

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from actors.benchmark import Benchmark
+from actors.chat import Asking
 from actors.chat_judge import ChatCoverageJudge
 from actors.chat_summarizer import ChatSummarizer
 from actors.chat_support_judge import ChatSupportJudge
@@ -32,6 +33,7 @@ from longform.configuration import Experiment
 from longform.judge_settings import ChatJudge
 from longform.judge_settings import ChatSupportJudge as ChatSupportJudgeSettings
 from longform.keys import content_key
+from longform.model_settings import ChatSettings
 from longform.model_settings import ChatSummarizer as ChatSummarizerSettings
 from longform.spending import Span
 
@@ -85,6 +87,9 @@ class _Walk:
     def _units(self, text: str | None) -> tuple[str, ...]:
         return tuple(unit.text for unit in split_text(text or "", self._plan.units))
 
+    def _asking(self, chat: ChatSettings) -> Asking:
+        return Asking(chat=Unasked(chat), prompts_folder=self._experiment.prompts, count_tokens=self._counter.count)
+
     def _judged_before(self, wanted: Mapping[Judged, str] | Mapping[Checked, str]) -> set[str]:
         made_again = passing_failures(self._run, "verdicts", wanted.values())
         of_kept = {work_id for judged, work_id in wanted.items() if judged.summary in self._written}
@@ -106,10 +111,8 @@ class _Walk:
             self._benchmark.folder.url,
             name,
             settings,
-            chat=Unasked(settings.chat),
-            prompts_folder=self._experiment.prompts,
+            self._asking(settings.chat),
             methods=self._experiment.all_methods(),
-            count_tokens=self._counter.count,
         )
         asked: dict[str, str] = {}
         for row in self._context_rows([item for item in wanted if item[1].work_id not in self._written]):
@@ -157,14 +160,7 @@ class _Walk:
 
     def _judge(self, name: str, settings: ChatJudge) -> StageCalls:
         calls = self._count.calls(f"judge {name}", settings.chat)
-        judge = ChatCoverageJudge(
-            self._benchmark.folder.url,
-            name,
-            settings,
-            chat=Unasked(settings.chat),
-            prompts_folder=self._experiment.prompts,
-            count_tokens=self._counter.count,
-        )
+        judge = ChatCoverageJudge(self._benchmark.folder.url, name, settings, self._asking(settings.chat))
         for judged, work_id in self._plan.asked.items():
             if judged.judge != name or work_id in self._judged:
                 continue
@@ -220,13 +216,7 @@ class _Walk:
 
     def _support_judge(self, name: str, settings: ChatSupportJudgeSettings) -> StageCalls:
         calls = self._count.calls(f"check {name}", settings.chat)
-        judge = ChatSupportJudge(
-            name,
-            settings,
-            chat=Unasked(settings.chat),
-            prompts_folder=self._experiment.prompts,
-            count_tokens=self._counter.count,
-        )
+        judge = ChatSupportJudge(name, settings, self._asking(settings.chat))
         checks = {c: s for c, s in self._plan.checks.items() if c.judge == name and s.work_id not in self._checked}
         packed = self._run.read("contexts", work_ids={source.context for source in checks.values()}).to_pylist()
         contexts = {row["work_id"]: row for row in packed}

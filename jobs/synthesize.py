@@ -29,15 +29,16 @@ from actors.benchmark import MANIFEST
 from actors.chat import check_chat
 from actors.storage import Folder
 from jobs.bounded_plan import bounded_plan_words
-from jobs.calling import Calling, add_calling_arguments, calling_of, ledger_beside, open_rows
-from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.calling import Calling, calling_of, ledger_beside, open_rows
+from jobs.cluster import Cluster, cluster_of
+from jobs.commands import Outcome, run_verb
 from jobs.configs import read_yaml, validated
 from jobs.haystack_workers import ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.prose_plan import prose_plan
 from jobs.stage import Row, Stage, Task, run_stage
 from jobs.synthesis_audits import write_audit
 from jobs.synthesis_files import AUDIT, FACTS, export_summhay, write_facts
+from jobs.synthesis_parser import synthesis_parser
 from jobs.synthesis_words import written_words
 from jobs.write_benchmark import HaystackRows, same_or_refuse, write_benchmark
 from longform.errors import UsageError
@@ -220,15 +221,7 @@ def _wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("synthesize", __doc__)
-    parser.add_argument("config", metavar="CONFIG", help="a .yaml file, or a preset: demo, full, prose, samples")
-    parser.add_argument("--out", required=True, metavar="BENCH", help="a folder or s3:// URL")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="change the configuration"
-    )
-    parser.add_argument("--plan", action="store_true", help="say what will be asked and what it costs; ask nothing")
-    add_calling_arguments(parser)
-    add_cluster_arguments(parser)
+    parser = synthesis_parser("synthesize", __doc__, config="a .yaml file, or a preset: demo, full, prose, samples")
 
     def work(arguments: argparse.Namespace) -> Outcome:
         config = read_config(arguments.config, arguments.changes)

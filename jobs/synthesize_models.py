@@ -18,13 +18,14 @@ from typing import Any
 
 from actors.storage import Folder
 from jobs.bounded_plan import bounded_plan_words
-from jobs.calling import Calling, add_calling_arguments, calling_of
-from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
-from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
+from jobs.calling import Calling, calling_of
+from jobs.cluster import Cluster, cluster_of
+from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb
 from jobs.model_synthesis import Synthesis
 from jobs.synthesis_audits import write_audit
 from jobs.synthesis_config import read_config
 from jobs.synthesis_files import AUDIT, export_summhay
+from jobs.synthesis_parser import synthesis_parser
 from jobs.synthesis_plan import synthesis_plan
 from jobs.synthesis_words import is_short, made_words
 from longform.synthesis.settings import ModelSynthesis
@@ -59,15 +60,7 @@ def synthesize_with_models(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("synthesize-models", __doc__)
-    parser.add_argument("config", metavar="CONFIG", help="a .yaml file, or the name of a preset: rehearsal")
-    parser.add_argument("--out", required=True, metavar="BENCH", help="a folder or s3:// URL")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="change the configuration"
-    )
-    parser.add_argument("--plan", action="store_true", help="say what will be asked and what it costs; ask nothing")
-    add_calling_arguments(parser)
-    add_cluster_arguments(parser)
+    parser = synthesis_parser("synthesize-models", __doc__, config="a .yaml file, or the name of a preset: rehearsal")
 
     def work(arguments: argparse.Namespace) -> Outcome:
         config = read_config(arguments.config, arguments.changes)

@@ -14,7 +14,7 @@ from typing import Any
 
 from longform.judge_settings import SHIPPED_CHECKER, OfflineSupportJudge, SupportJudge
 from longform.models import read_model
-from longform.support_cards import KIND, describe_support
+from longform.support_cards import KIND, describe_support, with_interval
 
 SUPPORT_LEXICAL = "support-lexical"
 """The shipped card of the offline support judge, under whatever name it judges."""
@@ -80,10 +80,4 @@ def _held_out(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _with_interval(estimate: Mapping[str, float | None], factor: float) -> str:
-    digits = 1 if factor == 100 else 2
-    value, low, high = (estimate[key] for key in ("value", "low", "high"))
-    if value is None:
-        return "unknown"
-    if low is None or high is None:
-        return f"{factor * value:.{digits}f}"
-    return f"{factor * value:.{digits}f} [{factor * low:.{digits}f}, {factor * high:.{digits}f}]"
+    return with_interval(estimate, factor, 1 if factor == 100 else 2)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from actors.call_context import CallContext
-from actors.chat import REPAIR_PROMPT, first_asked, load_prompt, open_chat
+from actors.chat import REPAIR_PROMPT, Asking, first_asked, load_prompt, open_chat
 from actors.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
 from actors.chat_model import ChatModel
 from actors.chat_pool import ChatPool
@@ -43,7 +43,7 @@ class ChatSupportWorker:
 
     def __init__(self, name: str, settings: ServedSupport, judge: ChatSupportSettings, *, ledger: str) -> None:
         self._model = LedgeredModel(judge.chat, name, ledger)
-        self._judge = ChatSupportJudge(name, judge, chat=self._model.chat)
+        self._judge = ChatSupportJudge(name, judge, Asking(chat=self._model.chat))
         prompts = _prompt_versions(judge.prompt)
         self.about = About(
             name,
@@ -81,7 +81,7 @@ class ChatCoverageWorker:
 
     def __init__(self, name: str, settings: ServedCoverage, judge: ChatCoverageSettings, *, ledger: str) -> None:
         self._model = LedgeredModel(judge.chat, name, ledger)
-        self._judge = ChatCoverage(name, judge, chat=self._model.chat)
+        self._judge = ChatCoverage(name, judge, Asking(chat=self._model.chat))
         self.about = About(
             name,
             "judge",

@@ -22,6 +22,7 @@ from longform.synthesis.settings import Topic
 from longform.synthesis_audit.label_noise import event_share
 
 _NAME_CHARACTERS = 40
+_KEY_DIGITS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,10 +106,22 @@ def _targets(written: Written, queries: Sequence[Query]) -> list[Target]:
     ]
 
 
+def readable_id(topic: Topic, key: str) -> str:
+    """
+    A haystack's id that people can read: how the topic's name begins, and eight digits of *key*.
+
+    Names that begin alike, or differ in marks alone, are told apart by their keys.
+    """
+    return "-".join(part for part in (haystack_name(topic), key[:_KEY_DIGITS]) if part)
+
+
 def haystack_name(topic: Topic) -> str:
-    """Letters and digits of a topic's name, for ids that people read."""
+    """The first words of a topic's name, in letters and digits, whole; only a first word of over 40 letters is cut."""
     letters = "".join(letter if letter.isalnum() else "-" for letter in topic.name.lower())
-    return "-".join(part for part in letters.split("-") if part)[:_NAME_CHARACTERS].strip("-")
+    name = "-".join(part for part in letters.split("-") if part)
+    if len(name) <= _NAME_CHARACTERS:
+        return name
+    return name[: _NAME_CHARACTERS + 1].rpartition("-")[0] or name[:_NAME_CHARACTERS]
 
 
 # ---------------------------------------------------------------- the account

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from actors.chat import open_chat
+from actors.chat import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_chat import ScriptedChat
 from actors.storage import Folder
@@ -69,7 +69,7 @@ def summarizer(bench: str, *, prompt: str | None = None, folder: str | None = No
     settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
     chat = ChatSettings(**settings)
     definition = Settings(kind="chat", chat=chat, prompt=prompt)
-    return ChatSummarizer(bench, "mine", definition, chat=open_chat(chat), prompts_folder=folder)
+    return ChatSummarizer(bench, "mine", definition, Asking(chat=open_chat(chat), prompts_folder=folder))
 
 
 class Recorder:

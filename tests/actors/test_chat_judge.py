@@ -3,9 +3,8 @@ from typing import Any
 
 import pytest
 
-from actors.chat import open_chat
+from actors.chat import Asking, open_chat
 from actors.chat_judge import ChatCoverageJudge
-from actors.scripted_chat import ScriptedChat
 from actors.storage import Folder
 from longform.chat import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.errors import UsageError
@@ -60,7 +59,7 @@ class Sayer:
 def judge(bench: str, *, prompt: str = "judge_coverage_3", says: Sayer | None = None, **chat: Any) -> ChatCoverageJudge:
     settings = ChatSettings.model_validate({"provider": "scripted", "model": "fake", "script": "obedient"} | chat)
     definition = ChatJudge(kind="chat", chat=settings, prompt=prompt)
-    return ChatCoverageJudge(bench, "mine", definition, chat=says or open_chat(settings))
+    return ChatCoverageJudge(bench, "mine", definition, Asking(chat=says or open_chat(settings)))
 
 
 async def test_each_insight_of_a_summary_has_one_verdict_in_their_order(bench: str) -> None:
@@ -159,11 +158,10 @@ async def test_prompts_about_one_summary_differ_only_after_its_bullets(bench: st
 
 async def test_a_summary_without_bullets_is_not_asked_about(bench: str) -> None:
     """Nothing is said, so nothing is covered: no call can change that. A summary that failed never comes here."""
-    made = judge(bench)
-    rows = await made.judge([summary(bullets=[])])
+    chat = Sayer(text="never asked for")
+    rows = await judge(bench, says=chat).judge([summary(bullets=[])])
     assert [(row["answer"], row["failure"]) for row in rows] == [("none", None)] * 3
-    assert isinstance(made.chat, ScriptedChat)
-    assert made.chat.n_calls == 0
+    assert chat.requests == []
 
 
 async def test_a_query_without_insights_gives_no_rows(bench: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from actors.chat import Asking
 from actors.chat_support_judge import ALTERNATIVES, ChatSupportJudge
 from longform.chat import Capabilities, ChatReply, ChatRequest, TokenLogprobs, call_id, failed
 from longform.errors import UsageError
@@ -45,7 +46,7 @@ CHAT = ChatSettings(provider="scripted", model="fake", script="obedient", max_to
 
 def judge(chat: Sayer, *, prompts_folder: str | None = None, **settings: Any) -> ChatSupportJudge:
     made = Settings.model_validate({"kind": "chat", "chat": CHAT} | settings)
-    return ChatSupportJudge("mine", made, chat=chat, prompts_folder=prompts_folder)
+    return ChatSupportJudge("mine", made, Asking(chat=chat, prompts_folder=prompts_folder))
 
 
 async def test_each_sentence_has_the_verdict_of_its_own_reply() -> None:

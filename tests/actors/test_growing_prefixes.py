@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from actors.call_context import CallContext
-from actors.chat import open_pool
+from actors.chat import Asking, open_pool
 from actors.chat_model import ChatModel
 from actors.chat_summarizer import ChatSummarizer
 from actors.storage import Folder
@@ -100,7 +100,7 @@ def summarizer(
     bench: str, chat: ChatModel, prompt: str | None = "summarize_sentences", **settings: Any
 ) -> ChatSummarizer:
     chat_settings = ChatSettings.model_validate({"model": "m", "base_url": "http://127.0.0.1", **settings})
-    return ChatSummarizer(bench, "mine", Settings(kind="chat", chat=chat_settings, prompt=prompt), chat=chat)
+    return ChatSummarizer(bench, "mine", Settings(kind="chat", chat=chat_settings, prompt=prompt), Asking(chat=chat))
 
 
 async def test_a_server_with_slots_is_asked_for_one_length_after_the_other_longest_first(bench: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from actors.chat import open_chat
+from actors.chat import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_summaries import PROFILES
 from actors.storage import Folder
@@ -47,7 +47,7 @@ async def summaries(
     bench: str, script: str, method: str, *, n_sentences: int = N_SENTENCES, prompt: str | None = "summarize_sentences"
 ) -> list[dict[str, Any]]:
     settings = Settings(kind="chat", chat=ChatSettings(provider="scripted", model="m", script=script), prompt=prompt)
-    made = ChatSummarizer(bench, "mine", settings, chat=open_chat(settings.chat))
+    made = ChatSummarizer(bench, "mine", settings, Asking(chat=open_chat(settings.chat)))
     rows = [
         {
             "work_id": f"{script}-{method}-{example}",

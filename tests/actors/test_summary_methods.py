@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from actors.chat import open_chat
+from actors.chat import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.summary_prompts import SEPARATOR, prompts_of
 from longform.chat import ChatRequest, Usage
@@ -183,7 +183,7 @@ async def test_all_models_see_the_same_sampled_orders(bench: str) -> None:
         chat = ChatSettings(provider="scripted", model=name, script="obedient")
         definition = Settings(kind="chat", chat=chat, prompt="summarize_sentences")
         methods = {"mine": CalibrationMethod(kind="calibration", orders="sampled", n_orders=3)}
-        made = ChatSummarizer(bench, name, definition, chat=open_chat(chat), methods=methods)
+        made = ChatSummarizer(bench, name, definition, Asking(chat=open_chat(chat)), methods=methods)
         requests = made.requests(context(work_id=work_id, context_id=context_id, method="mine")).values()
         return [request.messages[0].text for request in requests if isinstance(request, ChatRequest)]
 

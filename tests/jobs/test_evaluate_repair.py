@@ -15,7 +15,6 @@ from jobs.aggregate import aggregate
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
-from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
 from longform.twins import LABEL, METHOD
 
@@ -47,13 +46,6 @@ CONFIG: dict[str, Any] = {
     "unjudged_threshold": 1,
     "citations": "matrix",
 }
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
-    url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=2"]), url)
-    return url
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
 from jobs.evaluation import Evaluation
 from jobs.spending_plan import PLAN, keep_plan, plan_words, span_words
-from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient", "context_window": 100_000}
@@ -42,13 +41,6 @@ class Story(NamedTuple):
     called: dict[str, int]  # by the whole run, by stage
     stated: dict[str, int]  # input tokens, likewise
     run: Folder
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
-    url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=2"]), url)
-    return url
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
-from jobs.synthesize import read_config, synthesize
 from longform.configuration import Experiment
 from tests.head import ROOT, Head, running_head
 from tests.jobs.killing import until
@@ -53,13 +52,6 @@ def head() -> Iterator[Head]:
 def evaluated(head: Head, *arguments: str, submission_id: str) -> subprocess.CompletedProcess[str]:
     """What came of `evaluate`, sent as a job."""
     return head.submit("-m", "jobs.evaluate", *arguments, submission_id=submission_id)
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
-    url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=2"]), url)
-    return url
 
 
 @pytest.fixture(scope="module")

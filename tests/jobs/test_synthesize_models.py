@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import main as evaluate
+from jobs.model_synthesis import Synthesis
 from jobs.synthesis_config import read_config
 from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError
@@ -143,6 +145,32 @@ def test_a_plan_says_calls_and_dollars_at_least_and_at_most_and_asks_nothing(
 @pytest.mark.ray
 def test_a_plan_of_what_is_made_already_is_empty(bench: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert plan(bench, capsys, *SMALL)["steps"] == []
+
+
+def opened(url: str, *changes: str) -> Synthesis:
+    config = read_config("rehearsal", [*SMALL, *changes])
+    return Synthesis(config, url, cluster=Cluster(address=None, workers=2), calling=Calling("test", ledger=url))
+
+
+def test_topics_that_begin_alike_are_two_haystacks(tmp_path: Path) -> None:
+    begin = "Three clerks prepare the yearly report of a"
+    made = opened(str(tmp_path), f"topics.0.title={begin} bank", f"topics.1.scenario={begin} mill")
+    names = [made.haystack_id(number).rpartition("-") for number in (0, 1)]
+    assert {name for name, *_ in names} == {"three-clerks-prepare-the-yearly-report"}
+    assert len({key for *_, key in names}) == 2
+
+
+@pytest.mark.ray
+def test_a_benchmark_keeps_the_ids_that_it_was_begun_with(
+    bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later version may cut names in another way."""
+    shutil.copytree(bench, tmp_path / "bench")
+    monkeypatch.setattr("jobs.model_synthesis.readable_id", lambda *_: "another")
+    made = opened(str(tmp_path / "bench"))
+    outlines = made.outline()
+    account = made.collect(outlines, made.write(outlines))
+    assert sorted(one["haystack_id"] for one in account["haystacks"]) == sorted(Benchmark(bench).haystack_ids)
 
 
 # ---------------------------------------------------------------- what it refuses

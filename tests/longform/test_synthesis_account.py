@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from longform.errors import LongformError
+from longform.keys import content_key
 from longform.synthesis.account import (
     Written,
     check_rows,
@@ -12,6 +13,7 @@ from longform.synthesis.account import (
     haystack_account,
     haystack_name,
     haystack_rows,
+    readable_id,
 )
 from longform.synthesis.asking import Log
 from longform.synthesis.documents import Draft
@@ -93,3 +95,28 @@ def test_a_name_is_short_and_safe_in_a_path() -> None:
     assert haystack_name(TALK) == "three-clerks-prepare-a-report"
     assert haystack_name(TALK.model_copy(update={"scenario": "Ä/b — c " * 20})).startswith("ä-b-c-ä-b")
     assert len(haystack_name(TALK.model_copy(update={"scenario": "long " * 20}))) <= 40
+
+
+@pytest.mark.parametrize(
+    ("scenario", "name"),
+    [
+        pytest.param("a" * 19 + " " + "b" * 18 + " more", "a" * 19 + "-" + "b" * 18, id="in-a-word"),
+        pytest.param("a" * 19 + " " + "b" * 20 + " more", "a" * 19 + "-" + "b" * 20, id="at-its-end"),
+        pytest.param("a" * 19 + " " + "b" * 21, "a" * 19, id="one-letter-over"),
+        pytest.param("a" * 45 + " b", "a" * 40, id="no-word-fits"),
+        pytest.param("...", "", id="no-letters"),
+    ],
+)
+def test_a_long_name_is_cut_between_words(scenario: str, name: str) -> None:
+    assert haystack_name(TALK.model_copy(update={"scenario": scenario})) == name
+
+
+def test_names_that_are_cut_to_the_same_words_have_two_ids() -> None:
+    """Two haystacks of one id would be one, and the second is refused when all is paid."""
+    long = "Three clerks prepare a report on the harbour"
+    topics = [TALK.model_copy(update={"scenario": f"{long} {end}"}) for end in ("in May", "in June")]
+    ids = [readable_id(topic, content_key(topic.name)) for topic in topics]
+    assert haystack_name(topics[0]) == haystack_name(topics[1]) == "three-clerks-prepare-a-report-on-the"
+    assert len(set(ids)) == 2
+    assert all(one.startswith("three-clerks-prepare-a-report-on-the-") for one in ids)
+    assert readable_id(TALK.model_copy(update={"scenario": "..."}), "0123456789") == "01234567"

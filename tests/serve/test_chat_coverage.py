@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.chat import load_prompt, open_chat
+from actors.chat import Asking, load_prompt, open_chat
 from actors.chat_coverage import ChatCoverage, CoverageGroup
 from actors.ledger import Ledger
 from actors.scripted_chat import SCRIPTS
@@ -47,7 +47,7 @@ async def judged(ledger: Path, *items: Any, card: Path | None = None, **chat: An
 
 async def test_the_served_verdicts_are_those_of_the_jobs_judge(tmp_path: Path) -> None:
     definition = ChatJudge.model_validate({"kind": "chat", "chat": SCRIPTED})
-    judge = ChatCoverage("local", definition, chat=open_chat(definition.chat))
+    judge = ChatCoverage("local", definition, Asking(chat=open_chat(definition.chat)))
     (local,) = await judge.judge([CoverageGroup("summary", BULLETS, INSIGHTS)])
     answer = await judged(tmp_path, ITEM)
     (served,) = answer["results"]

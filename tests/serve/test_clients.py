@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator
 
-import httpx
 import pytest
-import uvicorn
 
 from actors.served_client import ServedClient, over_http
 from longform.errors import LongformError
 from serve.access import Access, Tokens
 from serve.app import make_app
 from tests.serve.served import small_backends
+from tests.serving import running
 
 TOKEN = "a-token-for-tests-only"
 
@@ -22,29 +19,11 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def server(unused_tcp_port_factory: object) -> Iterator[str]:
+def server() -> Iterator[str]:
     """Our application on a real socket, where tokens are wanted; its URL."""
-    port = unused_tcp_port_factory()  # type: ignore[operator]
     access = Access(bind="127.0.0.1", tokens=Tokens({"tests": TOKEN}), on_loopback=True)
-    config = uvicorn.Config(make_app(small_backends(), access), port=port, log_level="error")
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run, daemon=True)
-    thread.start()
-    url = f"http://127.0.0.1:{port}"
-    _until_up(url)
-    yield url
-    running.should_exit = True
-    thread.join(30)
-
-
-def _until_up(url: str) -> None:
-    for _ in range(600):
-        try:
-            if httpx.get(f"{url}/health").status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.1)
-    raise AssertionError(f"nothing answers at {url}")
+    with running(make_app(small_backends(), access)) as url:
+        yield url
 
 
 def test_openai_reads_embeddings(server: str) -> None:
