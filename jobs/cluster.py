@@ -30,6 +30,11 @@ class Cluster:
         self._address = address or os.environ.get("RAY_ADDRESS")
         self._started_here = False
 
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a Ray that somebody else has started."""
+        return bool(self._address)
+
     def start(self) -> None:
         """Make sure that Ray runs; the second call does nothing."""
         os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")

@@ -48,6 +48,8 @@ from longform.keys import content_key
 
 _TABLE = "haystacks"
 _WORK = "synthesis"
+_WORD_S = 0.67 / 75_000  # to write and to audit, measured at the size of `full` (docs/log.md)
+_START_S = 9  # of Ray and two stages
 
 
 def read_config(name: str, changes: Sequence[str] = ()) -> HaystackSettings:
@@ -215,9 +217,15 @@ def _made_of(config: HaystackSettings) -> str:
     return said if config.prose is None else f"{said} {prose_key(config.prose)}"
 
 
-def _wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:
-    """One haystack is written before Ray has started."""
-    return cluster.workers > 1 and len(_tasks(config)) > 1
+def wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:
+    """Whether workers are done sooner than this process: small haystacks are written before Ray has started."""
+    sizes = [planned.size for planned in config.planned()]
+    if cluster.workers == 1 or len(sizes) == 1:
+        return False
+    if config.prose is not None or cluster.is_named:
+        return True
+    alone_s = _WORD_S * sum(size.documents * size.words for size in sizes)
+    return alone_s * (1 - 1 / cluster.workers) > _START_S
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -232,7 +240,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 left = left_to_write(config, arguments.out)
                 planned = prose_plan(config, left, calling=calling, workers=cluster.workers)
                 return Outcome(planned, bounded_plan_words(planned))
-            workers = cluster if _wants_workers(config, cluster) else None
+            workers = cluster if wants_workers(config, cluster) else None
             manifest = make_benchmark(config, arguments.out, cluster=workers, calling=calling)
         audit = Folder(arguments.out).read_json(AUDIT)
         return Outcome(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from actors.benchmark import Benchmark
-from jobs.synthesize import main, read_config, synthesize
+from jobs.cluster import Cluster
+from jobs.synthesize import main, read_config, synthesize, wants_workers
 from longform.errors import UsageError
 from longform.records import gold_documents
 
@@ -115,6 +116,29 @@ def test_sizes_of_the_presets_fit(preset: str) -> None:
 def test_a_wrong_configuration_is_refused(change: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_config("demo", [change])
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes", "workers", "wanted"),
+    [
+        pytest.param("demo", [], 2, False, id="written-before-ray-starts"),
+        pytest.param("full", ["haystacks=20"], 2, False, id="half-of-thirteen-seconds"),
+        pytest.param("full", ["haystacks=20"], 8, True, id="most-of-thirteen-seconds"),
+        pytest.param("full", ["haystacks=100"], 2, True, id="many"),
+        pytest.param("full", ["haystacks=100"], 1, False, id="one-worker"),
+        pytest.param("prose", ["haystacks=2"], 2, True, id="a-model-is-slow"),
+        pytest.param("prose", [], 2, False, id="one-haystack"),
+    ],
+)
+def test_workers_write_where_they_are_done_sooner(
+    preset: str, changes: list[str], workers: int, wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    assert wants_workers(read_config(preset, changes), Cluster(address=None, workers=workers)) is wanted
+
+
+def test_a_cluster_that_is_named_is_used() -> None:
+    assert wants_workers(read_config("demo"), Cluster(address="ray://head:10001", workers=2))
 
 
 def test_json_is_one_document_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,9 +55,10 @@ def test_no_turn_of_a_conversation_is_a_question_that_another_question_follows()
     assert not [pair for pair in asked if pair[1].endswith("?")]
 
 
-def test_a_mark_between_turns_never_reaches_a_document() -> None:
+def test_turns_are_words_and_no_mark_between_turns_reaches_them() -> None:
     parts = [part for passage in composed("orchard", "01", words=1500).passages for part in passage.parts]
 
+    assert all(part.strip() for part in parts)
     assert not [part for part in parts if TURN.strip() in part]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from longform.haystack_writer.grammar import tidied
 from longform.haystack_writer.paraphrase import Synonyms, attributed, contracted, moved, rewritten
-from longform.haystack_writer.skeletons import skeleton
+from longform.haystack_writer.skeletons import n_words, skeleton
 from longform.haystack_writer.weaver import sentence_case
 
 
@@ -90,3 +90,11 @@ def test_a_skeleton_has_no_names_numbers_or_dates() -> None:
     assert skeleton("On 14 March Marta Ellingsen paid £20 for forty-two planks.") == "_ # _ paid # for # planks"
     assert skeleton("In May, Ann paid £1,200.50 for 3 planks.") == "_ paid # for # planks".replace("_ paid", "_ paid")
     assert skeleton("The gate is open") != skeleton("The gate is shut")
+
+
+@pytest.mark.parametrize(
+    ("text", "n"), [("with help from Keg & Stave", 6), ("a far-off field", 4), ("it's 4,100 litres", 3)]
+)
+def test_words_are_counted_as_generously_as_one_can(text: str, n: int) -> None:
+    """A sentence that is long by any count must not come twice."""
+    assert n_words(text) == n
