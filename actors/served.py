@@ -72,9 +72,15 @@ class Found(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """The queue is full: ask again after so many seconds; None: the request is too large for it, whenever it comes."""
+    """
+    Attributes:
+        retry_after_s: The queue is full: ask again after so many seconds; None: the request is wrong, or too large for
+            the queue whenever it comes.
+        fault: What is wrong with the request; None: nothing.
+    """
 
     retry_after_s: float | None
+    fault: str | None = None
 
 
 class QueueFullError(LongformError):
