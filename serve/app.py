@@ -198,7 +198,8 @@ def _chosen(named: Mapping[str, Any], name: str | None, kind: str) -> tuple[str,
     if name in named or (name is None and named):
         chosen = next(iter(named)) if name is None else name
         return chosen, named[chosen]
-    raise ApiError(404, f"no such {kind} model here; expected one of {list(named)}")
+    expected = f"expected one of {list(named)}" if named else "none is served"
+    raise ApiError(404, f"no such {kind} model here; {expected}")
 
 
 def _judge_request(judges: Mapping[str, ServedJudge]) -> type[Strict]:

@@ -61,9 +61,7 @@ def test_whole_files_pass(vocabulary: str, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(safetensors(10))
-    with pytest.raises(
-        UsageError, match="model 'mine': expected its tokenizer's tokenizer.json, .* found none of them"
-    ):
+    with pytest.raises(UsageError, match=r"model 'mine': expected its tokenizer's .* found none of them"):
         check_whole(tmp_path, "mine")
     (tmp_path / vocabulary).write_text("{}")
     check_whole(tmp_path, "mine")
