@@ -34,7 +34,7 @@ def test_a_model_that_scores_no_pairs_is_refused(tmp_path: Path, save_cross_enco
     folder = Path(save_cross_encoder(tmp_path / "other", n_labels=1))
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 32}))
-    with pytest.raises(UsageError, match="its weights have other shapes than its config.json says"):
+    with pytest.raises(UsageError, match="its weights have other shapes"):
         CrossEncoderReranker(str(folder), threads=1)
 
 

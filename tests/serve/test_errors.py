@@ -76,6 +76,12 @@ async def told(method: str, path: str, **sent: Any) -> tuple[int, str]:
             "body.top_logprobs: expected a whole number, found a text",
             id="number",
         ),
+        pytest.param(
+            "/v1/chat/completions",
+            {"messages": [{"role": "user", "content": 5}]},
+            "body.messages.0.content: expected a text, or a list of parts of type text",
+            id="content",
+        ),
     ],
 )
 async def test_a_wrong_field_is_named_with_what_was_expected_and_what_came(path: str, body: Any, message: str) -> None:
