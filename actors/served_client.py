@@ -147,8 +147,6 @@ def over_handle(handle: Any) -> Send:
             return Reply(503, type(error).__name__)
         except RayTaskError as error:
             return Reply(500, f"the model failed on this request with {type(error.cause).__name__}; its log says how")
-        except KeyError as error:  # from Serve's router
-            return Reply(404, f"{error.args[0]} Expected the name of a model, and of the application that serves it")
         if isinstance(found, Refusal):
             return _refused(found)
         return Reply(200, judge_answer(found) if path == "/v1/judge" else _reranked(found))

@@ -58,13 +58,19 @@ class Address:
     def client(self) -> ServedClient:
         """
         Raises:
-            UsageError: The variable with the token is unset.
+            UsageError: The variable with the token is unset, or this cluster serves no such judge.
         """
         if self.url is not None:
             return ServedClient(over_http(self.url, token=_token(self.token_env)))
         import ray.serve
+        from ray.serve.exceptions import RayServeException
 
-        return ServedClient(over_handle(ray.serve.get_deployment_handle(f"judges-{self.judge}", self.app)))
+        try:
+            handle = ray.serve.get_deployment_handle(f"judges-{self.judge}", self.app)
+        except (KeyError, RayServeException) as error:
+            where = f"expected a judge {self.judge!r} in the application {self.app!r} of this cluster"
+            raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
+        return ServedClient(over_handle(handle))
 
 
 class AskJudge:

@@ -105,7 +105,6 @@ async def test_a_handle_answers_as_a_server_does() -> None:
     [
         pytest.param(Refusal(None), 413, "split it", id="too-large"),
         pytest.param(Refusal(None, fault="items.0.document: is missing"), 422, "is missing", id="wrong"),
-        pytest.param(KeyError("Deployment(name='judges-x') does not exist."), 404, "does not exist", id="no-such"),
     ],
 )
 async def test_a_wrong_request_by_a_handle_is_refused_as_by_a_url(outcome: Any, status: int, said: str) -> None:

@@ -172,4 +172,6 @@ def test_wrong_address_ends_the_job_before_any_row(
         assert main([pairs, "--judge", "other", "--url", url, "--out", str(tmp_path / "out")]) == 1
 
     assert "answered 404" in capsys.readouterr().err
+    assert main([pairs, "--judge", "other", "--app", "nowhere", "--out", str(tmp_path / "out")]) == 2
+    assert "expected a judge 'other' in the application 'nowhere'" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
