@@ -39,6 +39,11 @@ class Backlog:
         if n_requests > 0:
             self._said[deployment, job] = (n_requests, self._clock())
 
+    def sent(self, deployment: str, job: str) -> None:
+        """*job* has sent one of those that it published, and has one fewer left."""
+        left, _ = self._said.get((deployment, job), (0, 0.0))
+        self.publish(deployment, job, left - 1)
+
     def waiting(self, deployment: str) -> int:
         """Requests that all jobs have left for *deployment*."""
         now = self._clock()
@@ -64,6 +69,10 @@ class RayBoard:
 
     async def publish(self, deployment: str, job: str, n_requests: int) -> None:
         await self._actor.publish.remote(deployment, job, n_requests)
+
+    def sent(self, deployment: str, job: str) -> None:
+        """As of `Backlog`; nobody waits for it, since the board must hold no request up."""
+        self._actor.sent.remote(deployment, job)
 
     async def waiting(self, deployment: str) -> int:
         """As of `Backlog`."""

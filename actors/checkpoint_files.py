@@ -26,6 +26,7 @@ S3 = "s3://"
 MARKERS = ("modules.json", "config.json")
 
 _POINTER = b"version https://git-lfs"
+_VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json")
 _MD5_OF_PARTS = re.compile(r"([0-9a-f]{32})-(\d+)")
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _BLOCK_BYTES = 1 << 20
@@ -181,12 +182,17 @@ def check_whole(folder: Path, model: str) -> None:
     Look at the files without reading their weights: what is cut off or no model is found in milliseconds.
 
     Raises:
-        UsageError: A file is a pointer of Git LFS, a configuration is no JSON object, or weights are cut off.
+        UsageError: A file is a pointer of Git LFS, one of JSON is none, weights are cut off, or there is no vocabulary:
+            a model without its own would be loaded with an empty one, and make something of every text.
     """
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    for file in files:
         if fault := _fault(file):
             msg = f"model {model!r}: {file.relative_to(folder)} {fault}; copy or upload the model anew"
             raise UsageError(msg)
+    if not any(file.name in _VOCABULARIES or file.suffix == ".model" for file in files):
+        msg = f"model {model!r}: expected its tokenizer's {', '.join(_VOCABULARIES)} or *.model, found none of them"
+        raise UsageError(f"{msg}; copy or upload the model anew")
 
 
 def _fault(file: Path) -> str | None:
@@ -194,22 +200,25 @@ def _fault(file: Path) -> str | None:
         beginning = stream.read(len(_POINTER))
     if beginning == _POINTER:
         return "is a pointer of Git LFS and not the file (`git lfs pull` fetches it)"
-    if file.name == "config.json":
-        return _config_fault(file)
+    if file.suffix == ".json":
+        return _json_fault(file)
     return _weights_fault(file) if file.suffix == ".safetensors" else None
 
 
-def _config_fault(file: Path) -> str | None:
+def _json_fault(file: Path) -> str | None:
     try:
         found = json.loads(file.read_bytes())
     except ValueError as error:
         return f"is no JSON: {error}"
-    return None if isinstance(found, dict) else f"is no JSON object, but of type {type(found).__name__}"
+    wrong = file.name == "config.json" and not isinstance(found, dict)
+    return f"is no JSON object, but of type {type(found).__name__}" if wrong else None
 
 
 def _weights_fault(file: Path) -> str | None:
     """A safetensors file: 8 bytes with the header's length, the header with where each tensor ends, the tensors."""
     size = file.stat().st_size
+    if size < 8:
+        return f"is cut off: the file has {size} bytes"
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
         if size < 8 + length:

@@ -72,7 +72,7 @@ class CheckpointScorer:
         try:
             self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(path)
             model, found = kind.from_pretrained(path, dtype=torch.float32, output_loading_info=True)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise UsageError(cannot_load(settings.model, error)) from error
         if found["missing_keys"]:
             msg = (

@@ -47,7 +47,7 @@ class Encoder:
         torch.set_num_threads(threads)
         try:
             self._model = SentenceTransformer(path)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise UsageError(cannot_load(model, error)) from error
         self._tokenizer: Any = self._model.tokenizer
         self.window: int = self._model.max_seq_length or self._tokenizer.model_max_length
@@ -194,8 +194,13 @@ def _check_hub(name: str) -> None:
 
 
 def cannot_load(model: str, error: Exception) -> str:
+    """What is wrong with a model that a library could not load, and what to do."""
+    if "ignore_mismatched_sizes" in str(error):
+        return f"model {model!r}: its weights have other shapes than its config.json says; copy or upload it anew"
     offline = " (HF_HUB_OFFLINE is set)" if os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"} else ""
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if Path(model).expanduser().is_dir():
+        return f"cannot load model {model!r}: {reason}; copy or upload the folder anew"
     return (
         f"cannot load model {model!r}{offline}: {reason}; expected package:NAME, a local folder, or a hub name that is "
         "in the local cache or can be reached"

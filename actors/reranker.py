@@ -14,6 +14,8 @@ from longform.ranking import ranked, rounded
 __all__ = ["CrossEncoderReranker", "Reranked", "check"]
 
 _BATCH_SIZE = 32
+_UNABLE = ("Model", "ForMaskedLM", "ForPreTraining")
+"""How the names of models end that read texts, and score no pairs: one that scores is made of them untrained."""
 
 
 class Reranked(NamedTuple):
@@ -31,7 +33,8 @@ class CrossEncoderReranker:
         window: Tokens the model reads of a pair, special tokens included.
 
     Raises:
-        UsageError: The model cannot be loaded, or has several outputs (an entailment model is a judge, not a reranker).
+        UsageError: The model cannot be loaded, was not trained to score pairs, or has several outputs (an entailment
+            model is a judge, not a reranker).
     """
 
     def __init__(self, model: str, *, threads: int) -> None:
@@ -45,8 +48,12 @@ class CrossEncoderReranker:
         try:
             # Logits: a sigmoid would crowd the best documents into ties at 1.000000.
             self._model = CrossEncoder(path, activation_fn=torch.nn.Identity())
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise UsageError(cannot_load(model, error)) from error
+        made_as = getattr(self._model.config, "architectures", None) or []
+        if made_as and all(name.endswith(_UNABLE) for name in made_as):
+            msg = f"reranker {model!r}: expected a checkpoint that was trained to score pairs, found a {made_as[0]}"
+            raise UsageError(f"{msg}, whose scores would be drawn by chance; name a cross-encoder")
         if self._model.num_labels != 1:
             msg = f"reranker {model!r}: expected one output, the relevance; found {self._model.num_labels}"
             raise UsageError(msg)

@@ -53,6 +53,7 @@ class Answered(NamedTuple):
         key: A hash of the model's version and the unit: equal keys have equal answers.
         from_ledger: Whether the ledger had it.
         output_tokens: That were written for it.
+        settled: Whether nobody had to be asked, so that it is in no cache and no ledger.
     """
 
     content: Any
@@ -62,6 +63,7 @@ class Answered(NamedTuple):
     key: str
     from_ledger: bool = False
     output_tokens: int = 0
+    settled: bool = False
 
 
 class Found(NamedTuple):
@@ -72,9 +74,15 @@ class Found(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """The queue is full: ask again after so many seconds; None: the request is too large for it, whenever it comes."""
+    """
+    Attributes:
+        retry_after_s: The queue is full: ask again after so many seconds; None: the request is wrong, or too large for
+            the queue whenever it comes.
+        fault: What is wrong with the request; None: nothing.
+    """
 
     retry_after_s: float | None
+    fault: str | None = None
 
 
 class QueueFullError(LongformError):
@@ -126,6 +134,7 @@ def judge_answer(found: Found) -> dict[str, Any]:
     """What a judge answers to a request, by URL and by handle alike: `serve.schemas.JudgeAnswer` less its `id`."""
     about = found.about
     units = [answer for of in found.answers for answer in of]
+    asked = [answer for answer in units if not answer.settled]
     written = sum(answer.output_tokens for answer in units)
     tokens = usage(units)
     return {
@@ -135,8 +144,8 @@ def judge_answer(found: Found) -> dict[str, Any]:
         "score_kind": about.score_kind,
         "card": about.card,
         "card_reason": about.card_reason,
-        "from_cache": all(answer.from_cache for answer in units),
-        "from_ledger": all(answer.from_ledger for answer in units),
+        "from_cache": bool(asked) and all(answer.from_cache for answer in asked),
+        "from_ledger": bool(asked) and all(answer.from_ledger for answer in asked),
         "results": [{"verdicts": verdicts(of)} for of in found.answers],
         "usage": {
             **tokens,

@@ -34,6 +34,14 @@ class Reply(NamedTuple):
     retry_after_s: float | None = None
 
 
+class RefusedError(LongformError):
+    """A request that another try would not help; *status* as of HTTP: 400, 413 and 422 speak of what was sent."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 Send = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
 """A path and a JSON body -> the reply; never raises because of the other side."""
 
@@ -67,7 +75,8 @@ class ServedClient:
         The answer of `/v1/judge`: `results`, one an item in order, each with its `verdicts`; the judge's `card`.
 
         Raises:
-            LongformError: The request is wrong, or nobody answered it in time.
+            RefusedError: The request is wrong.
+            LongformError: Nobody answered it in time.
         """
         answer: dict[str, Any] = await self._asked("/v1/judge", {"judge": judge, "items": list(items)})
         return answer
@@ -77,7 +86,7 @@ class ServedClient:
         (index, score) of all *documents*, best first.
 
         Raises:
-            LongformError: As of `judge`.
+            RefusedError, LongformError: As of `judge`.
         """
         if not documents:
             return []
@@ -90,11 +99,11 @@ class ServedClient:
             if reply.status == 200:
                 return reply.body
             if reply.status not in _PASSING:
-                break
+                raise RefusedError(reply.status, f"{path} answered {reply.status}: {reply.body}")
             if attempt + 1 < self._attempts:
                 wait_s = reply.retry_after_s if reply.retry_after_s is not None else _FIRST_WAIT_S * 2**attempt
                 await self._sleep(min(wait_s, self._most_wait_s))
-        raise LongformError(f"{path} answered {reply.status} after {attempt + 1} attempts: {reply.body}")
+        raise LongformError(f"{path} answered {reply.status} after {self._attempts} attempts: {reply.body}")
 
 
 def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300.0) -> Send:
@@ -127,7 +136,7 @@ def over_handle(handle: Any) -> Send:
     The model named in a request is not read: a handle is of one model. Scores of a reranker are its own, a logit or a
     cosine, whatever the configuration says of its HTTP answers.
     """
-    from ray.exceptions import RayActorError
+    from ray.exceptions import RayActorError, RayTaskError
     from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 
     async def send(path: str, body: Mapping[str, Any]) -> Reply:
@@ -136,13 +145,21 @@ def over_handle(handle: Any) -> Send:
             found: Found | Refusal = await handle.options(session_id=shared_text(items)).ask.remote(items)
         except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
             return Reply(503, type(error).__name__)
+        except RayTaskError as error:
+            return Reply(500, f"the model failed on this request with {type(error.cause).__name__}; its log says how")
         if isinstance(found, Refusal):
-            if found.retry_after_s is None:
-                return Reply(413, "the request is more work than the model's queue may hold; split it")
-            return Reply(429, "the queue is full", found.retry_after_s)
+            return _refused(found)
         return Reply(200, judge_answer(found) if path == "/v1/judge" else _reranked(found))
 
     return send
+
+
+def _refused(found: Refusal) -> Reply:
+    if found.fault is not None:
+        return Reply(422, found.fault)
+    if found.retry_after_s is None:
+        return Reply(413, "the request is more work than the model's queue may hold; split it")
+    return Reply(429, "the queue is full", found.retry_after_s)
 
 
 def _reranked(found: Found) -> dict[str, Any]:

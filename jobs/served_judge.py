@@ -6,22 +6,28 @@ An example of a job that asks a served judge: does each document support its sen
 
 PAIRS is a file of JSON lines, or a folder of Parquet, with the columns `document` and `sentence`; FOLDER gets them as
 Parquet with `answer`, `probability` and `failure`. `--url` asks over HTTP, from anywhere; `--app` by the handle of the
-deployment, from the cluster that serves. A pair that could not be judged has no answer, and says why.
+deployment, from the cluster that serves, where the requests that are still to come are published, so that replicas
+start for them. A pair that could not be judged has no answer, and says why.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
-from collections.abc import Mapping, Sequence
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from actors.served_client import ServedClient, over_handle, over_http
+from actors.served_client import RefusedError, ServedClient, over_handle, over_http
 from actors.storage import Folder
 from jobs.cluster import add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
@@ -32,6 +38,12 @@ COLUMNS = ("document", "sentence")
 _PAIRS_A_REQUEST = 64
 _REQUESTS_IN_FLIGHT = 4  # of a worker
 _UNJUDGED_THRESHOLD = 0.02
+_OF_WHAT_WAS_SENT = (400, 413, 422)
+_TRIAL = ("A document is a text.", "It is a text.")
+_CPUS_OF_DATA = 1.0  # a task of Ray Data that reads or writes
+
+Sent = Callable[[], None]
+"""Called when a request has been sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,33 +58,54 @@ class Address:
     def client(self) -> ServedClient:
         """
         Raises:
-            UsageError: The variable with the token is unset.
+            UsageError: The variable with the token is unset, or this cluster serves no such judge.
         """
         if self.url is not None:
             return ServedClient(over_http(self.url, token=_token(self.token_env)))
         import ray.serve
+        from ray.serve.exceptions import RayServeException
 
-        return ServedClient(over_handle(ray.serve.get_deployment_handle(f"judges-{self.judge}", self.app)))
+        try:
+            handle = ray.serve.get_deployment_handle(f"judges-{self.judge}", self.app)
+        except (KeyError, RayServeException) as error:
+            where = f"expected a judge {self.judge!r} in the application {self.app!r} of this cluster"
+            raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
+        return ServedClient(over_handle(handle))
 
 
 class AskJudge:
-    """A worker: asks about a batch of pairs in one request."""
+    """
+    A worker: asks about a batch of pairs in one request.
 
-    def __init__(self, address: Address) -> None:
-        self._address = address
+    Args:
+        address: Of the judge.
+        sent: Is told of each batch; None: nobody is.
+    """
+
+    def __init__(self, address: Address, sent: Sent | None = None) -> None:
+        self._address, self._sent = address, sent
         self._client = address.client()
 
     async def __call__(self, batch: pa.Table) -> pa.Table:
         """The batch with the columns of verdicts; it never raises, since that would lose the rows beside it."""
-        pairs = list(zip(*(batch[name].to_pylist() for name in COLUMNS), strict=True))
-        try:
-            verdicts = await judged(self._client, self._address.judge, pairs)
-        except LongformError as error:
-            verdicts = [{"answer": None, "probability": None, "failure": str(error)}] * len(pairs)
+        if self._sent is not None:
+            self._sent()
+        verdicts = await self._verdicts(list(zip(*(batch[name].to_pylist() for name in COLUMNS), strict=True)))
         types = {"answer": pa.string(), "probability": pa.float64(), "failure": pa.string()}
         for name, kind in types.items():
             batch = batch.append_column(name, pa.array([verdict[name] for verdict in verdicts], kind))
         return batch
+
+    async def _verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
+        """Those of *pairs*; one that the server refuses costs no other its verdict."""
+        try:
+            return await judged(self._client, self._address.judge, pairs)
+        except LongformError as error:
+            of_a_pair = isinstance(error, RefusedError) and error.status in _OF_WHAT_WAS_SENT
+            if of_a_pair and len(pairs) > 1:
+                half = len(pairs) // 2
+                return [*await self._verdicts(pairs[:half]), *await self._verdicts(pairs[half:])]
+            return [{"answer": None, "probability": None, "failure": str(error)}] * len(pairs)
 
 
 async def judged(client: ServedClient, judge: str, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
@@ -110,30 +143,57 @@ def judge_pairs(
 
     Raises:
         UsageError: The pairs lack a column, or *out* is taken.
-        LongformError: The first pair could not be judged: a wrong address, name or token.
+        LongformError: A trial could not be judged: a wrong address, name or token, or a judge of another task.
     """
     import ray.data
     from ray.data import ActorPoolStrategy
 
     if Folder(out).exists():
         raise UsageError(f"{out}: expected a folder that is not there yet; name another")
+    asyncio.run(judged(address.client(), address.judge, [_TRIAL]))
+    _warn_of_a_full_cluster()
     read = ray.data.read_json if pairs.endswith((".json", ".jsonl")) else ray.data.read_parquet
     dataset = read(pairs)
     columns = dataset.columns() or []
     if missing := set(COLUMNS) - set(columns):
         raise UsageError(f"{pairs}: expected the columns {list(COLUMNS)}, found {columns}; {sorted(missing)} missing")
-    for first in dataset.take(1):
-        asyncio.run(judged(address.client(), address.judge, [(first["document"], first["sentence"])]))
     pool = ActorPoolStrategy(size=workers, max_concurrent_calls_per_actor=_REQUESTS_IN_FLIGHT)
-    dataset.repartition(target_num_rows_per_block=_PAIRS_A_REQUEST).map_batches(
-        ask,
-        fn_constructor_kwargs={"address": address},
-        batch_size=_PAIRS_A_REQUEST,
-        batch_format="pyarrow",
-        compute=pool,
-        num_cpus=0.1,  # it waits for answers
-    ).write_parquet(out)
+    with _published(address, dataset) as sent:
+        dataset.repartition(target_num_rows_per_block=_PAIRS_A_REQUEST).map_batches(
+            ask,
+            fn_constructor_kwargs={"address": address, "sent": sent},
+            batch_size=_PAIRS_A_REQUEST,
+            batch_format="pyarrow",
+            compute=pool,
+            num_cpus=0.1,  # it waits for answers
+        ).write_parquet(out)
     return _counts(out)
+
+
+@contextmanager
+def _published(address: Address, dataset: Any) -> Iterator[Sent | None]:
+    """The requests about *dataset* stand on the cluster's board; None: the judge is served elsewhere."""
+    if address.app is None:
+        yield None
+        return
+    from actors.backlog import RayBoard
+
+    board, deployment, job = RayBoard(), f"judges-{address.judge}", uuid.uuid4().hex
+    asyncio.run(board.publish(deployment, job, math.ceil(dataset.count() / _PAIRS_A_REQUEST)))
+    try:
+        yield partial(board.sent, deployment, job)
+    finally:
+        asyncio.run(board.publish(deployment, job, 0))
+
+
+def _warn_of_a_full_cluster() -> None:
+    """Ray Data says nothing while it waits for a CPU, and replicas may hold all of them."""
+    import ray
+
+    free, every = (cpus.get("CPU", 0.0) for cpus in (ray.available_resources(), ray.cluster_resources()))
+    if free < _CPUS_OF_DATA:
+        said = f"expected {_CPUS_OF_DATA:g} free CPU to read with, found {free:g} of {every:g}"
+        print(f"{said}; the job waits until one is free, or a node is added", file=sys.stderr)
 
 
 def _counts(out: str) -> dict[str, Any]:

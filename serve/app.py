@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from pydantic import Field, TypeAdapter, ValidationError, WithJsonSchema, create_model
+from pydantic import Field, WithJsonSchema, create_model
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from actors.served import About, Found, QueueFullError, UnavailableError, judge_answer, usage
@@ -27,7 +27,7 @@ from longform.strict import Strict
 from serve.access import OPEN_PATH, Access
 from serve.completions import add_completions
 from serve.engine import Backend
-from serve.errors import ApiError, add_error_answers, error_answer, field_faults
+from serve.errors import ApiError, add_error_answers, error_answer, read_items
 from serve.guard import Counts, Guard, metrics_text
 from serve.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind
 from serve.schemas import DEEPEST, EmbeddingRequest, ErrorAnswer, JudgeAnswer, RerankRequest, ScoreRequest
@@ -123,7 +123,7 @@ def _add_judges(app: FastAPI, judges: Mapping[str, ServedJudge], limits: Limits,
 
     async def judge(request: Any) -> Response:
         name, served = _chosen(judges, request.judge, "judge")
-        items = _items(name, served.item, request.items)
+        items = read_items(name, served.item, request.items)
         found = await _asked(name, served.backend, items, limits, counts)
         return JSONResponse({"id": _new_id("judge"), **judge_answer(found)})
 
@@ -198,7 +198,8 @@ def _chosen(named: Mapping[str, Any], name: str | None, kind: str) -> tuple[str,
     if name in named or (name is None and named):
         chosen = next(iter(named)) if name is None else name
         return chosen, named[chosen]
-    raise ApiError(404, f"no such {kind} model here; expected one of {list(named)}")
+    expected = f"expected one of {list(named)}" if named else "none is served"
+    raise ApiError(404, f"no such {kind} model here; {expected}")
 
 
 def _judge_request(judges: Mapping[str, ServedJudge]) -> type[Strict]:
@@ -207,16 +208,6 @@ def _judge_request(judges: Mapping[str, ServedJudge]) -> type[Strict]:
     schema = {"type": "array", "minItems": 1, "items": {"anyOf": list(schemas.values())}}
     items = Annotated[list[dict[str, Any]], Field(min_length=1), WithJsonSchema(schema)]
     return create_model("JudgeRequest", __base__=Strict, judge=(str | None, None), items=(items, ...))
-
-
-def _items(judge: str, item: type[Strict], given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The items as *judge* expects them."""
-    try:
-        read: list[Strict] = TypeAdapter(list[item]).validate_python(given)  # type: ignore[valid-type]
-    except ValidationError as error:
-        faults = field_faults([{**one, "loc": ("items", *one["loc"])} for one in error.errors(include_url=False)])
-        raise ApiError(422, f"{faults}; items of judge {judge!r} have {list(item.model_fields)}") from None
-    return [one.model_dump() for one in read]
 
 
 def _embedding_answer(request: EmbeddingRequest, found: Found) -> dict[str, Any]:

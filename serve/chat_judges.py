@@ -155,6 +155,7 @@ class CallsOfBatch(NamedTuple):
             output_tokens=sum((usage.output_tokens or 0) + (usage.reasoning_tokens or 0) for usage in used),
             from_ledger=bool(replies) and all(known),
             lasting=False,  # the ledger has the calls
+            settled=verdict["call_id"] is None,
         )
 
 

@@ -27,6 +27,7 @@ from serve.access import Access, read_tokens
 from serve.app import Backends, ServedJudge, make_app
 from serve.backlog import BACKLOG
 from serve.engine import Backend, Engine, Worker
+from serve.errors import ApiError, read_items
 from serve.judge_loading import item_type, load_judge
 from serve.recorded import InLedger
 from serve.routing import ROUTER
@@ -57,17 +58,24 @@ class Replica:
 
     def __init__(self, arguments: Mapping[str, Any], kind: str, name: str) -> None:
         self._deployment = f"{kind}-{name}"
-        self._engine = load_engine(parse_settings(arguments), kind, name)
+        self._name = name
+        settings = parse_settings(arguments)
+        self._item = item_type(name, settings.judges) if kind == "judges" else None
+        self._engine = load_engine(settings, kind, name)
         self._board: RayBoard | None = None
 
     async def ask(self, items: Sequence[Any]) -> Found | Refusal:
         """The answers; a refusal is an answer too, since an error would cross the wire as another type."""
         try:
-            return await self._engine.ask(items)
+            # who asks by a handle has not passed the ingress, which reads them, too
+            asked = items if self._item is None else read_items(self._name, self._item, items)
+            return await self._engine.ask(asked)
         except QueueFullError as error:
             return Refusal(error.retry_after_s)
         except TooLargeError:
             return Refusal(None)
+        except ApiError as error:
+            return Refusal(None, fault=error.message)
 
     async def about(self) -> About:
         return await self._engine.about()
@@ -146,6 +154,8 @@ class HandleBackend:
         with _as_ours(self._deployment):
             found: Found | Refusal = await self._handle.options(session_id=shared_text(items)).ask.remote(list(items))
         if isinstance(found, Refusal):
+            if found.fault is not None:
+                raise ApiError(422, found.fault)
             raise TooLargeError if found.retry_after_s is None else QueueFullError(found.retry_after_s)
         return found
 

@@ -27,6 +27,7 @@ class Work(NamedTuple):
         lasting: Whether another try would say the same; what would not, such as a service's failure, is not kept.
         from_ledger: Whether the ledger had it; of a mean of judges, all that its members asked a chat model.
         output_tokens: That it wrote.
+        settled: Whether nobody had to be asked, as about a sentence without text.
     """
 
     content: Any
@@ -35,6 +36,7 @@ class Work(NamedTuple):
     lasting: bool = True
     from_ledger: bool = False
     output_tokens: int = 0
+    settled: bool = False
 
 
 class Worker(Protocol):
@@ -171,6 +173,7 @@ def _answered(work: Work, key: str, *, known: bool) -> Answered:
         key=key,
         from_ledger=work.from_ledger,
         output_tokens=work.output_tokens,
+        settled=work.settled,
     )
 
 

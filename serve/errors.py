@@ -9,10 +9,12 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from actors.served import QueueFullError, TooLargeError, UnavailableError
+from longform.strict import Strict
 
 _LONGEST = 1000
 _UNAVAILABLE_S = 1
@@ -116,6 +118,21 @@ def field_faults(errors: Sequence[Mapping[str, Any]]) -> str:
     """Which fields are wrong, what was expected there and what came; no value of them."""
     told = [error for error in errors if not _follows(error, errors)]
     return "; ".join(f"{_place(error)}: {_fault(error)}" for error in told[:_MOST_FIELDS])
+
+
+def read_items(judge: str, item: type[Strict], given: Sequence[Any]) -> list[dict[str, Any]]:
+    """
+    The items as *judge* expects them, each of type *item*.
+
+    Raises:
+        ApiError: One is not of that type.
+    """
+    try:
+        read: list[Strict] = TypeAdapter(list[item]).validate_python(given)  # type: ignore[valid-type]
+    except ValidationError as error:
+        faults = field_faults([{**one, "loc": ("items", *one["loc"])} for one in error.errors(include_url=False)])
+        raise ApiError(422, f"{faults}; items of judge {judge!r} have {list(item.model_fields)}") from None
+    return [one.model_dump() for one in read]
 
 
 def _follows(error: Mapping[str, Any], errors: Sequence[Mapping[str, Any]]) -> bool:

@@ -70,6 +70,7 @@ class MeanWorker:
             lasting=all(work.lasting for work in every),
             from_ledger=bool(called) and all(work.from_ledger for work in called),
             output_tokens=sum(work.output_tokens for work in every),
+            settled=not called and any(work.settled for work in every),
         )
 
 

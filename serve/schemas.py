@@ -34,6 +34,11 @@ Document = Annotated[
 Texts = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
+def _content_form(value: Any) -> str | None:
+    """The same of what a message says."""
+    return "string" if isinstance(value, str) else "list" if isinstance(value, list | tuple) else None
+
+
 def _listed(value: Any) -> Any:
     """One is a list of one."""
     return [value] if isinstance(value, str) else value
@@ -112,7 +117,14 @@ class ChatMessage(Strict):
     """What one side said."""
 
     role: Literal["system", "user", "assistant"]
-    content: str | Annotated[tuple[TextPart, ...], Field(min_length=1)]
+    content: Annotated[
+        Annotated[str, Tag("string")] | Annotated[tuple[TextPart, ...], Field(min_length=1), Tag("list")],
+        Discriminator(
+            _content_form,
+            custom_error_type="content",
+            custom_error_message="expected a text, or a list of parts of type text",
+        ),
+    ]
 
     @property
     def text(self) -> str:
@@ -228,9 +240,9 @@ class JudgeAnswer(Strict):
         version: Changes with all that can change the judge's answers.
         score_kind: What `probability` is.
         card: What the judge is worth, in one line; null, and `card_reason` says why.
-        from_cache: Whether every verdict was given before.
-        from_ledger: Whether every verdict came from the ledger. A mean of judges did where all that its members asked a
-            chat model was there, and something was asked; what they compute themselves is computed again.
+        from_cache: Whether every verdict was given before, of those that somebody had to be asked about.
+        from_ledger: Whether every such verdict came from the ledger. A mean of judges did where all that its members
+            asked a chat model was there; what they compute themselves is computed again.
     """
 
     id: str

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 import yaml
+from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from longform.retriever_settings import EndpointReranker, Reranker
 from serve.judge_items import SupportItem
 from serve.schemas import RerankRequest
 from serve.settings import asks_a_chat, parse_settings
+from tests.serve.served import local_app
 
 PAGE = (Path(__file__).parents[1] / "docs" / "serving.md").read_text()
 
@@ -36,6 +38,14 @@ def test_curl_sends_what_the_application_takes() -> None:
     assert sent.keys() == {"/v1/judge", "/v1/rerank"}
     TypeAdapter(list[SupportItem]).validate_python(sent["/v1/judge"]["items"])
     assert len(RerankRequest.model_validate(sent["/v1/rerank"]).all_texts) == 2
+
+
+def test_paths_of_the_page_are_those_of_the_application() -> None:
+    app = local_app()
+    served = {(method, route.path) for route in app.routes if isinstance(route, APIRoute) for method in route.methods}
+    rows = re.findall(r"^\| `(GET|POST) (.*?) \|", PAGE, re.MULTILINE)
+    shown = {(method, path) for method, paths in rows for path in re.findall(r"/[\w./]+", paths)}
+    assert shown == served | {("GET", "/openapi.json")}
 
 
 def test_judges_of_the_page_can_be_served() -> None:

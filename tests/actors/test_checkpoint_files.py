@@ -42,6 +42,7 @@ def safetensors(n_bytes: int, *, stated: int | None = None) -> bytes:
         ("sub/model.safetensors", b"version https://git-lfs.github.com/spec/v1\noid x", "is a pointer of Git LFS"),
         ("config.json", b"{", "is no JSON"),
         ("config.json", b"[]", "is no JSON object, but of type list"),
+        ("sub/tokenizer.json", b"{]", "is no JSON"),
     ],
 )
 def test_files_that_are_not_whole_are_named_with_the_reason(
@@ -55,9 +56,14 @@ def test_files_that_are_not_whole_are_named_with_the_reason(
         check_whole(tmp_path, "mine")
 
 
-def test_whole_files_pass(tmp_path: Path) -> None:
+@pytest.mark.parametrize("vocabulary", ["vocab.txt", "sub/tokenizer.json", "spiece.model"])
+def test_whole_files_pass(vocabulary: str, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(safetensors(10))
+    with pytest.raises(UsageError, match=r"model 'mine': expected its tokenizer's .* found none of them"):
+        check_whole(tmp_path, "mine")
+    (tmp_path / vocabulary).write_text("{}")
     check_whole(tmp_path, "mine")
 
 
@@ -82,7 +88,7 @@ def test_folder_that_cannot_be_filled_is_not_there_afterwards(tmp_path: Path) ->
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     (tmp_path / "abc.left").mkdir()
     (tmp_path / "abcdef.other").mkdir()
-    appear(tmp_path / "abc", "mine", lambda unfinished: None)
+    appear(tmp_path / "abc", "mine", lambda unfinished: (unfinished / "vocab.txt").touch())
     assert {path.name for path in tmp_path.iterdir()} == {"abc", "abcdef.other", "locks"}
 
 
@@ -169,6 +175,7 @@ def test_of_two_processes_that_want_a_checkpoint_one_downloads_it(s3_url: str, t
     folder = Folder(f"{s3_url}/checker")
     folder.write_bytes("config.json", b"{}")
     folder.write_bytes("model.safetensors", safetensors(100_000))
+    folder.write_bytes("vocab.txt", b"a")
     spawning = multiprocessing.get_context("spawn")
     met, started = spawning.Barrier(N_PROCESSES), spawning.Barrier(N_PROCESSES)
     given = (folder.url, str(tmp_path / "cache"), met, started, str(tmp_path / "log"))
@@ -179,4 +186,4 @@ def test_of_two_processes_that_want_a_checkpoint_one_downloads_it(s3_url: str, t
         process.join()
 
     assert [process.exitcode for process in processes] == [0] * N_PROCESSES
-    assert sorted((tmp_path / "log").read_text().split()) == ["config.json", "model.safetensors"]
+    assert sorted((tmp_path / "log").read_text().split()) == ["config.json", "model.safetensors", "vocab.txt"]

@@ -14,6 +14,7 @@ pytest_plugins = ["tests.s3_server"]
 
 def test_a_folder_a_package_and_a_hub_name_are_as_they_were(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "vocab.txt").write_text("a")
     assert checkpoint_path(str(tmp_path)) == str(tmp_path)
     assert checkpoint_path(MINILM) == model_path(MINILM)
     assert checkpoint_path("somebody/some-checker") == "somebody/some-checker"
@@ -57,6 +58,7 @@ def test_a_checkpoint_on_s3_is_copied_once_for_each_content(s3_url: str, tmp_pat
         checkpoint_path(url, cache=cache)
     folder.write_bytes("config.json", b"{}")
     folder.write_bytes("sub/weights", b"one")
+    folder.write_bytes("vocab.txt", b"a")
     first, content = Path(checkpoint_path(url, cache=cache)), checkpoint_content(url)
     assert (first / "config.json").read_bytes() == b"{}"
     assert (first / "sub/weights").read_bytes() == b"one"

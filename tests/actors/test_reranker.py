@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from actors.encoder import MINILM
 from actors.reranker import CrossEncoderReranker, check
 from longform.errors import UsageError
 
@@ -23,6 +25,17 @@ def test_a_score_does_not_depend_on_the_texts_beside_it(reranker: CrossEncoderRe
     together = reranker.score("bank rate", TEXTS)
     assert together == pytest.approx([reranker.score("bank rate", [text])[0] for text in TEXTS], abs=1e-5)
     assert len(set(together)) == len(TEXTS)
+
+
+def test_a_model_that_scores_no_pairs_is_refused(tmp_path: Path, save_cross_encoder: Callable[..., str]) -> None:
+    """It would be loaded with scores drawn by chance: the packaged encoder, and one whose weights do not fit."""
+    with pytest.raises(UsageError, match="expected a checkpoint that was trained to score pairs, found a BertModel"):
+        CrossEncoderReranker(MINILM, threads=1)
+    folder = Path(save_cross_encoder(tmp_path / "other", n_labels=1))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 32}))
+    with pytest.raises(UsageError, match="its weights have other shapes"):
+        CrossEncoderReranker(str(folder), threads=1)
 
 
 def test_scores_are_rounded_logits(reranker: CrossEncoderReranker) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from actors.served import About, Answered, Found, Refusal, shared_text
-from actors.served_client import Reply, ServedClient, over_handle
+from actors.served_client import RefusedError, Reply, ServedClient, over_handle
 from longform.errors import LongformError
 
 
@@ -98,6 +98,28 @@ async def test_a_handle_answers_as_a_server_does() -> None:
     assert verdict == {"answer": "supported", "call_id": "key", "from_cache": True, "from_ledger": False}
     assert remote.session_id == shared_text(items)
     assert (judged["card"], remote.items, waits) == ("good", items, [4.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "said"),
+    [
+        pytest.param(Refusal(None), 413, "split it", id="too-large"),
+        pytest.param(Refusal(None, fault="items.0.document: is missing"), 422, "is missing", id="wrong"),
+    ],
+)
+async def test_a_wrong_request_by_a_handle_is_refused_as_by_a_url(outcome: Any, status: int, said: str) -> None:
+    with pytest.raises(RefusedError, match=said) as refused:
+        await ServedClient(over_handle(Remote(outcome))).judge("j", [{}])
+    assert refused.value.status == status
+
+
+async def test_a_model_that_fails_behind_a_handle_says_nothing_of_the_inside() -> None:
+    from ray.exceptions import RayTaskError
+
+    reply = await over_handle(Remote(RayTaskError("ask", "/secret/path", ValueError("/secret/path"))))(
+        "/v1/judge", {"items": [{}]}
+    )
+    assert (reply.status, "ValueError" in reply.body, "secret" in reply.body) == (500, True, False)
 
 
 async def test_a_handle_of_a_reranker_ranks_with_ties_by_index() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.served_judge import COLUMNS, Address, AskJudge, judge_pairs
+from jobs.served_judge import COLUMNS, Address, AskJudge, Sent, judge_pairs
 from longform.sentences import sentences
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, Pairs
@@ -112,8 +112,8 @@ def _timed(folder: str, *, in_process: bool) -> type[AskJudge]:
     """What asks, or holds the judge itself, with batches that note when they ran; made here, to travel by value."""
 
     class Timed(AskJudge):
-        def __init__(self, address: Address) -> None:
-            super().__init__(address)
+        def __init__(self, address: Address, sent: Sent | None = None) -> None:
+            super().__init__(address, sent)
             if in_process:
                 self._client: Any = _JudgeHere()
             self._clocks = Path(folder)

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from actors.call_context import CallContext
+from actors.served_client import RefusedError
 from actors.support_judges import make_support_judge
 from jobs.served_judge import Address, AskJudge, judged, main
 from longform.judge_settings import OfflineSupportJudge
@@ -67,7 +68,8 @@ class Echo:
         return {"results": [{"verdicts": [self._verdict(item, s) for s in item["sentences"]]} for item in items]}
 
     def _verdict(self, item: Mapping[str, Any], sentence: str) -> dict[str, Any]:
-        return {"answer": "supported" if item["document"][:3] == sentence[:3] else "unsupported"}
+        answer = "supported" if item["document"][:3] == sentence[:3] else "unsupported"
+        return {"answer": answer, "probability": None, "failure": None}
 
 
 async def test_batch_is_one_request_in_which_each_document_and_cell_stands_once() -> None:
@@ -91,6 +93,24 @@ async def test_batch_that_cannot_be_judged_keeps_its_rows_with_the_reason() -> N
     assert found["mine"].to_pylist() == [1, 2]
     assert found["answer"].to_pylist() == found["probability"].to_pylist() == [None, None]
     assert all("answered 404" in failure for failure in found["failure"].to_pylist())
+
+
+async def test_a_pair_that_the_server_refuses_costs_no_other_its_verdict() -> None:
+    class Picky(Echo):
+        async def judge(self, judge: str, items: list[Mapping[str, Any]]) -> dict[str, Any]:
+            if any(item["document"] is None for item in items):
+                raise RefusedError(422, "items.0.document: expected a text, found null")
+            return await super().judge(judge, items)
+
+    sent: list[None] = []
+    ask = AskJudge(Address(judge="j", url="http://nowhere"), lambda: sent.append(None))
+    ask._client = Picky()  # type: ignore[assignment]
+    documents = ["The a", None, "The b", "Not c", "Not d"]
+    found = await ask(pa.table({"document": documents, "sentence": ["The x"] * 5}))
+
+    assert found["answer"].to_pylist() == ["supported", None, "supported", "unsupported", "unsupported"]
+    assert [failure is None for failure in found["failure"].to_pylist()] == [True, False, True, True, True]
+    assert len(sent) == 1
 
 
 @pytest.mark.slow
@@ -153,4 +173,6 @@ def test_wrong_address_ends_the_job_before_any_row(
         assert main([pairs, "--judge", "other", "--url", url, "--out", str(tmp_path / "out")]) == 1
 
     assert "answered 404" in capsys.readouterr().err
+    assert main([pairs, "--judge", "other", "--app", "nowhere", "--out", str(tmp_path / "out")]) == 2
+    assert "expected a judge 'other' in the application 'nowhere'" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

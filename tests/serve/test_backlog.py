@@ -25,6 +25,12 @@ def test_the_board_adds_up_jobs_and_forgets_the_silent() -> None:
     assert (board.waiting("judges-a"), board.waiting("judges-b"), board.waiting("judges-c")) == (35, 7, 0)
     now[0] = 70.0
     assert board.waiting("judges-a") == 5
+    board.sent("judges-a", "second")
+    assert board.waiting("judges-a") == 4
+    for _ in range(5):
+        board.sent("judges-a", "second")
+    assert board.waiting("judges-a") == 0
+    board.publish("judges-a", "second", 5)
     board.publish("judges-a", "second", 0)
     assert board.waiting("judges-a") == 0
 

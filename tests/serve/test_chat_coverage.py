@@ -130,6 +130,14 @@ async def test_bullets_that_say_nothing_cover_nothing_and_no_call_is_made(tmp_pa
     assert Ledger.existing(str(tmp_path)).totals().calls == 0
 
 
+async def test_what_nobody_was_asked_about_does_not_count_as_missing_in_the_ledger(tmp_path: Path) -> None:
+    silent = {"bullets": [], "insights": INSIGHTS}
+    first, again = await judged(tmp_path, ITEM, silent), await judged(tmp_path, ITEM, silent)
+    assert [(of["from_cache"], of["from_ledger"]) for of in (first, again)] == [(False, False), (True, True)]
+    assert not any(verdict["from_ledger"] for verdict in again["results"][1]["verdicts"])
+    assert (await judged(tmp_path, silent))["from_ledger"] is False
+
+
 async def test_the_card_that_is_named_comes_with_each_answer(tmp_path: Path) -> None:
     value = {"value": 0.7, "low": 0.6, "high": 0.8}
     card = {

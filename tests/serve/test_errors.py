@@ -10,8 +10,9 @@ import pytest
 from actors.served import About, UnavailableError
 from serve import app as application
 from serve.app import Backends
+from serve.deployments import Replica
 from serve.engine import Engine
-from serve.judge_workers import CoverageItem
+from serve.judge_items import CoverageItem
 from serve.settings import Batching
 from tests.serve.served import CountingWorker, client, local_app
 
@@ -74,6 +75,12 @@ async def told(method: str, path: str, **sent: Any) -> tuple[int, str]:
             {"messages": [{"role": "user", "content": "a"}], "top_logprobs": "many"},
             "body.top_logprobs: expected a whole number, found a text",
             id="number",
+        ),
+        pytest.param(
+            "/v1/chat/completions",
+            {"messages": [{"role": "user", "content": 5}]},
+            "body.messages.0.content: expected a text, or a list of parts of type text",
+            id="content",
         ),
     ],
 )
@@ -163,3 +170,16 @@ def test_an_empty_list_of_word_weights_is_not_taken_for_none() -> None:
     assert CoverageItem.model_validate(item).haystack_insights is None
     with pytest.raises(ValueError, match="haystack_insights"):
         CoverageItem.model_validate(item | {"haystack_insights": []})
+
+
+async def test_who_asks_by_a_handle_is_told_what_is_wrong_too() -> None:
+    """Such a request has not passed the ingress."""
+    judges = {"length": {"make": "tests.serve.served:LengthJudge"}}
+    replica = Replica.func_or_class({"judges": judges}, "judges", "length")
+    refused = await replica.ask([{"text": None, "most_words": 3}])
+    assert (
+        refused.fault
+        == "items.0.text: expected a text, found null; items of judge 'length' have ['text', 'most_words']"
+    )
+    found = await replica.ask([ITEM])
+    assert found.answers[0][0].content[0]["answer"] == "short"
