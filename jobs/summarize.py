@@ -25,7 +25,7 @@ from longform.keys import content_key
 from longform.method_settings import PlainMethod
 from longform.model_settings import ChatSummarizer
 
-_OFFLINE_CONTEXTS_A_TASK = 32
+_OFFLINE_CONTEXTS_A_TASK = 8
 
 
 class Summarized(NamedTuple):
