@@ -7,7 +7,6 @@ import importlib
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from pydantic import Field
 from actors.call_context import CallContext
 from actors.offline_judge import PROMPT_VERSION
 from actors.served import About
+from actors.storage import Folder
 from actors.support_judges import code_version, make_support_judge
 from longform.errors import UsageError
 from longform.judge_cards import describe, shipped_card_line, shipped_support_line
@@ -282,11 +282,12 @@ def coverage_card(settings: ServedCoverage, prompt_version: str) -> str | None:
     return describe(card)
 
 
-def _read_card(path: str) -> Mapping[str, Any]:
+def _read_card(url: str) -> Mapping[str, Any]:
+    folder, slash, name = url.rpartition("/")
     try:
-        return dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        return dict(json.loads(Folder(folder or slash or ".").read_bytes(name)))
     except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"card {path!r}: expected a file that `longform calibrate` wrote: {error}") from error
+        raise UsageError(f"card {url!r}: expected a file that `longform calibrate` wrote: {error}") from error
 
 
 def card_fields(line: str | None) -> dict[str, Any]:
