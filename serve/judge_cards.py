@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from actors.storage import Folder
 from longform.errors import UsageError
 from longform.judge_cards import describe, shipped_card_line, shipped_support_line
 from longform.judge_settings import OfflineJudge
@@ -56,11 +56,12 @@ def coverage_card(settings: ServedCoverage, prompt_version: str) -> str | None:
     return describe(card)
 
 
-def _read_card(path: str) -> Mapping[str, Any]:
+def _read_card(url: str) -> Mapping[str, Any]:
+    folder, slash, name = url.rpartition("/")
     try:
-        return dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        return dict(json.loads(Folder(folder or slash or ".").read_bytes(name)))
     except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"card {path!r}: expected a file that `longform calibrate` wrote: {error}") from error
+        raise UsageError(f"card {url!r}: expected a file that `longform calibrate` wrote: {error}") from error
 
 
 def card_fields(line: str | None) -> dict[str, Any]:

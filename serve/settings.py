@@ -79,7 +79,7 @@ class ServedCoverage(Strict):
 
     task: Literal["coverage"]
     judge: Annotated[OfflineJudge | FreeChatJudge | MeanJudge, Field(discriminator="kind")]
-    card: str | None = None  # the file that `longform calibrate --out` wrote; null: the one that ships, if any
+    card: str | None = None  # what `longform calibrate --out` wrote, a path or s3://; null: the one that ships, if any
     batching: Batching = Batching()
 
 

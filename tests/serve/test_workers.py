@@ -100,6 +100,11 @@ def test_another_judges_card_is_refused(tmp_path: Path) -> None:
     card.write_text(json.dumps({"kind": "support", "version": "another"}))
     with pytest.raises(UsageError, match="found another's"):
         loaded("judges", {"task": "support", "judge": {"kind": "offline"}, "card": str(card)})
+    card.write_text("[1]")
+    with pytest.raises(UsageError, match="expected a file that `longform calibrate` wrote"):
+        loaded("judges", {"task": "support", "judge": {"kind": "offline"}, "card": str(card)})
+    with pytest.raises(UsageError, match=r"gone\.json.*expected a file that `longform calibrate` wrote"):
+        loaded("judges", {"task": "support", "judge": {"kind": "offline"}, "card": str(tmp_path / "gone.json")})
 
 
 def test_coverage_links_the_bullet_that_says_it() -> None:
