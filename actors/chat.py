@@ -22,6 +22,7 @@ from actors.ledger_keeper import open_keeper
 from actors.openai_chat import OpenAIChat, api_key
 from actors.price_list import PriceList
 from actors.scripted_chat import SCRIPTS, ScriptedChat
+from actors.serve_handle import SCHEME
 from actors.storage import Folder
 from longform import prompts
 from longform.chat import Capabilities, ChatRequest, Message, capabilities, refusal_reason
@@ -130,8 +131,10 @@ def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
     if settings.script is not None:
         msg = f"`script: {settings.script}` is for `provider: scripted`; model {settings.model!r} has another provider"
         raise UsageError(msg)
-    if settings.base_url is not None and urlsplit(settings.base_url).scheme not in ("http", "https"):
-        msg = f"base_url of model {settings.model!r}: expected http:// or https://, found {settings.base_url!r}"
+    schemes = ("http", "https", SCHEME) if settings.provider == "openai" else ("http", "https")
+    if settings.base_url is not None and urlsplit(settings.base_url).scheme not in schemes:
+        expected = " or ".join(f"{scheme}://" for scheme in schemes)
+        msg = f"base_url of model {settings.model!r}: expected {expected}, found {settings.base_url!r}"
         raise UsageError(msg)
     if settings.provider == "openai" and with_key:
         api_key(settings)

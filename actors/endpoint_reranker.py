@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from actors.reranker import CrossEncoderReranker, Reranked
+from actors.serve_handle import is_of_cluster, over_application
 from actors.served_client import Reply, Send, ServedClient, over_http
 from longform.errors import LongformError, UsageError
 from longform.retriever_settings import EndpointReranker as Settings
@@ -46,13 +47,12 @@ class EndpointReranker:
         sleep: Waits.
 
     Raises:
-        UsageError: The variable with the token is unset.
+        UsageError: The variable with the token is unset, or this cluster has no such application.
     """
 
     def __init__(self, settings: Settings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._settings = settings
-        send = _to_one_url(over_http(settings.url, token=token_of(settings), timeout_s=settings.timeout_s))
-        self._client = ServedClient(send, attempts=settings.attempts, sleep=sleep)
+        self._client = ServedClient(_to_one_url(_sends(settings)), attempts=settings.attempts, sleep=sleep)
         self._free: asyncio.Semaphore | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -88,6 +88,12 @@ class EndpointReranker:
         if self._free is None or self._loop is not loop:
             self._free, self._loop = asyncio.Semaphore(self._settings.in_flight), loop
         return self._free
+
+
+def _sends(settings: Settings) -> Send:
+    if is_of_cluster(settings.url):
+        return over_application(settings.url, timeout_s=settings.timeout_s)
+    return over_http(settings.url, token=token_of(settings), timeout_s=settings.timeout_s)
 
 
 def check_order(found: Sequence[tuple[Any, Any]], n_documents: int, where: str) -> None:

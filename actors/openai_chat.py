@@ -1,4 +1,4 @@
-"""A chat model behind an OpenAI-compatible server: the provider's own, or any `base_url`."""
+"""A chat model behind an OpenAI-compatible server: the provider's own, any `base_url`, or one of this cluster."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from time import monotonic, time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from actors.serve_handle import handle_client, is_of_cluster
 from longform.chat import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
 from longform.errors import UsageError
@@ -94,7 +95,9 @@ def _client(base_url: str, key: str) -> AsyncOpenAI:
         max_retries=0,
         timeout=None,  # the deadline of an attempt is the only limit
         # aiohttp reads 0 as no limit, and None as its own 100, which calls would queue for unseen.
-        http_client=DefaultAioHttpClient(limits=httpx.Limits(max_connections=0)),
+        http_client=handle_client(base_url)
+        if is_of_cluster(base_url)
+        else DefaultAioHttpClient(limits=httpx.Limits(max_connections=0)),
     )
 
 
@@ -105,15 +108,15 @@ def servers(settings: ChatSettings) -> tuple[str, ...]:
 
 def api_key(settings: ChatSettings) -> str:
     """
-    The key from the environment; a server on this machine may do without.
+    The key from the environment; a server on this machine or in this cluster may do without.
 
     Raises:
-        UsageError: The variable is not set or empty, and a server is not on a loopback address.
+        UsageError: The variable is not set or empty, and a server is neither on a loopback address nor of the cluster.
     """
     key = os.environ.get(settings.api_key_env)
     if key:
         return key
-    if all(map(_is_loopback, servers(settings))):
+    if all(is_of_cluster(url) or _is_loopback(url) for url in servers(settings)):
         return "none"  # the client insists on a value
     msg = f"model {settings.model!r} needs a key: set the environment variable {settings.api_key_env}"
     raise UsageError(msg)

@@ -122,7 +122,7 @@ def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300
                 if response.status == 200:
                     return Reply(200, await response.json())
                 text = (await response.text())[:1000]
-                return Reply(response.status, text, _seconds(response.headers.get("Retry-After")))
+                return Reply(response.status, text, seconds_stated(response.headers.get("Retry-After")))
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             return Reply(503, f"{type(error).__name__}: {error}")
 
@@ -167,6 +167,6 @@ def _reranked(found: Found) -> dict[str, Any]:
     return {"results": [{"index": place, "relevance_score": scores[place]} for place in ranked(scores)]}
 
 
-def _seconds(stated: str | None) -> float | None:
+def seconds_stated(stated: str | None) -> float | None:
     """A `Retry-After` in seconds; one that is a date is not read."""
     return float(stated) if stated and stated.strip().isdigit() else None

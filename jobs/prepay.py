@@ -19,9 +19,11 @@ from actors.chat_summarizer import ChatSummarizer
 from actors.chat_support_judge import ChatSupportJudge as Judge
 from actors.ledger import Ledger
 from actors.ledger_keeper import open_keeper
+from actors.openai_chat import servers
 from actors.prepayment import Prepayment, Walk
 from actors.price_list import PriceList
 from actors.provider_batch import ProviderBatches
+from actors.serve_handle import is_of_cluster
 from actors.storage import Folder
 from jobs.call_count import Unasked
 from jobs.check import CheckReader, support_groups
@@ -95,8 +97,10 @@ def check_batches(models: Iterable[ChatSettings]) -> None:
         UsageError: One has not.
     """
     for settings in models:
-        if settings.batch and (settings.provider != "openai" or settings.replicas):
-            has = "replicas" if settings.provider == "openai" else f"provider {settings.provider!r}"
+        of_cluster = any(map(is_of_cluster, servers(settings)))
+        if settings.batch and (settings.provider != "openai" or settings.replicas or of_cluster):
+            openai = "an application of this cluster" if of_cluster else "replicas"
+            has = openai if settings.provider == "openai" else f"provider {settings.provider!r}"
             raise UsageError(
                 f"model {settings.model!r}: `batch: true` needs provider 'openai' and one server, found {has}; "
                 "leave `batch` out"

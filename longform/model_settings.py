@@ -18,7 +18,7 @@ class ChatSettings(Strict):
 
     provider: Literal["openai", "litellm", "llama_cpp", "scripted"] = "openai"
     model: str  # llama_cpp: the path of a GGUF file
-    base_url: str | None = None  # null: the provider's own
+    base_url: str | None = None  # null: the provider's own; serve://APPLICATION/v1: one that this cluster serves
     replicas: tuple[str, ...] = ()  # base URLs of equal servers of the model; calls that share a text go to one
     api_key_env: str = "OPENAI_API_KEY"  # the name of the variable; the key itself is never in a file
     context_window: int | None = Field(None, gt=0)  # tokens; overrides the capability table

@@ -137,7 +137,8 @@ class EndpointReranker(Strict):
     """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
 
     kind: Literal["endpoint"]
-    url: str = Field(pattern=r"^https?://[^@\s?]+$")  # of the endpoint: http://HOST:8000/v1/rerank
+    # of the endpoint: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank of the cluster that runs the job
+    url: str = Field(pattern=r"^(https?|serve)://[^@\s?]+$")
     model: str  # as the server calls it; say a version where there is one: another's answers are another order
     depth: int = Field(20, gt=0)  # as above
     api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent

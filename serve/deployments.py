@@ -22,12 +22,14 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from ray.serve.handle import DeploymentHandle
 
 from actors.backlog import RayBoard
+from actors.serve_handle import HandleAnswer
 from actors.served import About, Found, QueueFullError, Refusal, TooLargeError, UnavailableError, shared_text
 from serve.access import Access, read_tokens
 from serve.app import Backends, ServedJudge, make_app
 from serve.backlog import BACKLOG
 from serve.engine import Backend, Engine, Worker
 from serve.errors import ApiError, read_items
+from serve.guard import post_by_handle
 from serve.judge_loading import item_type, load_judge
 from serve.recorded import InLedger
 from serve.routing import ROUTER
@@ -126,7 +128,12 @@ class Ingress:
             kind: {name: HandleBackend(f"{kind}-{name}", handle) for name, handle in self._handles[kind].items()}
             for kind in KINDS
         }
-        return make_app(backends(self._settings, found), access)
+        self._app = make_app(backends(self._settings, found), access)
+        return self._app
+
+    async def post(self, path: str, body: bytes) -> HandleAnswer:
+        """The answer to a caller of this cluster, as over HTTP; `serve://APPLICATION/PATH` asks here."""
+        return await post_by_handle(self._app, path, body)
 
 
 class HandleBackend:

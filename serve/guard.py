@@ -6,11 +6,18 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
+import httpx
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from actors.serve_handle import HandleAnswer
 from actors.served import Answered
 from serve.access import OPEN_PATH, Access
 from serve.errors import error_answer
+
+BY_HANDLE = "longform.by_handle"
+"""Stands in the scope of a request that did not come over HTTP; no header can put it there."""
+
+_CLUSTER = "(cluster)"
 
 
 class Counts:
@@ -59,8 +66,7 @@ class Guard:
         if scope["method"] == "HEAD":  # as GET: the server leaves the body out
             scope = {**scope, "method": "GET"}
         path = scope["path"] if scope["path"] in self._paths else "other"
-        authorization = dict(scope["headers"]).get(b"authorization")
-        caller = self._access.tokens.holder(authorization) if self._access.tokens else None
+        caller = self._caller(scope)
         status = 500
 
         async def watched(message: Message) -> None:
@@ -77,6 +83,13 @@ class Guard:
             self._counts.in_flight -= 1
             self._counts.requests[path, status, caller or ""] += 1
             self._counts.seconds[path] += time.perf_counter() - started
+
+    def _caller(self, scope: Scope) -> str | None:
+        """Whose token it has; who asks by a handle needs none; None: nobody's."""
+        if BY_HANDLE in scope:
+            return _CLUSTER
+        authorization = dict(scope["headers"]).get(b"authorization")
+        return self._access.tokens.holder(authorization) if self._access.tokens else None
 
     async def _admit(self, caller: str | None, scope: Scope, receive: Receive, send: Send) -> None:
         """The application's answer, or a refusal."""
@@ -104,6 +117,18 @@ class Guard:
                 return None
             if not message.get("more_body"):
                 return bytes(body)
+
+
+async def post_by_handle(app: ASGIApp, path: str, body: bytes) -> HandleAnswer:
+    """What *app* answers to a POST that came by a handle."""
+
+    async def by_handle(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, BY_HANDLE: True}, receive, send)
+
+    transport = httpx.ASGITransport(by_handle, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://cluster", timeout=None) as client:  # noqa: S113
+        answer = await client.post(path, content=body, headers={"Content-Type": "application/json"})
+    return HandleAnswer(answer.status_code, dict(answer.headers), answer.content)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -102,4 +102,4 @@ def test_lengths_that_are_made_already_are_left_out(folder: Folder) -> None:
 def test_the_offline_summarizer_takes_many_contexts_a_task(folder: Folder) -> None:
     queries = tuple(f"q{number}" for number in range(9))
     found = tasks(folder, experiment(summarizer="offline"), queries=queries)
-    assert [len(task.work_ids) for task in found] == [32, 4]
+    assert [len(task.work_ids) for task in found] == [8, 8, 8, 8, 4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,7 @@ from longform.errors import UsageError
 from serve.access import Access, Tokens, is_loopback, read_tokens
 from serve.app import make_app
 from serve.errors import error_answer
+from serve.guard import BY_HANDLE, post_by_handle
 from serve.settings import AccessSettings, Limits
 from tests.serve.served import client, local_app, small_backends
 
@@ -70,6 +72,17 @@ async def test_each_holder_is_let_in_and_counted_by_name() -> None:
         metrics = (await bob.get("/metrics")).text
     assert 'path="/v1/models",status="200",caller="alice"' in metrics
     assert ALICE not in metrics
+
+
+async def test_who_has_the_handle_needs_no_token_and_no_header_says_so() -> None:
+    app = make_app(small_backends(), open_access())
+    body = json.dumps({"query": "a bank", "documents": ["a fox", "the bank"]}).encode()
+    found = await post_by_handle(app, "/v1/rerank", body)
+    wrong = await post_by_handle(app, "/v1/rerank", b"{}")
+    async with client(app, **{BY_HANDLE: "true"}) as asked:
+        from_outside = await asked.post("/v1/rerank", content=body)
+    assert (found.status, wrong.status, from_outside.status_code) == (200, 422, 401)
+    assert len(json.loads(found.body)["results"]) == 2
 
 
 async def test_loopback_wants_none_unless_told() -> None:

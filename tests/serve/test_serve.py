@@ -11,14 +11,20 @@ import pytest
 import yaml
 
 from actors.encoder import MINILM
+from actors.endpoint_reranker import EndpointReranker
+from actors.openai_chat import OpenAIChat
 from actors.served_client import ServedClient, over_handle, over_http
+from longform.chat import ChatRequest, Message
+from longform.errors import UsageError
+from longform.model_settings import ChatSettings
+from longform.retriever_settings import EndpointReranker as RerankerSettings
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
 
 @pytest.fixture(scope="module")
-def served(ray_session: None, unused_tcp_port_factory: Callable[[], int]) -> Iterator[str]:
-    """The URL of serve/config.yaml's application; what is started here is stopped."""
+def served(ray_session: None, unused_tcp_port_factory: Callable[[], int], small_model: str) -> Iterator[str]:
+    """The URL of serve/config.yaml's application with a chat model beside it; what is started here is stopped."""
     from ray import serve
 
     from serve.deployments import build
@@ -26,6 +32,7 @@ def served(ray_session: None, unused_tcp_port_factory: Callable[[], int]) -> Ite
     port = unused_tcp_port_factory()
     serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
     (application,) = yaml.safe_load(Path("serve/config.yaml").read_text())["applications"]
+    application["args"]["chats"] = {"smollm2": {"model": small_model}}
     try:
         serve.run(build(application["args"]), name=application["name"], route_prefix="/")
     except RuntimeError as error:
@@ -68,6 +75,32 @@ async def test_clients_ask_by_url_and_by_handle_alike(served: str) -> None:
     assert found[0] == found[1]
     assert found[0][0][0] == "supported"
     assert by_handle["card"] == by_url["card"]
+
+
+SAY_YES = ChatRequest(messages=(Message("user", "Say yes."),), max_tokens=4, temperature=0.0)
+
+
+async def test_a_stage_may_name_the_application_in_place_of_a_url(served: str) -> None:
+    texts = ["a fox", "the bank of the river", "a bank"]
+    orders, replies = [], []
+    for place in (served, "serve://longform"):
+        reranker = RerankerSettings(kind="endpoint", url=f"{place}/v1/rerank", model="minilm-cosine")
+        orders.append(await EndpointReranker(reranker).rerank("a bank", texts))
+        chat = OpenAIChat(ChatSettings(model="smollm2", base_url=f"{place}/v1"))
+        replies.append(await chat.complete(SAY_YES))
+        await chat.close()
+    assert orders[0] == orders[1]
+    assert orders[1][0].place == 2
+    assert replies[0].text == replies[1].text != ""
+    assert replies[1].usage == replies[0].usage
+
+
+async def test_an_application_that_is_not_there_is_named(served: str) -> None:
+    chat = OpenAIChat(ChatSettings(model="m", base_url="serve://other/v1"))
+    with pytest.raises(UsageError, match="expected an application 'other' of Ray Serve"):
+        EndpointReranker(RerankerSettings(kind="endpoint", url="serve://other/v1/rerank", model="m"))
+    with pytest.raises(UsageError, match="expected an application 'other' of Ray Serve"):
+        await chat.complete(SAY_YES)
 
 
 def test_a_checkpoint_that_is_not_there_fails_with_the_reason(served: str) -> None:

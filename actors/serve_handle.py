@@ -1,0 +1,120 @@
+"""
+An application of Ray Serve in this cluster, asked by its handle: `serve://APPLICATION/PATH` in place of a URL.
+
+What is asked and answered is that of HTTP. No port is opened for it, and no token is wanted: who is in the cluster runs
+code there anyway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from actors.served_client import Reply, Send, seconds_stated
+from longform.errors import UsageError
+
+if TYPE_CHECKING:
+    import httpx
+
+SCHEME = "serve"
+
+
+class HandleAnswer(NamedTuple):
+    """
+    Attributes:
+        status: As of HTTP.
+        headers: With names in small letters.
+        body: JSON, mostly.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def is_of_cluster(url: str) -> bool:
+    return urlsplit(url).scheme == SCHEME
+
+
+class Application:
+    """
+    The application that a `serve://` URL names.
+
+    Raises:
+        UsageError: This cluster serves none of that name.
+    """
+
+    def __init__(self, url: str) -> None:
+        import ray.serve
+        from ray.serve.exceptions import RayServeException
+
+        name = urlsplit(url).netloc
+        try:
+            self._handle = ray.serve.get_app_handle(name)
+        except RayServeException as error:
+            where = f"{url}: expected an application {name!r} of Ray Serve in this cluster"
+            raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
+
+    async def post(self, path: str, body: bytes) -> HandleAnswer:
+        """
+        The application's answer.
+
+        Raises:
+            ConnectionError: It is not there now, or has no place.
+        """
+        from ray.exceptions import RayActorError
+        from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
+
+        try:
+            answer: HandleAnswer = await self._handle.post.remote(path, body)
+        except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
+            raise ConnectionError(type(error).__name__) from error
+        return answer
+
+
+def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
+    """
+    Sends as `over_http` does.
+
+    Raises:
+        UsageError: As of `Application`.
+    """
+    application, base = Application(url), urlsplit(url).path.rstrip("/")
+
+    async def send(path: str, body: Mapping[str, Any]) -> Reply:
+        try:
+            async with asyncio.timeout(timeout_s):
+                answer = await application.post(f"{base}{path}", json.dumps(dict(body)).encode())
+        except (ConnectionError, TimeoutError) as error:
+            return Reply(503, f"{type(error).__name__}: {error}")
+        if answer.status == 200:
+            return Reply(200, json.loads(answer.body))
+        text = answer.body.decode(errors="replace")[:1000]
+        return Reply(answer.status, text, seconds_stated(answer.headers.get("retry-after")))
+
+    return send
+
+
+def handle_client(url: str) -> httpx.AsyncClient:
+    """
+    A client of httpx whose requests go to the application of *url*, whatever their host.
+
+    Raises:
+        UsageError: As of `Application`.
+    """
+    import httpx
+
+    application = Application(url)
+
+    class Transport(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            try:
+                answer = await application.post(request.url.path, await request.aread())
+            except ConnectionError as error:
+                raise httpx.ConnectError(str(error), request=request) from error
+            return httpx.Response(answer.status, headers=dict(answer.headers), content=answer.body)
+
+    return httpx.AsyncClient(transport=Transport(), timeout=None)  # noqa: S113  # the deadline is the caller's
