@@ -62,6 +62,25 @@ def listed(url: str) -> dict[str, Stated]:
     return found
 
 
+def stated_of(url: str) -> Stated:
+    """
+    What S3 states of one file.
+
+    Raises:
+        UsageError: It is not there, or cannot be asked for.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    bucket, _, key = url.removeprefix(S3).partition("/")
+    try:
+        found = _client().list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1).get("Contents", [])
+    except (BotoCoreError, ClientError, ValueError) as error:
+        raise UsageError(f"model: {storage_message(url, 'be listed', error)}") from error
+    if not found or found[0]["Key"] != key:
+        raise UsageError(f"model {url!r}: expected a file there, found none")
+    return Stated(found[0]["Size"], found[0]["ETag"].strip('"'))
+
+
 def copy(url: str, content: Mapping[str, Stated], target: Path) -> None:
     """
     Copy the files and hold each against what S3 states.
@@ -144,12 +163,20 @@ def _client() -> Any:
 # ---------------------------------------------------------------- whole or not at all
 
 
-def appear(folder: Path, model: str, fill: Callable[[Path], None]) -> None:
+def appear(
+    folder: Path, model: str, fill: Callable[[Path], None], *, check: Callable[[Path, str], None] | None = None
+) -> None:
     """
     *folder*, filled under another name, then renamed; processes of this machine that want it wait for the first.
 
+    Args:
+        folder: To be there.
+        model: For messages.
+        fill: Puts the files into a folder.
+        check: Looks at them before the folder has its name; None: `check_whole`.
+
     Raises:
-        UsageError: It cannot be filled.
+        UsageError: It cannot be filled, or *check* does not pass.
     """
     with _alone(folder):
         if folder.is_dir():
@@ -159,7 +186,7 @@ def appear(folder: Path, model: str, fill: Callable[[Path], None]) -> None:
         unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
         try:
             fill(unfinished)
-            check_whole(unfinished, model)
+            (check or check_whole)(unfinished, model)
             unfinished.rename(folder)
         except OSError as error:
             raise UsageError(f"model {model!r}: cannot be copied to {folder}: {error}") from error

@@ -1,4 +1,4 @@
-"""A chat model in a local GGUF file, run by llama.cpp in this process."""
+"""A chat model in a GGUF file, run by llama.cpp in this process."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from actors.gguf import gguf_path
 from longform.chat import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
 from longform.errors import UsageError
@@ -28,7 +29,8 @@ class LlamaChat:
     and name it as `base_url`. A call that outlasts its deadline computes on to its end, and the next one waits for it.
 
     Args:
-        settings: `model` is the path of the file; without a `context_window` it is the one the model was trained with.
+        settings: `model` is the path or `s3://` URL of the file; without a `context_window` it is the one the model
+            was trained with.
 
     Raises:
         UsageError: The package is not installed, or the file is missing or no model that llama.cpp can load.
@@ -108,11 +110,8 @@ def _load(settings: ChatSettings) -> Any:
     except ImportError as error:
         msg = f"a local model needs the package {PACKAGE}, which is not installed: pip install {PACKAGE}"
         raise UsageError(msg) from error
-    if not Path(settings.model).is_file():
-        msg = f"model {settings.model!r}: expected the path of a GGUF file, found no file there"
-        raise UsageError(msg)
     params = xllamacpp.CommonParams()
-    params.model.path = settings.model
+    params.model.path = gguf_path(settings.model)
     params.model_alias = {Path(settings.model).name}  # what a reply names as its model; not where it lies
     params.n_ctx = settings.context_window or 0
     params.n_parallel = 1

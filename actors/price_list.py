@@ -25,7 +25,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError
 
-from actors.storage import Folder
+from actors.storage import file_place
 from longform.errors import UsageError
 from longform.model_settings import ChatSettings
 from longform.prices import FREE, Price
@@ -113,9 +113,9 @@ class PriceList:
 
 
 def _read_file(url: str) -> _File:
-    folder, _, name = url.rpartition("/")
+    folder, name = file_place(url)
     try:
-        content = yaml.safe_load(Folder(folder or ".").read_bytes(name))
+        content = yaml.safe_load(folder.read_bytes(name))
     except (OSError, yaml.YAMLError) as error:
         raise UsageError(f"{url}: expected a price list in YAML: {error}") from error
     try:

@@ -63,14 +63,14 @@ class Application:
         The application's answer.
 
         Raises:
-            ConnectionError: It is not there now, or has no place.
+            ConnectionError: It is not there now, has no place, or failed.
         """
-        from ray.exceptions import RayActorError
+        from ray.exceptions import RayError
         from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 
         try:
             answer: HandleAnswer = await self._handle.post.remote(path, body)
-        except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
+        except (RayError, BackPressureError, DeploymentUnavailableError) as error:
             raise ConnectionError(type(error).__name__) from error
         return answer
 

@@ -266,6 +266,12 @@ class Folder:
         return sorted(name for name in names if name.endswith(".json"))
 
 
+def file_place(url: str) -> tuple[Folder, str]:
+    """The folder of a file, and its name there, from its path or `s3://` URL."""
+    folder, slash, name = url.rpartition("/")
+    return Folder(folder or slash or "."), name
+
+
 def _whole(content: pa.Table, table: str, columns: list[str] | None) -> pa.Table:
     """*content* with the columns that a part written before they were thought of lacks, all null."""
     for name in columns or SCHEMAS[table].names:

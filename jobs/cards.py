@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from actors.chat import REPAIR_PROMPT, load_prompt
+from actors.storage import file_place
 from actors.support_judges import code_version
 from jobs.calling import support_identity
 from longform.configuration import Experiment
@@ -119,8 +119,9 @@ def _named_card(experiment: Experiment, name: str) -> str:
 
 
 def _read_card(path: str) -> Mapping[str, Any]:
+    folder, name = file_place(path)
     try:
-        card = dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        card = dict(folder.read_json(name))
         describe(card)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path}: expected a judge card as `longform calibrate --out` writes it: {error!r}") from error
@@ -128,10 +129,11 @@ def _read_card(path: str) -> Mapping[str, Any]:
 
 
 def write_card(card: dict[str, Any], *, note: str | None, out: str | None) -> None:
-    """Add the *note*, and write the card to the file *out* where one is named."""
+    """Add the *note*, and write the card to the file *out*, a path or `s3://` URL, where one is named."""
     card["note"] = note
     if out:
-        Path(out).write_bytes(card_bytes(card))
+        folder, name = file_place(out)
+        folder.write_bytes(name, card_bytes(card))
 
 
 def card_bytes(card: Mapping[str, Any]) -> bytes:

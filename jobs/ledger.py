@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from actors.ledger import Ledger
 from actors.ledger_totals import By, Totals
-from actors.storage import Folder
+from actors.storage import file_place
 from jobs.calling import LEDGER_VARIABLE
 from jobs.commands import Outcome, run_verb, verb_parser
 from longform.errors import UsageError
@@ -50,12 +50,12 @@ def ledger_report(ledger: Ledger, *, by: By | None, job: str | None) -> Outcome:
 
 def write_calls(ledger: Ledger, target: str) -> int:
     """Write the table `calls` to one Parquet file, a batch at a time; the rows written."""
-    folder, _, name = target.rpartition("/")
+    folder, name = file_place(target)
     with tempfile.TemporaryDirectory() as scratch:
         whole = Path(scratch) / "calls.parquet"
         with pq.ParquetWriter(whole, CALLS, compression="zstd") as writer:
             n_rows = sum(_written(writer, batch) for batch in ledger.batches())
-        Folder(folder or ("/" if target.startswith("/") else ".")).upload(whole, name)
+        folder.upload(whole, name)
     return n_rows
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from actors.chat import check_chat, load_prompt
+from actors.storage import file_place
 from jobs.configs import read_yaml, validated
 from longform.errors import UsageError
 from longform.synthesis.checks import RULES
@@ -32,7 +32,7 @@ def read_config(name: str, changes: Sequence[str] = ()) -> ModelSynthesis:
 
 def _seeded(topic: NewsTopic) -> NewsTopic:
     try:
-        read = [Path(path).read_text(encoding="utf-8") for path in topic.seed_files]
+        read = [folder.read_bytes(name).decode() for folder, name in map(file_place, topic.seed_files)]
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"topic {topic.title!r}: a seed file cannot be read: {error}") from error
     return topic.model_copy(update={"seed_articles": (*topic.seed_articles, *read), "seed_files": ()})

@@ -17,7 +17,7 @@ class ChatSettings(Strict):
     """
 
     provider: Literal["openai", "litellm", "llama_cpp", "scripted"] = "openai"
-    model: str  # llama_cpp: the path of a GGUF file
+    model: str  # llama_cpp: the path or s3:// URL of a GGUF file
     base_url: str | None = None  # null: the provider's own; serve://APPLICATION/v1: one that this cluster serves
     replicas: tuple[str, ...] = ()  # base URLs of equal servers of the model; calls that share a text go to one
     api_key_env: str = "OPENAI_API_KEY"  # the name of the variable; the key itself is never in a file

@@ -1,13 +1,13 @@
-"""Chat models in local files that answer completions."""
+"""Chat models in GGUF files that answer completions."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Coroutine, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
+from actors.gguf import gguf_content
 from actors.llama_chat import LlamaChat
 from actors.served import About
 from longform.completions import http_failure
@@ -42,8 +42,7 @@ class ChatWorker:
         self._chat = LlamaChat(asked)
         self._max_tokens = settings.max_tokens
         self._loop = LoopThread()
-        file = Path(settings.model).stat()
-        version = content_key("llama_cpp", Path(settings.model).name, file.st_size, file.st_mtime_ns)
+        version = content_key("llama_cpp", gguf_content(settings.model))
         self.about = About(name, "chat", version, estimated=False)
 
     def split(self, item: Mapping[str, Any]) -> list[Any]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from actors.storage import Folder
+from actors.storage import file_place
 from longform.errors import UsageError
 from longform.judge_cards import describe, shipped_card_line, shipped_support_line
 from longform.judge_settings import OfflineJudge
@@ -57,9 +56,9 @@ def coverage_card(settings: ServedCoverage, prompt_version: str) -> str | None:
 
 
 def _read_card(url: str) -> Mapping[str, Any]:
-    folder, slash, name = url.rpartition("/")
+    folder, name = file_place(url)
     try:
-        return dict(json.loads(Folder(folder or slash or ".").read_bytes(name)))
+        return dict(folder.read_json(name))
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(f"card {url!r}: expected a file that `longform calibrate` wrote: {error}") from error
 

@@ -100,9 +100,9 @@ class ServedSupport(Strict):
 
 
 class ServedChat(Strict):
-    """A chat model in a local GGUF file, behind /v1/chat/completions."""
+    """A chat model in a GGUF file, behind /v1/chat/completions."""
 
-    model: str  # the path of the file
+    model: str  # the path of the file, or its s3:// URL
     context_window: int | None = Field(None, gt=0)  # tokens; null: the one it was trained with
     max_tokens: int = Field(1024, gt=0)  # of a reply, where the request states none
     timeout_s: float = Field(300.0, gt=0)  # of one reply

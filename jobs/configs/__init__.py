@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib.resources import files
-from pathlib import Path
+from importlib.resources.abc import Traversable
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from actors.storage import file_place
 from jobs.configs.shorthands import apply_shorthand
 from longform.configuration import Experiment
 from longform.errors import UsageError
@@ -32,25 +33,26 @@ def _is_short(content: Any, change: str) -> bool:
 
 def read_yaml(name: str, *, folder: str) -> Any:
     """
-    The content of a YAML file, or of the preset *name* in `jobs/<folder>`.
+    The content of a YAML file, here or on `s3://`, or of the preset *name* in `jobs/<folder>`.
 
     Raises:
         UsageError: There is no such file or preset, or it is not YAML.
     """
-    presets = files("jobs").joinpath(*folder.split("/"))
-    preset = presets.joinpath(f"{name}.yaml")
-    path = Path(name)
-    if path.suffix in {".yaml", ".yml"} and path.is_file():
-        text = path.read_text(encoding="utf-8")
-    elif preset.is_file():
-        text = preset.read_text(encoding="utf-8")
-    else:
-        known = sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir() if entry.name.endswith(".yaml"))
-        raise UsageError(f"no configuration {name!r}: expected a .yaml file or one of {known}")
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        return yaml.safe_load(_content(name, files("jobs").joinpath(*folder.split("/"))))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{name}: expected YAML: {error}") from error
+
+
+def _content(name: str, presets: Traversable) -> str:
+    if name.endswith((".yaml", ".yml")):
+        place, file = file_place(name)
+        if place.has(file):
+            return place.read_bytes(file).decode()
+    elif (preset := presets.joinpath(f"{name}.yaml")).is_file():
+        return preset.read_text(encoding="utf-8")
+    known = sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir() if entry.name.endswith(".yaml"))
+    raise UsageError(f"no configuration {name!r}: expected a .yaml file, here or on s3://, or one of {known}")
 
 
 def validated(model: type[Model], content: Any, changes: Sequence[str], *, where: str) -> Model:

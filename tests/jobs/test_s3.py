@@ -43,12 +43,12 @@ def experiment(url: str) -> dict[str, Any]:
 class Evaluating:
     """The same experiment wherever its benchmark, its run and its ledger are."""
 
-    config: Path
+    config: str
     at: str
 
     def command(self, folder: Path, until: str) -> list[str]:
         paths = ["--bench", f"{self.at}/bench", "--out", f"{self.at}/run", "--ledger", f"{self.at}/ledger"]
-        return ["jobs.evaluate", str(self.config), *paths, "--workers", str(WORKERS), "--until", until]
+        return ["jobs.evaluate", self.config, *paths, "--workers", str(WORKERS), "--until", until]
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +60,13 @@ def provider() -> Iterator[Fake]:
 
 def evaluating(at: str, fake: Fake, folder: Path) -> Evaluating:
     folder.mkdir()
-    config = folder / "s3.yaml"
-    config.write_text(yaml.safe_dump(experiment(fake.url)))
+    Folder(at).write_bytes("s3.yaml", yaml.safe_dump(experiment(fake.url)).encode())
     synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), f"{at}/bench")
-    return Evaluating(config=config, at=at)
+    return Evaluating(config=f"{at}/s3.yaml", at=at)
 
 
 def test_run_on_s3_that_was_killed_ends_like_a_local_one(provider: Fake, s3_url: str, tmp_path: Path) -> None:
-    """Benchmark, run and ledger are on S3; nothing of the run is on this machine."""
+    """Configuration, benchmark, run and ledger are on S3; nothing of the run is on this machine."""
     local = evaluating(str(tmp_path / "here"), provider, tmp_path / "local")
     with Command(local, tmp_path / "local") as command:
         assert command.wait() == 0, command.said()
@@ -90,7 +89,7 @@ def test_run_on_s3_that_was_killed_ends_like_a_local_one(provider: Fake, s3_url:
         expected, expected_floats = sorted_content(Folder(f"{tmp_path}/here/run"), table)
         assert exact == expected != [], table
         assert floats.equals(expected_floats), table
-    assert {file.name for file in (tmp_path / "remote").iterdir()} == {"s3.yaml", "said.txt"}
+    assert {file.name for file in (tmp_path / "remote").iterdir()} == {"said.txt"}
 
 
 @pytest.mark.parametrize("wrong", ["bench", "out", "ledger"])
