@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actors.checkpoint_files import S3, appear, copy, stated_of
+from actors.checkpoint_files import S3, Stated, appear, copy, stated_of
 from actors.checkpoints import cache_folder
 from longform.errors import UsageError
 from longform.keys import content_key
@@ -28,24 +28,28 @@ def gguf_path(model: str, *, cache: Path | None = None) -> str:
             raise UsageError(f"model {model!r}: expected the path of a GGUF file, found no file there")
         return model
     url, _, name = model.rpartition("/")
-    content = {name: stated_of(model)}
-    folder = (cache or cache_folder()) / gguf_content(model)
+    stated = stated_of(model)
+    folder = (cache or cache_folder()) / _content_of(name, stated)
     if not folder.is_dir():
-        appear(folder, model, lambda unfinished: copy(url, content, unfinished), check=_check_magic)
+        appear(folder, model, lambda unfinished: copy(url, {name: stated}, unfinished), check=_check_magic)
     return str(folder / name)
 
 
 def gguf_content(model: str) -> str:
     """
-    A hash that changes with the file: of its name and size, and of its tag on S3 or its time on a disk.
+    A hash that changes with the file: of its name and its tag on S3, or of its name, size and time on a disk.
 
     Raises:
         UsageError: There is no such file.
     """
     if model.startswith(S3):
-        return content_key("gguf", Path(model).name, stated_of(model).tag)
+        return _content_of(Path(model).name, stated_of(model))
     file = Path(gguf_path(model)).stat()
     return content_key("gguf", Path(model).name, file.st_size, file.st_mtime_ns)
+
+
+def _content_of(name: str, stated: Stated) -> str:
+    return content_key("gguf", name, stated.tag)
 
 
 def _check_magic(folder: Path, model: str) -> None:

@@ -100,7 +100,7 @@ def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
 
 def handle_client(url: str) -> httpx.AsyncClient:
     """
-    A client of httpx whose requests go to the application of *url*, whatever their host.
+    A client of httpx whose requests go to the application of *url*, whatever their host; it keeps no deadline.
 
     Raises:
         UsageError: As of `Application`.
@@ -117,4 +117,4 @@ def handle_client(url: str) -> httpx.AsyncClient:
                 raise httpx.ConnectError(str(error), request=request) from error
             return httpx.Response(answer.status, headers=dict(answer.headers), content=answer.body)
 
-    return httpx.AsyncClient(transport=Transport(), timeout=None)  # noqa: S113  # the deadline is the caller's
+    return httpx.AsyncClient(transport=Transport())

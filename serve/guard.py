@@ -126,9 +126,9 @@ async def post_by_handle(app: ASGIApp, path: str, body: bytes) -> HandleAnswer:
         await app({**scope, BY_HANDLE: True}, receive, send)
 
     transport = httpx.ASGITransport(by_handle, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://cluster", timeout=None) as client:  # noqa: S113
-        answer = await client.post(path, content=body, headers={"Content-Type": "application/json"})
-    return HandleAnswer(answer.status_code, dict(answer.headers), answer.content)
+    request = httpx.Request("POST", f"http://cluster{path}", content=body, headers={"Content-Type": "application/json"})
+    answer = await transport.handle_async_request(request)
+    return HandleAnswer(answer.status_code, dict(answer.headers), await answer.aread())
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

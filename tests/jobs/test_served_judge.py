@@ -95,7 +95,7 @@ async def test_batch_that_cannot_be_judged_keeps_its_rows_with_the_reason() -> N
     assert all("answered 404" in failure for failure in found["failure"].to_pylist())
 
 
-async def test_a_pair_that_the_server_refuses_costs_no_other_its_verdict() -> None:
+async def test_a_pair_that_the_server_refuses_costs_no_other_its_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     class Picky(Echo):
         async def judge(self, judge: str, items: list[Mapping[str, Any]]) -> dict[str, Any]:
             if any(item["document"] is None for item in items):
@@ -104,7 +104,7 @@ async def test_a_pair_that_the_server_refuses_costs_no_other_its_verdict() -> No
 
     sent: list[None] = []
     ask = AskJudge(Address(judge="j", url="http://nowhere"), lambda: sent.append(None))
-    ask._client = Picky()  # type: ignore[assignment]
+    monkeypatch.setattr(ask, "_client", Picky())
     documents = ["The a", None, "The b", "Not c", "Not d"]
     found = await ask(pa.table({"document": documents, "sentence": ["The x"] * 5}))
 

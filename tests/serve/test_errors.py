@@ -150,7 +150,8 @@ async def test_the_problem_of_a_model_that_does_not_answer_is_said(away: bool, m
         async def about(self) -> About:
             if away:
                 raise UnavailableError("replica at 10.0.0.7 died")
-            return await asyncio.Event().wait()  # type: ignore[return-value]
+            await asyncio.Event().wait()
+            raise AssertionError("nobody ends the wait")
 
         async def problem(self) -> str | None:
             return "Serve says DEPLOY_FAILED"

@@ -1,0 +1,40 @@
+"""Short tasks go to a process several at once, and stay tasks of their own."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.storage import Folder
+from jobs.cluster import Cluster
+from jobs.stage import Row, Stage, StageError, Task, Worker, run_stage, tasks_a_block
+
+N_TASKS = 20
+FAILS = 4
+
+
+def make_worker() -> Worker:
+    def work(payload: Mapping[str, Any]) -> list[Row]:
+        if payload["number"] == FAILS:
+            raise ValueError("planted")
+        return [{"work_id": payload["work_id"], "haystack_id": str(payload["number"]), "audit": "{}"}]
+
+    return work
+
+
+@pytest.mark.ray
+def test_a_task_that_fails_costs_no_other_of_its_block(ray_session: None, tmp_path: Path) -> None:
+    assert tasks_a_block(N_TASKS, workers=1) == 3
+    run, stage = Folder(str(tmp_path)), Stage(name="s", table="audits", identity="i", make_worker=make_worker)
+    tasks = [Task(work_ids=(f"w{n}",), payload={"work_id": f"w{n}", "number": n}) for n in range(N_TASKS)]
+
+    with pytest.raises(StageError, match=r"1 of 20 tasks failed(?s:.*)planted"):
+        run_stage(run, stage, N_TASKS, tasks, cluster=Cluster(address=None, workers=1), log=io.StringIO())
+
+    made = {row["haystack_id"] for row in run.read("audits").to_pylist()}
+    assert made == {str(n) for n in range(N_TASKS)} - {str(FAILS)}
+    assert f"w{FAILS}" not in run.locate("audits")
