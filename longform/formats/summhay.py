@@ -7,6 +7,7 @@ Laban et al., Summary of a Haystack. Ids are the files' own. What the release ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ RELEASED_JUDGE = "released:gpt-4o"
 """Whose labels `eval_summaries` are (SummHay, section 4.2)."""
 
 _SUMMARY_KEY = "summary_subtopic_"
+_FILE_OF_TOPIC = "topic_fn"
+_TOPIC_FILE = re.compile(r"topic_(?P<name>.+)\.json")
 _SETTINGS = {"dwzhu/e5-base-4k": "longembed"}
 _ORDERS = {"fl-ctxt-sort": "top", "fl-ctxt-rev-sort": "bottom", "fl-ctxt-middle": "middle"}
 _COVERAGE = {"FULL_COVERAGE": "full", "PARTIAL_COVERAGE": "partial", "NO_COVERAGE": "none"}
@@ -166,10 +169,13 @@ def read_human_study(samples: Sequence[Record]) -> Iterator[HaystackRows]:
     The human study's samples, a haystack at a time; they carry no documents.
 
     Labels are of annotator `human` and of the six released judges. Human bullet ids count from 0, the judges' from 1.
+
+    Raises:
+        InputError: A sample lacks a field or names no haystack.
     """
     haystacks: dict[str, list[Record]] = {}
     for sample in samples:
-        haystacks.setdefault(sample.filled("topic_id"), []).append(sample)
+        haystacks.setdefault(_study_haystack(sample), []).append(sample)
     for haystack_id, members in haystacks.items():
         queries = {sample.filled("subtopic_id"): sample for sample in members}
         targets = [
@@ -185,15 +191,28 @@ def read_human_study(samples: Sequence[Record]) -> Iterator[HaystackRows]:
             qrels=[],
             rankings=[],
             summaries=[_study_summary(sample, haystack_id) for sample in members],
-            labels=[row for sample in members for row in _study_labels(sample)],
+            labels=[row for sample in members for row in _study_labels(sample, haystack_id)],
         )
+
+
+def _study_haystack(sample: Record) -> str:
+    """The sample's `topic_id`, else the NAME of its `topic_fn`, `data/topic_NAME.json`: that file's `topic_id`."""
+    if sample.has(_FILE_OF_TOPIC) and not sample.has("topic_id"):
+        named = _TOPIC_FILE.fullmatch(sample.string(_FILE_OF_TOPIC).rpartition("/")[2])
+        if named is None:
+            raise sample.error(_FILE_OF_TOPIC, expected="a path that ends in topic_NAME.json")
+        return named["name"]
+    if not sample.has("topic_id"):
+        raise sample.error("topic_id", expected=f"a string, or a file topic_NAME.json in {_FILE_OF_TOPIC!r}")
+    return sample.filled("topic_id")
 
 
 def _study_query(sample: Record, haystack_id: str) -> Query:
     return Query(
         query_id=sample.filled("subtopic_id"),
         haystack_id=haystack_id,
-        domain=None,
+        # only the study's conversations name their haystack by its file
+        domain="news" if sample.has("topic_id") else "conversation",
         topic=sample.string("topic"),
         subtopic_name=None,
         subtopic=sample.string("subtopic"),
@@ -202,14 +221,14 @@ def _study_query(sample: Record, haystack_id: str) -> Query:
     )
 
 
-def _study_id(sample: Record) -> str:
-    parts = (sample.filled("topic_id"), sample.filled("subtopic_id"), sample.filled("summkey"))
+def _study_id(sample: Record, haystack_id: str) -> str:
+    parts = (haystack_id, sample.filled("subtopic_id"), sample.filled("summkey"))
     return content_key("summhay-human-study", *parts, sample.strings("summary"))
 
 
 def _study_summary(sample: Record, haystack_id: str) -> dict[str, Any]:
     return _summary_row(
-        summary_id=_study_id(sample),
+        summary_id=_study_id(sample, haystack_id),
         query_id=sample.filled("subtopic_id"),
         haystack_id=haystack_id,
         key=_checked_key(sample, sample.filled("summkey")),
@@ -219,8 +238,8 @@ def _study_summary(sample: Record, haystack_id: str) -> dict[str, Any]:
     )
 
 
-def _study_labels(sample: Record) -> Iterator[dict[str, Any]]:
-    summary_id = _study_id(sample)
+def _study_labels(sample: Record, haystack_id: str) -> Iterator[dict[str, Any]]:
+    summary_id = _study_id(sample, haystack_id)
     insights = {insight.filled("insight_id") for insight in sample.objects("reference_insights")}
     for label in sample.objects("annotation"):
         bullet = label.string("candidate_id")

@@ -114,3 +114,75 @@ def test_folder_without_the_files_is_an_error_that_says_which(
     assert main([kind, str(tmp_path / "empty"), "--out", str(tmp_path / "b")]) == 2
     assert "expected" in capsys.readouterr().err
     assert not (tmp_path / "b").exists()
+
+
+def study_sample(**named: object) -> dict[str, object]:
+    """A record of SummHay's human study; conversations name their haystack by `topic_fn`, news by `topic_id`."""
+    return {
+        **named,
+        "topic": "A bridge",
+        "subtopic_id": "money",
+        "subtopic": "what it costs",
+        "summkey": "summary_subtopic_oracle_gpt-4o",
+        "summary": ["- Five million [1]", "- A loan [2]"],
+        "reference_insights": [{"insight_id": "i1", "insight_name": "price", "insight": "It costs 5 million."}],
+        "annotation": [{"insight_id": "i1", "coverage": "fully_covered", "candidate_id": "0"}],
+    }
+
+
+def write_study(folder: Path, *samples: dict[str, object]) -> str:
+    file = folder / "eval_benchmark_data.json"
+    file.write_text(json.dumps(samples))
+    return str(file)
+
+
+def test_human_study_names_a_haystack_by_id_or_by_file(tmp_path: Path) -> None:
+    file = write_study(
+        tmp_path, study_sample(topic_id="news-1"), study_sample(topic_fn="data/topic_a_conversation.json")
+    )
+
+    assert main(["summhay", file, "--out", str(tmp_path / "b")]) == 0
+    benchmark = Benchmark(str(tmp_path / "b"))
+    queries = benchmark.folder.read("queries").to_pylist()
+    assert {row["haystack_id"]: row["domain"] for row in queries} == {
+        "news-1": "news",
+        "a_conversation": "conversation",
+    }
+    summaries = benchmark.folder.read("summaries").to_pylist()
+    labels = benchmark.folder.read("labels").to_pylist()
+    assert len({row["summary_id"] for row in summaries}) == 2
+    assert {row["summary_id"] for row in labels} == {row["summary_id"] for row in summaries}
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ({}, ["'topic_id'", "topic_NAME.json in 'topic_fn'", "found nothing"]),
+        ({"topic_id": None, "topic_fn": None}, ["'topic_id'", "topic_NAME.json in 'topic_fn'", "found null"]),
+        ({"topic_fn": "data/haystack.json"}, ["'topic_fn'", "topic_NAME.json", "found string 'data/haystack.json'"]),
+        ({"topic_fn": 7}, ["'topic_fn'", "found integer 7"]),
+        ({"topic_id": ["x"], "topic_fn": "data/topic_x.json"}, ["'topic_id'", "a string", "found list"]),
+    ],
+)
+def test_sample_without_a_haystack_is_named(
+    named: dict[str, object], told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_study(tmp_path, study_sample(topic_id="t"), study_sample(**named))
+
+    assert main(["summhay", file, "--out", str(tmp_path / "b")]) == 2
+    message = capsys.readouterr().err
+    assert all(words in message for words in ["eval_benchmark_data.json", "(file)[1]", *told])
+    assert not (tmp_path / "b").exists()
+
+
+def test_published_conversations_of_the_human_study_are_read(tmp_path: Path, released: Path) -> None:
+    file = released / "summhay" / "eval_benchmark_data_conversation.json.gz"
+
+    assert main(["summhay", str(file), "--out", str(tmp_path / "b")]) == 0
+    benchmark = Benchmark(str(tmp_path / "b"))
+    (named,) = {sample["topic_fn"] for sample in json.loads(gzip.decompress(file.read_bytes()))}
+    (haystack,) = {row["haystack_id"] for row in benchmark.folder.read("queries").to_pylist()}
+    assert named == f"data/topic_{haystack}.json"
+    labels = benchmark.folder.read("labels").to_pylist()
+    assert len([row for row in labels if row["annotator"] == "human"]) == 325
+    assert len(labels) == 7 * 325
