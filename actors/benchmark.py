@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from itertools import count, takewhile
 from typing import Any
 
 from actors.storage import Folder
@@ -11,6 +12,11 @@ from longform.records import Document, Qrel, Query, Target, gold_documents
 
 MANIFEST = "benchmark.json"
 _HAYSTACKS_HELD = 2  # neighbours in a job's order; a haystack is about 1 MB
+
+
+def part_work_id(haystack_id: str, number: int) -> str:
+    """Return the work id of a haystack's part *number*, from 0, of any table; nothing reads the haystack out of it."""
+    return f"{haystack_id}#{number}"
 
 
 class Benchmark:
@@ -98,4 +104,5 @@ class Benchmark:
         return gold_documents(self.qrels)
 
     def _parts_of(self, haystack_id: str) -> list[str]:
-        return [w for w in self.folder.locate("documents") if w.rsplit("#", 1)[0] == haystack_id]
+        there = self.folder.locate("documents").keys()
+        return list(takewhile(there.__contains__, (part_work_id(haystack_id, number) for number in count())))

@@ -121,12 +121,20 @@ def check_tasks(
     ]
 
 
+class ShownText(NamedTuple):
+    """One text that a summary is checked against: a document, or as much of it as the prompt held."""
+
+    target_id: str
+    text: str
+    doc_position: int | None  # in the prompt; None: all documents joined
+
+
 class CheckedText(NamedTuple):
-    """A summary with the texts it is checked against: text id -> (text, place in the prompt)."""
+    """A summary with the texts it is checked against."""
 
     item: Item
     sentences: list[str]  # in their order, without citations
-    texts: dict[str, tuple[str, int | None]]
+    texts: list[ShownText]
 
 
 class CheckReader:
@@ -163,7 +171,7 @@ def _worker(
         summaries = [reader.summary(item) for item in payload["items"]]
         groups = support_groups(summaries)
         verdicts = {
-            (group.text_id, sentence): verdict
+            (group.text, sentence): verdict
             for group, found in zip(groups, await ask(groups), strict=True)
             for sentence, verdict in zip(group.sentences, found, strict=True)
         }
@@ -187,28 +195,23 @@ def claim(unit: str) -> str:
 def support_groups(summaries: Sequence[CheckedText]) -> list[SupportGroup]:
     """Each text once, with the distinct sentences of all summaries that are checked against it."""
     sentences: dict[str, dict[str, None]] = {}
-    texts: dict[str, str] = {}
     for summary in summaries:
-        for text_id, (text, _) in summary.texts.items():
-            texts[text_id] = text
-            sentences.setdefault(text_id, {}).update(dict.fromkeys(summary.sentences))
-    return [SupportGroup(text_id, text, tuple(sentences[text_id])) for text_id, text in texts.items()]
+        for shown in summary.texts:
+            sentences.setdefault(shown.text, {}).update(dict.fromkeys(summary.sentences))
+    return [SupportGroup(content_key(text), text, tuple(said)) for text, said in sentences.items()]
 
 
-def texts_of(packed: Row, documents: Mapping[str, str], mode: str) -> dict[str, tuple[str, int | None]]:
+def texts_of(packed: Row, documents: Mapping[str, str], mode: str) -> list[ShownText]:
     """
-    What a summary of the context *packed* is checked against: text id -> (text, place in the prompt).
+    Return what a summary of the context *packed* is checked against, in the order of the prompt.
 
-    As much of each document as the prompt held, one that was cut being another text; in mode full all of them joined.
+    These are the documents, each as far as the prompt held it; in mode full one text, all of them joined.
     """
-    shown = zip(packed["doc_ids"], packed["doc_chars"], strict=True)
-    texts: dict[str, tuple[str, int | None]] = {
-        doc_id if chars == len(documents[doc_id]) else f"{doc_id}#{chars}": (documents[doc_id][:chars], place)
-        for place, (doc_id, chars) in enumerate(shown)
-    }
+    in_prompt = zip(packed["doc_ids"], packed["doc_chars"], strict=True)
+    shown = [ShownText(doc_id, documents[doc_id][:chars], place) for place, (doc_id, chars) in enumerate(in_prompt)]
     if mode == "full":
-        return {packed["context_id"]: (SEPARATOR.join(text for text, _ in texts.values()), None)}
-    return texts
+        return [ShownText(packed["context_id"], SEPARATOR.join(one.text for one in shown), None)]
+    return shown
 
 
 def _rows(name: str, mode: str, summary: CheckedText, verdicts: Mapping[tuple[str, str], SupportVerdict]) -> list[Row]:
@@ -219,13 +222,13 @@ def _rows(name: str, mode: str, summary: CheckedText, verdicts: Mapping[tuple[st
             "summary_id": summary.item["summary_id"],
             "unit_index": index,
             "target_kind": "document",
-            "target_id": text_id.partition("#")[0],
+            "target_id": shown.target_id,
             "mode": mode,
-            "doc_position": place,
+            "doc_position": shown.doc_position,
             "repeat": 0,
             **verdict._asdict(),
         }
-        for text_id, (_, place) in summary.texts.items()
+        for shown in summary.texts
         for index, sentence in enumerate(summary.sentences)
-        for verdict in [verdicts[text_id, sentence]]
+        for verdict in [verdicts[shown.text, sentence]]
     ]

@@ -194,7 +194,10 @@ class Evaluation:
 
     def report(self) -> dict[str, Any]:
         settings: dict[str, Any] = {"seed": self.experiment.seed, "resamples": self.experiment.resamples}
-        ranking_ids = [*self.plan.rankings.values(), *(work_id for work_id, _ in self.plan.rerankings.values())]
+        ranking_ids = [
+            *self.plan.rankings.values(),
+            *(reranking.work_id for reranking in self.plan.rerankings.values()),
+        ]
         retrieval = retrieval_rows(
             self.run,
             self.benchmark,

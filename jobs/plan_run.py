@@ -20,7 +20,7 @@ from jobs.judge import Judged, verdict_work_ids
 from jobs.pack import Packed, context_work_ids
 from jobs.repair import check_documents, copied_work_ids, judged_with_twins, repaired_work_ids, with_twins
 from jobs.repair_by_judge import judge_key
-from jobs.rerank import reranking_work_ids
+from jobs.rerank import Reranking, reranking_work_ids
 from jobs.retrieve import Ranked, ranking_work_ids
 from jobs.split import unit_work_id
 from jobs.summarize import Source, Summarized, summary_work_ids
@@ -52,7 +52,7 @@ class RunPlan:
     """
 
     rankings: Mapping[Ranked, str]
-    rerankings: Mapping[Ranked, tuple[str, str]]
+    rerankings: Mapping[Ranked, Reranking]
     contexts: Mapping[Packed, tuple[str, str]]
     summaries: Mapping[Summarized, Source]
     repaired: Mapping[str, str]
@@ -88,7 +88,7 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
     query_ids = list(benchmark.queries)[:limit]
     rankings = ranking_work_ids(benchmark, experiment, query_ids)
     rerankings = reranking_work_ids(experiment, rankings)
-    all_rankings = rankings | {ranked: work_id for ranked, (work_id, _) in rerankings.items()}
+    all_rankings = rankings | {ranked: reranking.work_id for ranked, reranking in rerankings.items()}
     contexts = context_work_ids(experiment, all_rankings)
     summaries = summary_work_ids(benchmark, experiment, contexts, _summarizer_versions(experiment))
     written = [source.work_id for source in summaries.values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
 from actors.checkpoints import changing_content
@@ -23,8 +23,16 @@ VERSION = "rerank@1"
 _RANKINGS_A_TASK = 16
 
 
-def reranking_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> dict[Ranked, tuple[str, str]]:
-    """Every reranked list the experiment wants -> (its work id, the work id it is made from)."""
+class Reranking(NamedTuple):
+    """One reranked list: its work id, the work id of the ranking it is made from, and the reranker's name."""
+
+    work_id: str
+    source: str
+    reranker: str
+
+
+def reranking_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> dict[Ranked, Reranking]:
+    """Every reranked list the experiment wants."""
     pairs = dict.fromkeys((s.retriever, s.reranker) for s in experiment.all_systems() if s.reranker is not None)
     made_by = {name: _made_by(experiment.rerankers[name]) for _, name in pairs}
     found = {}
@@ -32,7 +40,7 @@ def reranking_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -
         for retriever, reranker in pairs:
             if retriever == system:
                 work_id = content_key("reranked", source, reranker, made_by[reranker], experiment.query_text, VERSION)
-                found[Ranked(query_id, f"{retriever}+{reranker}")] = (work_id, source)
+                found[Ranked(query_id, f"{retriever}+{reranker}")] = Reranking(work_id, source, reranker)
     return found
 
 
@@ -52,10 +60,8 @@ def rerank_stage(run: Folder, bench_url: str, experiment: Experiment, *, threads
     )
 
 
-def rerank_tasks(run: Folder, wanted: Mapping[Ranked, tuple[str, str]]) -> list[Task]:
-    items = [
-        {"work_id": work_id, "source": source, "system": ranked.system} for ranked, (work_id, source) in wanted.items()
-    ]
+def rerank_tasks(run: Folder, wanted: Mapping[Ranked, Reranking]) -> list[Task]:
+    items = [reranking._asdict() | {"system": ranked.system} for ranked, reranking in wanted.items()]
     return plan(run, "rankings", run, "rankings", items, per_task=_RANKINGS_A_TASK)
 
 
@@ -69,7 +75,7 @@ def _worker(run: Folder, bench_url: str, experiment: Experiment, threads: int) -
         return [row for rows in found for row in rows]
 
     async def reranked(item: Mapping[str, Any], rows: Sequence[Row]) -> list[Row]:
-        name = item["system"].split("+", 1)[1]
+        name = item["reranker"]
         if name not in orders:
             orders[name] = open_reranker(experiment.rerankers[name], threads=threads)
         query = benchmark.queries[rows[0]["query_id"]]

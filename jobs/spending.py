@@ -228,7 +228,8 @@ class _Walk:
     def _add_checks(self, calls: StageCalls, judge: ChatSupportJudge, checked: Checked, packed: Row) -> None:
         documents = {d.doc_id: d.text for d in self._benchmark.documents(packed["haystack_id"])}
         written = self._written.get(checked.summary, _Written())
-        for text, _ in texts_of(packed, documents, self._experiment.faithfulness.mode).values():
+        for shown in texts_of(packed, documents, self._experiment.faithfulness.mode):
+            text = shown.text
             if not text.strip():
                 continue  # nothing is asked about a text that says nothing
             for request in judge.requests(text, [claim(unit) for unit in written.bullets]):

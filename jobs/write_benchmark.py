@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from actors.benchmark import MANIFEST
+from actors.benchmark import MANIFEST, part_work_id
 from actors.storage import Folder
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
@@ -88,8 +88,8 @@ def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows]) -> dict[str
             rows = map(_as_dict, getattr(haystack, table))
             for number, chunk in enumerate(_chunks(rows, _DOCUMENTS_A_PART if table == "documents" else None)):
                 digest.update(json.dumps([table, chunk], sort_keys=True, allow_nan=False).encode())
-                work_id = f"{haystack.haystack_id}#{number}"
-                parts.append(folder.write_part(table, chunk, work_ids=[work_id]))
+                work_ids = [part_work_id(haystack.haystack_id, number)]
+                parts.append(folder.write_part(table, chunk, work_ids=work_ids))
                 counts[table] += len(chunk)
             if parts:
                 folder.commit(table, parts)

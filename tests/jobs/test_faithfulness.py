@@ -12,8 +12,8 @@ import pytest
 
 from actors.storage import Folder
 from jobs import evaluate
-from jobs.check import CheckedText, support_groups
-from longform.support_judging import SupportGroup, SupportVerdict
+from jobs.check import CheckedText, ShownText, support_groups
+from longform.support_judging import SupportVerdict
 from tests.jobs.planted_bench import bench
 
 SCRIPTED = "{provider: scripted, model: m, script: profile-%s}"
@@ -119,9 +119,9 @@ def test_unjudged_pairs_count_like_unjudged_insights() -> None:
 
 
 def test_a_query_asks_about_each_pair_once() -> None:
-    one = CheckedText({}, ["a", "b"], {"d1": ("text one", 0), "d2": ("text two", 1)})
-    other = CheckedText({}, ["b", "c"], {"d2": ("text two", 0)})
-    assert support_groups([one, other]) == [
-        SupportGroup("d1", "text one", ("a", "b")),
-        SupportGroup("d2", "text two", ("a", "b", "c")),
+    one = CheckedText({}, ["a", "b"], [ShownText("d1", "text one", 0), ShownText("d2", "text two", 1)])
+    other = CheckedText({}, ["b", "c"], [ShownText("d2", "text two", 0)])
+    assert [(group.text, group.sentences) for group in support_groups([one, other])] == [
+        ("text one", ("a", "b")),
+        ("text two", ("a", "b", "c")),
     ]

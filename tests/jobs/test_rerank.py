@@ -30,11 +30,13 @@ def test_reranked_list_is_a_system_of_its_own(
     experiment = {
         "name": "reranked",
         "seed": 1,
-        "retrievers": {"bm25": {"kind": "bm25"}},
+        "retrievers": {"own+bm25": {"kind": "bm25"}},
         "rerankers": {"tiny": {"kind": "cross_encoder", "model": folder, "depth": 5}},
         "summarizers": {"offline": {"kind": "offline"}},
         "judges": {"offline": {"kind": "offline", "calibration": "people"}},
-        "systems": [{"retriever": "bm25", "reranker": [None, "tiny"], "budget_tokens": 600, "summarizer": "offline"}],
+        "systems": [
+            {"retriever": "own+bm25", "reranker": [None, "tiny"], "budget_tokens": 600, "summarizer": "offline"}
+        ],
         "resamples": 100,
     }
     results = evaluate(
@@ -42,7 +44,7 @@ def test_reranked_list_is_a_system_of_its_own(
         cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=str(tmp_path / "ledger")), limit=2,
     )  # fmt: skip
 
-    assert {cell["setting"] for cell in results["cells"]} == {"bm25", "bm25+tiny"}
+    assert {cell["setting"] for cell in results["cells"]} == {"own+bm25", "own+bm25+tiny"}
     rows = Folder(str(tmp_path / "run")).read("rankings").to_pylist()
     for query in {row["query_id"] for row in rows}:
         before, after = (
@@ -51,11 +53,11 @@ def test_reranked_list_is_a_system_of_its_own(
                 for r in sorted(rows, key=lambda r: r["rank"])
                 if (r["query_id"], r["system"]) == (query, name)
             ]
-            for name in ("bm25", "bm25+tiny")
+            for name in ("own+bm25", "own+bm25+tiny")
         )
         assert sorted(before[:5]) == sorted(after[:5])
         assert before[5:] == after[5:]
-    assert {row["score"] is None for row in rows if row["system"] == "bm25+tiny" and row["rank"] >= 5} == {True}
+    assert {row["score"] is None for row in rows if row["system"] == "own+bm25+tiny" and row["rank"] >= 5} == {True}
 
 
 @pytest.mark.ray
