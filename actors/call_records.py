@@ -70,7 +70,7 @@ ON CONFLICT (attempt_id) DO UPDATE SET session = excluded.session WHERE state = 
 
 _ANSWERS = """
 SELECT call_id, text, finish_reason, answered_model, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
-       logprobs
+       cost_usd, logprobs
 FROM answers JOIN attempts USING (call_id, attempt_id) WHERE call_id IN ({marks})
 """
 
@@ -135,7 +135,7 @@ class CallRecords:
     # ------------------------------------------------------------ reading
 
     def answers(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
-        """The replies of those calls that are answered: cost 0, since they are paid, and no seconds."""
+        """Return the replies of those calls that are answered; the cost is what each cost when it was made."""
         found: dict[str, ChatReply] = {}
         for start in range(0, len(call_ids), _KEYS_AT_ONCE):
             keys = call_ids[start : start + _KEYS_AT_ONCE]
@@ -280,13 +280,13 @@ def _intent_values(intent: Intent, entry: Entry, session: int) -> tuple[Any, ...
 
 
 def _reply(row: tuple[Any, ...]) -> ChatReply:
-    _, text, finish_reason, model, *usage, logprobs = row
+    _, text, finish_reason, model, *usage, cost_usd, logprobs = row
     return ChatReply(
         text=text.decode("utf-8", "surrogatepass"),
         failure=None,
         finish_reason=finish_reason,
         model=model,
         usage=Usage(*usage),
-        cost_usd=0.0,
+        cost_usd=cost_usd,
         logprobs=read_logprobs(None if logprobs is None else json.loads(logprobs)),
     )

@@ -80,7 +80,9 @@ class Ledger:
 
     def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
         """
-        The replies of those calls that are answered, as they came; their cost is 0 here, and they took no seconds.
+        Return the replies of those calls that are answered, as they came.
+
+        The cost is what the call cost when it was made, and None if that is not known; the seconds are None.
 
         On `s3://` those that other machines have answered since the last exchange may be missing: an exchange finds
         them.

@@ -79,7 +79,7 @@ class LedgerKeeper:
         self._final: dict[str, ChatReply] = {}  # failures that another call would meet again
         self._reused = 0
         totals = self._ledger.totals(job=job)
-        self._spent_usd = totals.known_usd + totals.unsettled_usd - sum(left.values())
+        self._spent_usd = totals.known_usd + totals.unknown_at_most_usd + totals.unsettled_usd - sum(left.values())
         self._n_calls = totals.calls - totals.refused
         self._stopped = False
 
@@ -126,7 +126,7 @@ class LedgerKeeper:
                 self._n_calls -= refused
             failure = receipt.reply.failure
             if failure is not None and failure != CANCELLED and not may_pass(failure):
-                self._final[receipt.call_id] = replace(receipt.reply, cost_usd=0.0, seconds=None)
+                self._final[receipt.call_id] = replace(receipt.reply, seconds=None)
 
     def _give_up_the_silent(self, now: float) -> None:
         gone = {worker for worker, heard in self._heard.items() if now - heard > _SILENT_S}

@@ -21,6 +21,7 @@ sum(input_tokens), sum(cached_tokens), sum(output_tokens), sum(reasoning_tokens)
 sum(input_tokens) FILTER (WHERE cached_tokens IS NOT NULL),
 ifnull(sum(cost_usd), 0.0),
 ifnull(sum(state <> 'open' AND cost_usd IS NULL AND failure IS NOT :refused), 0),
+ifnull(sum(reserved_usd) FILTER (WHERE state <> 'open' AND cost_usd IS NULL AND failure IS NOT :refused), 0.0),
 ifnull(sum(reserved_usd) FILTER (WHERE state = 'open'), 0.0),
 ifnull(sum(state = 'open' AND reserved_usd IS NULL), 0),
 json_group_array(DISTINCT answered_model)
@@ -42,6 +43,7 @@ class Totals:
         cached_share: Cached tokens in all tokens of input, over attempts that state both; None: none does.
         known_usd: Dollars of the attempts whose cost is known.
         n_unknown_usd: Settled attempts whose cost is not known.
+        unknown_at_most_usd: The most that these can have cost, where known.
         unsettled_usd: The most that open attempts can have cost, where known.
         n_unsettled_unknown_usd: Open attempts for which that is not known.
         answered_models: As providers answered, sorted.
@@ -59,6 +61,7 @@ class Totals:
     cached_share: float | None
     known_usd: float
     n_unknown_usd: int
+    unknown_at_most_usd: float
     unsettled_usd: float
     n_unsettled_unknown_usd: int
     answered_models: tuple[str, ...]
@@ -96,7 +99,7 @@ def stage_totals(records: CallRecords, jobs: Sequence[str]) -> dict[tuple[str | 
 
 def _totals(row: tuple[Any, ...]) -> Totals:
     calls, answered, failed, refused, n_open, given, cached, written, reasoned, beside_cached, *rest = row
-    known_usd, n_unknown_usd, unsettled_usd, n_unsettled_unknown_usd, models = rest
+    known_usd, n_unknown_usd, unknown_at_most_usd, unsettled_usd, n_unsettled_unknown_usd, models = rest
     all_input = (beside_cached or 0) + (cached or 0)
     return Totals(
         calls=calls,
@@ -111,6 +114,7 @@ def _totals(row: tuple[Any, ...]) -> Totals:
         cached_share=cached / all_input if cached is not None and all_input else None,
         known_usd=known_usd,
         n_unknown_usd=n_unknown_usd,
+        unknown_at_most_usd=unknown_at_most_usd,
         unsettled_usd=unsettled_usd,
         n_unsettled_unknown_usd=n_unsettled_unknown_usd,
         answered_models=tuple(sorted(model for model in json.loads(models) if model is not None)),

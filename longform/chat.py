@@ -103,7 +103,7 @@ class ChatReply:
     finish_reason: str | None = None
     model: str | None = None  # as the provider answered
     usage: Usage = NOTHING_SAID
-    cost_usd: float | None = None  # None: unknown
+    cost_usd: float | None = None  # of the attempt, whichever command made it; None: unknown
     seconds: float | None = None  # of the attempt itself, without waiting for its turn; None: nothing was sent
     logprobs: tuple[TokenLogprobs, ...] | None = None
     signals: Signals = NOTHING_HEARD

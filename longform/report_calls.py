@@ -51,8 +51,14 @@ def calls_sections(results: Results) -> Iterator[Section]:
 def _told(rows: Sequence[Row]) -> str:
     """The sums in words."""
     n_unknown = sum(row["n_unknown_usd"] for row in rows)
-    told = [f"{sum(row['calls'] for row in rows):,} calls cost ${sum(row['known_usd'] for row in rows):,.4f}"]
-    told[0] += f", and {n_unknown:,} of them an unknown sum." if n_unknown else "."
+    n_known = sum(row["calls"] - row["refused"] - row["open"] for row in rows) - n_unknown
+    calls, dollars = (f"{sum(row['calls'] for row in rows):,} calls", f"${sum(row['known_usd'] for row in rows):,.4f}")
+    if not n_unknown:
+        told = [f"{calls} cost {dollars}."]
+    elif n_known:
+        told = [f"{calls} cost at least {dollars}: what {n_unknown:,} of them cost is not known."]
+    else:
+        told = [f"{calls}, and what they cost is not known: {_NO_PRICE}."]
     if n_open := sum(row["open"] for row in rows):
         unknown = sum(row["n_unsettled_unknown_usd"] for row in rows)
         more = f" and an unknown sum for {unknown:,} of them" if unknown else ""

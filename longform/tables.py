@@ -155,7 +155,7 @@ SUMMARIES = pa.schema(
         ("cached_tokens", pa.int64()),
         ("output_tokens", pa.int64()),
         ("reasoning_tokens", pa.int64()),
-        ("cost_usd", pa.float64()),  # null: unknown, never 0
+        ("cost_usd", pa.float64()),  # of the call that wrote it, whichever command made it; null: unknown, never 0
         ("seconds", pa.float64()),
     ]
 )

@@ -140,6 +140,15 @@ def test_a_process_that_took_over_the_driver_s_number_is_not_the_driver(url: str
     assert keeper(url, driver=driver).exchange("w", [intent("a")], []) == ["stopped"]
 
 
+def test_a_cost_that_is_unknown_counts_as_reserved_after_a_restart_too(url: str) -> None:
+    budget = Budget(max_usd=1.5)
+    mine = keeper(url, budget)
+    assert mine.exchange("w", [intent("a")], []) == ["go"]
+    assert mine.exchange("w", [intent("b")], [receipt("a", usd=None)]) == ["budget"]
+
+    assert keeper(url, budget).exchange("w", [intent("b")], []) == ["budget"]
+
+
 def test_what_is_found_is_counted_as_reused(url: str) -> None:
     mine = keeper(url)
     mine.exchange("w", [intent("a")], [])
@@ -155,5 +164,5 @@ def test_a_final_failure_is_not_paid_for_again_by_the_same_command(url: str) -> 
     cut, overloaded = ChatReply(text=None, failure="length", cost_usd=0.5), failed("http_503")
     mine.exchange("w", [], [Receipt("a", "call of a", cut), Receipt("b", "call of b", overloaded)])
     found = mine.finished(["call of a", "call of b"])
-    assert {call: (reply.failure, reply.cost_usd) for call, reply in found.items()} == {"call of a": ("length", 0.0)}
+    assert {call: (reply.failure, reply.cost_usd) for call, reply in found.items()} == {"call of a": ("length", 0.5)}
     assert keeper(url).finished(["call of a"]) == {}

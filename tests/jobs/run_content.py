@@ -11,12 +11,12 @@ from actors.storage import Folder
 from longform.tables import SCHEMAS
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
-OF_A_CLOCK_OR_A_BILL = ("seconds", "cost_usd")
+OF_A_CLOCK = ("seconds",)
 
 
 def sorted_content(run: Folder, table: str) -> tuple[list[dict[str, Any]], pa.Table]:
     """All but the floats of a table's rows, which hold its key, in their order; and the floats in the same order."""
-    schema = [field for field in SCHEMAS[table] if field.name not in OF_A_CLOCK_OR_A_BILL]
+    schema = [field for field in SCHEMAS[table] if field.name not in OF_A_CLOCK]
     floats = [field.name for field in schema if pa.types.is_floating(field.type)]
     content = run.read(table)
     rows = content.select([field.name for field in schema if field.name not in floats]).to_pylist()

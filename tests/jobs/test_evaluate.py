@@ -69,8 +69,8 @@ def finished(
 
 
 def contents(run: Folder, table: str) -> list[str]:
-    """Rows as sorted text, floats to five decimals, without what a clock or a bill decides."""
-    rows = run.read(table).drop_columns([c for c in ("seconds", "cost_usd") if c in run.read(table).column_names])
+    """Rows as sorted text, floats to five decimals, without what a clock decides."""
+    rows = run.read(table).drop_columns([c for c in ("seconds",) if c in run.read(table).column_names])
     return sorted(json.dumps(_rounded(row), sort_keys=True) for row in rows.to_pylist())
 
 

@@ -105,9 +105,17 @@ def test_what_may_pass_is_made_again_until_it_has_passed(ray_session: None, tmp_
             before = after
             if left[-1] == 0:
                 break
+        elsewhere = Folder(str(tmp_path / "elsewhere"))
+        evaluate(
+            experiment(url), bench, elsewhere.url,
+            cluster=Cluster(address=None, workers=2), calling=Calling("test", ledger=calling), limit=3,
+            until="summarize",
+        )  # fmt: skip
 
     assert left[0] > 0
     assert left[-1] == 0
+    found = [row["cost_usd"] for place in (run, elsewhere) for row in rows(place, "summaries").values()]
+    assert set(found) == {None}, "the price is unknown, and stays so where the ledger has the reply"
     failures = Counter(str(row["failure"]) for row in rows(run, "verdicts").values() if row["failure"] is not None)
     assert set(failures) <= {"length", "summary_failed: length"}
     judged = {summary for summary, _ in rows(run, "verdicts")}

@@ -89,9 +89,16 @@ def test_words_name_the_sum_at_stake():
     (told,) = section(ROW, ROW).paragraphs
 
     assert told == (
-        "2,468 calls cost $3.0000, and 4 of them an unknown sum. "
+        "2,468 calls cost at least $3.0000: what 4 of them cost is not known. "
         f"8 calls are unsettled, at most $0.5000 and an unknown sum for 2 of them: {UNSETTLED}."
     )
+
+
+def test_words_name_no_sum_where_no_cost_is_known():
+    nothing = {"calls": 7, "refused": 1, "open": 0, "n_unknown_usd": 6, "known_usd": 0.0}
+    (told,) = section(ROW | nothing).paragraphs
+
+    assert told == "7 calls, and what they cost is not known: the price or the usage is not known."
 
 
 def test_plan_stands_beside_what_was_made():
