@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change the configuration; budget, retrievers, model and judge are short names",
+        help="change the configuration; a preset takes the short names budget, retrievers, model, judge, support_judge",
     )
     parser.add_argument(
         "--citations",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -12,7 +13,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from actors.storage import file_place
-from jobs.configs.shorthands import apply_shorthand
+from jobs.configs.shorthands import apply_shorthand, full_keys, is_shorthand
 from longform.configuration import Experiment
 from longform.errors import UsageError
 
@@ -20,15 +21,33 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_experiment(name: str, changes: Sequence[str] = ()) -> Experiment:
-    """The experiment of a file, or of a preset by its name, with `key=value` changes and short names applied."""
+    """
+    Read the experiment of a file, or of a preset by its name, with `key=value` changes applied.
+
+    A preset takes short names, too.
+
+    Raises:
+        UsageError: The configuration is wrong, or a change is, or a file of one's own was given a short name.
+    """
     content = read_yaml(name, folder="configs")
-    plain = [change for change in changes if not _is_short(content, change)]
-    return validated(Experiment, content, plain, where=name)
+    short = [change for change in changes if isinstance(content, dict) and _is_short(content, change)]
+    if short and _is_file(name):
+        raise UsageError("\n".join(_refusal(name, content, change) for change in short))
+    for change in short:
+        key, value = _key_and_value(change)
+        apply_shorthand(content, key, value)
+    return validated(Experiment, content, [change for change in changes if change not in short], where=name)
 
 
-def _is_short(content: Any, change: str) -> bool:
-    key, _, value = change.partition("=")
-    return isinstance(content, dict) and "systems" in content and apply_shorthand(content, key, yaml.safe_load(value))
+def _is_short(content: Mapping[str, Any], change: str) -> bool:
+    return "=" in change and "systems" in content and is_shorthand(*_key_and_value(change))
+
+
+def _refusal(name: str, content: Mapping[str, Any], change: str) -> str:
+    key, _, text = change.partition("=")
+    instead = " ".join(f"--set {shlex.quote(full)}" for full in full_keys(content, key, text))
+    several = "; leave out the systems that shall stay as they are" if "--set systems.1." in instead else ""
+    return f"--set {change}: {key} is a short name for presets, and {name} is a file; write {instead}{several}"
 
 
 def read_yaml(name: str, *, folder: str) -> Any:
@@ -44,8 +63,13 @@ def read_yaml(name: str, *, folder: str) -> Any:
         raise UsageError(f"{name}: expected YAML: {error}") from error
 
 
+def _is_file(name: str) -> bool:
+    """Tell whether *name* is a file, and not the name of a preset."""
+    return name.endswith((".yaml", ".yml"))
+
+
 def _content(name: str, presets: Traversable) -> str:
-    if name.endswith((".yaml", ".yml")):
+    if _is_file(name):
         place, file = file_place(name)
         if place.has(file):
             return place.read_bytes(file).decode()
@@ -74,14 +98,11 @@ def validated(model: type[Model], content: Any, changes: Sequence[str], *, where
 
 
 def _apply(content: dict[str, Any], change: str) -> None:
-    key, separator, value = change.partition("=")
-    if not separator:
-        raise UsageError(f"--set {change!r}: expected key=value")
+    key, parsed = _key_and_value(change)
     *parents, last = key.split(".")
     place: Any = content
     for parent in parents:
         place = _step(place, parent, change)
-    parsed = yaml.safe_load(value)
     if isinstance(place, list):
         place[_index(place, last, change)] = parsed
     elif isinstance(place, dict):
@@ -90,6 +111,16 @@ def _apply(content: dict[str, Any], change: str) -> None:
         raise UsageError(
             f"--set {change!r}: {'.'.join(parents)} is {type(place).__name__}, expected a mapping or a list"
         )
+
+
+def _key_and_value(change: str) -> tuple[str, Any]:
+    key, separator, value = change.partition("=")
+    if not separator:
+        raise UsageError(f"--set {change!r}: expected key=value")
+    try:
+        return key, yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise UsageError(f"--set {change!r}: expected a value in YAML: {error}") from error
 
 
 def _step(place: Any, name: str, change: str) -> Any:

@@ -1,5 +1,5 @@
 """
-Short names on the command line for what a configuration says at length.
+Short names on the command line for what a preset says at length.
 
     --set budget=2000                     the budget of every system
     --set retrievers=[bm25,oracle]        only systems with these retrievers
@@ -8,12 +8,18 @@ Short names on the command line for what a configuration says at length.
     --set judge=gpt-4o                    a chat model judges, in place of the judges named
     --set support_judge=gpt-4o            a chat model checks sentences, in place of the support judges named
     --set support_judge=checker           the checker that ships does
+
+They change several keys at once, so that only a preset takes them. With a file of one's own they are refused, and the
+refusal names the keys to write.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import yaml
 
 from longform.errors import UsageError
 from longform.judge_settings import SHIPPED_SUPPORT_JUDGES
@@ -70,14 +76,40 @@ _SHORTHANDS: Mapping[str, Callable[[dict[str, Any], Any], None]] = {
 }
 
 
-def apply_shorthand(content: dict[str, Any], key: str, value: Any) -> bool:
+def is_shorthand(key: str, value: Any) -> bool:
+    """Tell whether *key* with this *value* is a short name; a mapping of retrievers is the key of that name."""
+    return key in _SHORTHANDS and (key != "retrievers" or isinstance(value, list))
+
+
+def apply_shorthand(content: dict[str, Any], key: str, value: Any) -> None:
     """
-    Change *content*, an experiment's, as a short name says; False: *key* with this *value* is none.
+    Change *content*, an experiment's, as a short name says.
 
     Raises:
         UsageError: It names what the configuration does not have.
     """
-    if key not in _SHORTHANDS or (key == "retrievers" and not isinstance(value, list)):
-        return False
     _SHORTHANDS[key](content, value)
-    return True
+
+
+def full_keys(content: Mapping[str, Any], key: str, text: str) -> list[str]:
+    """
+    Return what to write after `--set` in place of the short name *key* with the value *text*.
+
+    Raises:
+        UsageError: It names what the configuration does not have.
+    """
+    systems = content["systems"]
+    places = range(len(systems) if isinstance(systems, list) else 1)
+    if key == "budget":
+        return [f"systems.{place}.budget_tokens={text}" for place in places]
+    if key == "retrievers":
+        _retrievers(kept := dict(content), yaml.safe_load(text))
+        return [f"systems={json.dumps(kept['systems'])}"]
+    if key == "support_judge" and text in SHIPPED_SUPPORT_JUDGES:
+        chosen = json.dumps(SHIPPED_SUPPORT_JUDGES[text].model_dump(mode="json", exclude_defaults=True))
+        return [f"support_judges.{text}={chosen}"]
+    chat = text if text.lstrip().startswith("{") else f"{{model: {text}}}"
+    chosen = f"{{kind: chat, chat: {chat}}}"
+    if key == "model":
+        return [f"summarizers.{_NAME}={chosen}", *(f"systems.{place}.summarizer={_NAME}" for place in places)]
+    return [f"{key}s.{_NAME}={chosen}"]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 
 from jobs.configs import read_experiment
+from jobs.evaluate import main
 from longform.errors import UsageError
-from longform.judge_settings import ChatJudge
+from longform.judge_settings import SHIPPED_CHECKER, ChatJudge
 from longform.model_settings import ChatSummarizer
 
 
@@ -34,3 +39,74 @@ def test_a_retriever_that_no_system_has_is_an_error() -> None:
 def test_a_mapping_of_retrievers_is_no_short_name() -> None:
     experiment = read_experiment("demo", ["retrievers.bm25.k1=2.0"])
     assert experiment.retrievers["bm25"].model_dump()["k1"] == 2.0
+
+
+OWN = """
+name: own
+seed: 1
+retrievers: {bm25: {kind: bm25}, full: {kind: full}}
+summarizers: {offline: {kind: offline}}
+systems:
+  - {retriever: bm25, budget_tokens: 100, summarizer: offline}
+  - {retriever: full, budget_tokens: null, summarizer: offline}
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("budget=5", ["--set systems.0.budget_tokens=5 --set systems.1.budget_tokens=5", "leave out the systems"]),
+        ("retrievers=[bm25]", ['--set \'systems=[{"retriever": ["bm25"], ']),
+        ("model=gpt-4o", ["--set 'summarizers.chat={kind: chat, chat: {model: gpt-4o}}'", "systems.1.summarizer=chat"]),
+        ("model={model: m}", ["--set 'summarizers.chat={kind: chat, chat: {model: m}}'"]),
+        ("judge=gpt-4o", ["--set 'judges.chat={kind: chat, chat: {model: gpt-4o}}'"]),
+        ("support_judge=gpt-4o", ["--set 'support_judges.chat={kind: chat, chat: {model: gpt-4o}}'"]),
+        ("support_judge=checker", ['--set \'support_judges.checker={"kind": "checkpoint"']),
+    ],
+)
+def test_a_file_of_ones_own_takes_no_short_name_and_the_full_keys_are_named(
+    own: str, change: str, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One short name would change every system without a word."""
+    assert main([own, "--bench", str(tmp_path / "bench"), "--out", str(tmp_path / "run"), "--set", change]) == 2
+
+    said = capsys.readouterr().err
+    assert all(words in said for words in told), said
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "change", ["model={model: m}", "judge=gpt-4o", "support_judge=checker", "retrievers=[bm25]", "budget=5"]
+)
+def test_the_keys_that_a_refusal_names_do_what_the_short_name_says(own: str, change: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_experiment(own, [change])
+    words = shlex.split(str(refused.value).removeprefix("--set").replace(";", " "))
+    found = read_experiment(own, [words[place + 1] for place, word in enumerate(words) if word == "--set"])
+
+    systems = found.all_systems()
+    assert {
+        "model": {system.summarizer for system in systems} == {"chat"},
+        "judge": list(found.judges) == ["chat"],
+        "support_judge": found.support_judges == {"checker": SHIPPED_CHECKER},
+        "retrievers": {system.retriever for system in systems} == {"bm25"},
+        "budget": {system.budget_tokens for system in systems} == {5},
+    }[change.partition("=")[0]]
+
+
+def test_full_keys_change_one_system_of_ones_own_file(own: str) -> None:
+    experiment = read_experiment(own, ["systems.0.budget_tokens=5"])
+    assert [system.budget_tokens for system in experiment.all_systems()] == [5, None]
+
+
+@pytest.mark.parametrize("change", ["seed", "seed={", "budget={"])
+def test_a_change_that_cannot_be_read_is_one_message(own: str, change: str) -> None:
+    with pytest.raises(UsageError, match=f"--set {re.escape(repr(change))}: expected"):
+        read_experiment(own, [change])
