@@ -216,6 +216,7 @@ class Evaluation:
             judges=judge_rows(self.experiment),
             partial_score=self.experiment.partial_score,
             aggregate=self.experiment.aggregate,
+            compare_with=self.experiment.compare_with,
             units=self.plan.units,
             driver=self._driver(),
             more={

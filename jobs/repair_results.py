@@ -43,7 +43,6 @@ def repair_results(
     checked: Iterable[Row],
     aggregate: Aggregate,
     seed: int,
-    resamples: int,
 ) -> dict[str, Any]:
     """
     `rows` of every judge, and, by the first judge's links, `changes` (how many of each kind) and `examples`.
@@ -59,11 +58,10 @@ def repair_results(
         drilldown: Queries and summaries as the page unfolds them.
         checked: Rows of faithfulness, one a support judge, summarizer and setting.
         aggregate: How scores are averaged.
-        seed: Of the intervals.
-        resamples: Of each interval.
+        seed: Of drawn sign changes.
     """
     by_judge = scored_summaries(scores, infos)
-    given: dict[str, Any] = {"aggregate": aggregate, "seed": seed, "resamples": resamples}
+    given: dict[str, Any] = {"aggregate": aggregate, "seed": seed}
     rows = [
         row for judge, summaries in by_judge.items() for row in before_after(summaries, originals, judge=judge, **given)
     ]

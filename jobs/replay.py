@@ -40,6 +40,7 @@ from jobs.run_record import RunRecord
 from jobs.score import score_stage, score_tasks
 from jobs.split import split_stage, split_tasks, unit_work_id
 from jobs.stage import Row, Stage, Task, run_stage
+from longform.comparisons import SystemName, named_system
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.strict import Strict
@@ -52,6 +53,7 @@ class ReplaySettings(Strict):
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
     resamples: int = Field(2000, ge=100)  # of each interval
     seed: int = 1  # of the intervals
+    compare_with: str | None = None  # the system that all others are compared with; null: the best on these data
     citations: Literal["released", "matrix"] = (
         "released"  # matrix: beside each system, one whose citations are repaired
     )
@@ -74,6 +76,8 @@ class Replay:
         labelled = _labelled(self.benchmark)
         if settings.citations == "matrix":
             check_documents(self.benchmark)
+        if settings.compare_with is not None:
+            named_system(settings.compare_with, _released_systems(self.benchmark, labelled))
         self.record = RunRecord(self.run, verb="replay", benchmark=self.benchmark, config=settings.model_dump())
         self.released = {label.summary_id: label.work_id for label in labelled}
         self.repaired = repaired_work_ids(self.released.values()) if settings.citations == "matrix" else {}
@@ -145,6 +149,12 @@ def _labelled(benchmark: Benchmark) -> list[Labelled]:
         )
     dataset = benchmark.manifest["dataset_hash"]
     return [Labelled(sid, content_key("released-summary", dataset, sid), judge) for sid, judge in pairs]
+
+
+def _released_systems(benchmark: Benchmark, labelled: Sequence[Labelled]) -> list[SystemName]:
+    columns = benchmark.folder.read("summaries", columns=["summary_id", "summarizer", "setting"]).to_pylist()
+    names = {row["summary_id"]: SystemName(row["summarizer"], row["setting"]) for row in columns}
+    return [names[label.summary_id] for label in labelled if label.summary_id in names]
 
 
 # ---------------------------------------------------------------- copying the released summaries

@@ -21,22 +21,38 @@ from jobs.split import unit_work_id
 from jobs.stage import Row
 from jobs.synthesis_files import ACCOUNT, AUDIT
 from longform import report
-from longform.aggregate import Aggregate, SummaryInfo
+from longform.aggregate import Aggregate, Clusters, SummaryInfo, clusters_of
 from longform.configuration import UnitKind
 from longform.errors import UsageError
+from longform.keys import content_key
+from longform.twins import METHOD
 
 RESULTS = "results.json"
 DRILLDOWN = "report/drilldown.json.gz"
 _INFO_COLUMNS = [
     "work_id", "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
+    "haystack_id",
 ]  # fmt: skip
+
+_ASIDE = ["step", "method", "parents"]
 
 
 def summary_infos(run: Folder, work_ids: Sequence[str]) -> dict[str, SummaryInfo]:
     """Summary work id -> what the tables need of it, in the order given; texts are not read."""
-    rows = run.read("summaries", work_ids=work_ids, columns=[*_INFO_COLUMNS, "step"]).to_pylist()
-    found = {row.pop("work_id"): SummaryInfo(**row) for row in rows if row.pop("step") is None}
+    rows = run.read("summaries", work_ids=work_ids, columns=[*_INFO_COLUMNS, *_ASIDE]).to_pylist()
+    names = {row["summary_id"]: row["summarizer"] for row in rows}
+    aside = [{column: row.pop(column) for column in _ASIDE} for row in rows]
+    found = {
+        row.pop("work_id"): SummaryInfo(**row, twin_of=_twin_of(more, names))
+        for row, more in zip(rows, aside, strict=True)
+        if more["step"] is None
+    }
     return {work_id: found[work_id] for work_id in work_ids if work_id in found}
+
+
+def _twin_of(row: Row, names: Mapping[str, str]) -> str | None:
+    """The summarizer of the summary that *row* is a twin of; *names* are those of summaries."""
+    return names[row["parents"][0]] if row["method"] == METHOD else None
 
 
 def write_results(
@@ -52,6 +68,7 @@ def write_results(
     aggregate: Aggregate,
     seed: int,
     resamples: int,
+    compare_with: str | None = None,
     units: UnitKind = "bullets",
     driver: Mapping[str, Any] = BY_MATRIX,
     more: Mapping[str, Any] | None = None,
@@ -59,10 +76,11 @@ def write_results(
     """
     The results of a run, written to `results.json` and, with the drill-down, as pages.
 
-    *judges* has a row `judge, scale, card` for each judge, in the report's order; *driver* says what drove the
-    citations of twins, if there are any; *more* adds tables of the caller's own.
+    *judges* has a row `judge, scale, card` for each judge, in the report's order; *compare_with* names the system that
+    all others are compared with; *driver* says what drove the citations of twins, if there are any; *more* adds tables
+    of the caller's own.
     """
-    infos = {info.summary_id: info for info in summary_infos(run, summary_work_ids).values()}
+    infos, clusters = _with_clusters(summary_infos(run, summary_work_ids).values())
     score_ids = [score_work_id(work_id, partial_score) for work_id in verdict_work_ids]
     score_ids += [classify_work_id(work_id) for work_id in verdict_work_ids]
     places = {row["judge"]: place for place, row in enumerate(judges)}
@@ -71,25 +89,28 @@ def write_results(
     judged = {row["judge"] for row in [*scores, *checked]}
     scores.sort(key=lambda score: places[score["judge"]])  # a resumed run has its parts in another order
     settings: dict[str, Any] = {"aggregate": aggregate, "seed": seed, "resamples": resamples}
-    results: dict[str, Any] = summary_tables(scores, infos, **settings)
-    results |= {
-        "title": title,
-        "fidelity": record.content["fidelity"],
-        "aggregate": aggregate,
-        "benchmark": _benchmark_facts(benchmark),
-        "judges": [dict(row) for row in judges if row["judge"] in judged],
-        **(more or {}),
-        "run": record.content,
-    }
-    drilldown = {
+    drilldown: dict[str, Any] = {
         "queries": dict(_query_facts(benchmark, {info.query_id for info in infos.values()})),
         "summaries": _summary_facts(
             run, infos, scores, [unit_work_id(work_id, units) for work_id in summary_work_ids], verdict_work_ids
         ),
     }
+    contents = {summary["summary_id"]: _content(summary) for summary in drilldown["summaries"]}
+    results: dict[str, Any] = summary_tables(scores, infos, compare_with=compare_with, contents=contents, **settings)
+    results |= {
+        "title": title,
+        "fidelity": record.content["fidelity"],
+        "aggregate": aggregate,
+        "benchmark": _benchmark_facts(benchmark),
+        "clusters": clusters._asdict(),
+        "judges": [dict(row) for row in judges if row["judge"] in judged],
+        **(more or {}),
+        "run": record.content,
+    }
     if originals := repaired_originals(run, summary_work_ids):
         facts: dict[str, Any] = {"scores": scores, "infos": infos, "drilldown": drilldown, "checked": checked}
-        results["repair"] = repair_results(benchmark, originals=originals, driver=driver, **facts, **settings)
+        facts |= {"driver": driver, "aggregate": aggregate, "seed": seed}
+        results["repair"] = repair_results(benchmark, originals=originals, **facts)
     if benchmark.folder.has(AUDIT):
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):
@@ -98,6 +119,18 @@ def write_results(
     run.write_bytes(DRILLDOWN, gzip.compress(json.dumps(drilldown, allow_nan=False).encode(), mtime=0))
     write_pages(run.child("report"), "report", results | {"drilldown": drilldown})
     return results
+
+
+def _with_clusters(infos: Iterable[SummaryInfo]) -> tuple[dict[str, SummaryInfo], Clusters]:
+    """Summary id -> what the tables need of it, with what is resampled; and what that is, for the reader."""
+    found = list(infos)
+    clusters = clusters_of(found)
+    return {info.summary_id: info._replace(cluster_kind=clusters.kind) for info in found}, clusters
+
+
+def _content(summary: Mapping[str, Any]) -> str:
+    """The same for summaries of the same text and citations."""
+    return content_key([(bullet["text"], bullet["citations"]) for bullet in summary["bullets"]], summary["failure"])
 
 
 def write_pages(folder: Folder, name: str, results: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from jobs.stage import Row, Stage, Task
 from longform import aggregate as tables
 from longform.aggregate import SummaryInfo
 from longform.citations import Bullet
+from longform.comparisons import compared
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.scoring import score_summary
@@ -111,9 +112,20 @@ def _summary_rows(
 
 
 def summary_tables(
-    scores: Iterable[Row], infos: Mapping[str, SummaryInfo], *, aggregate: tables.Aggregate, seed: int, resamples: int
+    scores: Iterable[Row],
+    infos: Mapping[str, SummaryInfo],
+    *,
+    aggregate: tables.Aggregate,
+    seed: int,
+    resamples: int,
+    compare_with: str | None,
+    contents: Mapping[str, Hashable],
 ) -> dict[str, Any]:
-    """The results' parts that rest on summaries' scores."""
+    """
+    The results' parts that rest on summaries' scores.
+
+    *compare_with* and *contents* are those of `longform.comparisons.compared`.
+    """
     names = ("cells", "per_summary_cells", "position", "curve", "comparisons", "failure_modes")
     found: dict[str, Any] = {name: [] for name in names}
     for judge, summaries in tables.scored_summaries(scores, infos).items():
@@ -122,6 +134,8 @@ def summary_tables(
         found["per_summary_cells"] += tables.cells(summaries, aggregate="per_summary", **given)
         found["position"] += tables.positions(summaries, **given)
         found["curve"] += tables.curve(summaries, judge=judge)
-        found["comparisons"] += tables.comparisons(summaries, **given)
+        found["comparisons"] += compared(
+            summaries, judge=judge, aggregate=aggregate, seed=seed, compare_with=compare_with, contents=contents
+        )
         found["failure_modes"] += tables.failure_modes(summaries, judge=judge)
     return found

@@ -2,7 +2,7 @@
 From scores of single summaries to tables with intervals.
 
 `pooled` averages over insights of all summaries (SummHay's released code); `per_summary` averages each summary first
-(the paper's words). Intervals resample queries: the summaries of one query share insights and documents.
+(the paper's words). Intervals resample clusters, as the summaries of one query share insights and documents.
 """
 
 from __future__ import annotations
@@ -13,17 +13,25 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from longform.keys import stable_seed
-from longform.statistics import Array, Estimate, holm, paired_comparison, pooled_mean
+from longform.statistics import Array, Estimate, pooled_mean
 
 Aggregate = Literal["pooled", "per_summary"]
 PERCENT = ("coverage", "citation", "joint", "precision", "recall")
 SNAPSHOT_MINUTES = 10.0  # SummHay, appendix A.4: a human's summary is saved every ten minutes
-ALPHA = 0.05
+ENOUGH_HAYSTACKS = 6
+"""The fewest haystacks that are clusters: by sign changes, six can show a difference at 0.05 and five cannot."""
+ClusterKind = Literal["query", "haystack"]
 
 
 class SummaryInfo(NamedTuple):
-    """What the tables need to know of a summary besides its scores."""
+    """
+    What the tables need to know of a summary besides its scores.
+
+    Attributes:
+        twin_of: The summarizer whose summary this one repeats with other citations; None: it is no twin.
+        haystack_id: Holds the documents of its query.
+        cluster_kind: Whether its query or its haystack is resampled.
+    """
 
     summary_id: str
     query_id: str
@@ -33,6 +41,14 @@ class SummaryInfo(NamedTuple):
     elapsed_minutes: float | None
     cut_share: float | None
     failure: str | None
+    twin_of: str | None = None
+    haystack_id: str | None = None
+    cluster_kind: ClusterKind = "query"
+
+    @property
+    def cluster(self) -> str:
+        """What is independent of the rest of the sample."""
+        return self.haystack_id if self.cluster_kind == "haystack" and self.haystack_id else self.query_id
 
 
 class Scored(NamedTuple):
@@ -43,6 +59,28 @@ class Scored(NamedTuple):
 
 
 Group = Sequence[Scored]
+
+
+class Clusters(NamedTuple):
+    """
+    What intervals and tests take as independent.
+
+    Attributes:
+        kind: `haystack` if there are ENOUGH_HAYSTACKS of them and some hold several queries, else `query`.
+        n_queries: With a summary.
+        n_haystacks: Of these queries.
+    """
+
+    kind: ClusterKind
+    n_queries: int
+    n_haystacks: int
+
+
+def clusters_of(infos: Iterable[SummaryInfo]) -> Clusters:
+    """Queries of one haystack share its documents: they count as one cluster if there are enough haystacks."""
+    haystacks = {info.query_id: info.haystack_id for info in infos}
+    n = len(set(haystacks.values()))
+    return Clusters("haystack" if ENOUGH_HAYSTACKS <= n < len(haystacks) else "query", len(haystacks), n)
 
 
 def scored_summaries(scores: Iterable[Mapping[str, Any]], infos: Mapping[str, SummaryInfo]) -> dict[str, list[Scored]]:
@@ -72,20 +110,20 @@ def final_summaries(summaries: Group) -> list[Scored]:
 
 
 def estimate(group: Group, measure: str, *, aggregate: Aggregate, seed: int, resamples: int) -> Estimate:
-    """A measure of one system over its summaries, as a share, with its interval over queries."""
-    rows = [(s.measures[measure], s.info.query_id) for s in group if measure in s.measures and s.measures[measure][1]]
+    """A measure of one system over its summaries, as a share, with its interval over clusters."""
+    rows = [(s.measures[measure], s.info.cluster) for s in group if measure in s.measures and s.measures[measure][1]]
     totals = np.array([total for (total, _, _), _ in rows])
     counts = np.array([float(n) for (_, n, _), _ in rows])
     if aggregate == "per_summary":
         totals, counts = totals / counts, np.ones_like(counts)
-    return pooled_mean(totals, counts, [query for _, query in rows], seed=seed, resamples=resamples)
+    return pooled_mean(totals, counts, [cluster for _, cluster in rows], seed=seed, resamples=resamples)
 
 
 def cells(summaries: Group, *, judge: str, aggregate: Aggregate, seed: int, resamples: int) -> list[dict[str, Any]]:
     """One cell for each (setting, summarizer), sorted by both; scores in percent with intervals, counts beside."""
     return [
         _cell(group, setting, summarizer, judge=judge, aggregate=aggregate, seed=seed, resamples=resamples)
-        for (setting, summarizer), group in sorted(_systems(final_summaries(summaries)).items())
+        for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items())
     ]
 
 
@@ -101,6 +139,7 @@ def _cell(
     return {
         "setting": setting,
         "summarizer": summarizer,
+        "twin_of": twin_of(group),
         "judge": judge,
         "n_summaries": len(group),
         "n_failed": sum(s.info.failure is not None for s in group),
@@ -131,7 +170,13 @@ def _why_unknown(group: Group) -> str:
     return "no insight is covered" if not _count(group, "citation", 1) else "the gold documents are not known"
 
 
-def _systems(summaries: Group) -> dict[tuple[str, str], list[Scored]]:
+def twin_of(group: Group) -> str | None:
+    """The summarizer whose summaries these are with other citations; None: they are no twins."""
+    return group[0].info.twin_of
+
+
+def systems_of(summaries: Group) -> dict[tuple[str, str], list[Scored]]:
+    """(setting, summarizer) -> its summaries, in order of appearance."""
     found: dict[tuple[str, str], list[Scored]] = {}
     for scored in summaries:
         found.setdefault((scored.info.setting, scored.info.summarizer), []).append(scored)
@@ -148,15 +193,12 @@ BULLET_CLASSES = ("linked", "header", "other_subtopic", "unsupported", "generic"
 def failure_modes(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
     """How many bullets of each system are of which class; nothing where bullets were not classified."""
     found = []
-    for (setting, summarizer), group in sorted(_systems(final_summaries(summaries)).items()):
+    for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items()):
         classified = [s for s in group if "bullets_linked" in s.measures]
         if classified:
             counts = {name: int(sum(s.measures[f"bullets_{name}"][0] for s in classified)) for name in BULLET_CLASSES}
-            found.append(
-                {"summarizer": summarizer, "setting": setting, "judge": judge, "n_bullets": sum(counts.values())}
-                | counts
-                | {"cut_share": mean_cut_share(group)}
-            )
+            named = {"summarizer": summarizer, "setting": setting, "twin_of": twin_of(group), "judge": judge}
+            found.append({**named, "n_bullets": sum(counts.values()), **counts, "cut_share": mean_cut_share(group)})
     return found
 
 
@@ -171,7 +213,7 @@ def curve(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
     """
     snapshots = [s for s in summaries if s.info.elapsed_minutes is not None]
     points = []
-    for (setting, summarizer), group in sorted(_systems(snapshots).items()):
+    for (setting, summarizer), group in sorted(systems_of(snapshots).items()):
         end = max(s.info.elapsed_minutes or 0.0 for s in group)
         for step in range(1, ceil(end / SNAPSHOT_MINUTES) + 1):
             minute = step * SNAPSHOT_MINUTES
@@ -179,7 +221,8 @@ def curve(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
             if reached:
                 means = {m: estimate(reached, m, aggregate="per_summary", seed=0, resamples=100).value for m in PERCENT}
                 points.append(
-                    {"summarizer": summarizer, "setting": setting, "judge": judge, "minutes": minute}
+                    {"summarizer": summarizer, "setting": setting, "twin_of": twin_of(reached), "judge": judge}
+                    | {"minutes": minute}
                     | {"n_summaries": len(reached), "cut_share": mean_cut_share(reached)}
                     | {measure: None if mean is None else 100 * mean for measure, mean in means.items()}
                 )
@@ -209,6 +252,7 @@ def positions(summaries: Group, *, judge: str, seed: int, resamples: int) -> lis
     return [
         _position_row(orders, seed=seed, resamples=resamples)
         | {"summarizer": summarizer, "system": setting, "judge": judge, "measure": "joint"}
+        | {"twin_of": next(twin_of(group) for group in orders.values())}
         | {"cut_share": mean_cut_share([scored for group in orders.values() for scored in group])}
         for (summarizer, setting), orders in sorted(grouped.items())
         if {"top", "bottom"} <= orders.keys() and orders.keys() & {"random", "given"}
@@ -217,21 +261,21 @@ def positions(summaries: Group, *, judge: str, seed: int, resamples: int) -> lis
 
 def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> dict[str, Any]:
     reference = "random" if "random" in orders else "given"
-    queries = sorted({s.info.query_id for group in orders.values() for s in group})
-    sums = {order: _sums_by_query(group, queries, "joint") for order, group in orders.items()}
+    clusters = sorted({s.info.cluster for group in orders.values() for s in group})
+    sums = {order: cluster_totals(group, clusters, "joint") for order, group in orders.items()}
     rng = np.random.default_rng(seed)
-    counts = rng.multinomial(len(queries), np.full(len(queries), 1 / len(queries)), size=resamples)
+    counts = rng.multinomial(len(clusters), np.full(len(clusters), 1 / len(clusters)), size=resamples)
     means: dict[str, Array] = {}
     with np.errstate(invalid="ignore", divide="ignore"):
         for order, totals in sums.items():
-            drawn = np.vstack([np.ones((1, len(queries))), counts]) @ totals
+            drawn = np.vstack([np.ones((1, len(clusters))), counts]) @ totals
             means[order] = 100 * drawn[:, 0] / drawn[:, 1]
     # (1 + resamples,): the observed value first
     sensitivity = np.max([np.abs(means[order] - means[reference]) for order in ("top", "bottom")], axis=0)
     known = sensitivity[~np.isnan(sensitivity)]
     low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (np.nan, np.nan)
     values = {order: _number(means[order][0]) if order in means else None for order in _ORDERS}
-    interval = [_number(low), _number(high)] if len(queries) > 1 else [None, None]
+    interval = [_number(low), _number(high)] if len(clusters) > 1 else [None, None]
     return values | {"reference": reference, "sensitivity": _number(sensitivity[0]), "interval": interval}
 
 
@@ -243,71 +287,16 @@ def _number(value: float) -> float | None:
 _ORDERS = ("given", "random", "top", "middle", "bottom")
 
 
-def _sums_by_query(group: Group, queries: Sequence[str], measure: str) -> Array:
-    """Totals and counts of a measure for each query, shape (queries, 2)."""
-    place = {query: index for index, query in enumerate(queries)}
-    sums = np.zeros((len(queries), 2))
+def cluster_totals(group: Group, clusters: Sequence[str], measure: str, aggregate: Aggregate = "pooled") -> Array:
+    """
+    Totals and counts of a measure for each of *clusters*, shape (clusters, 2).
+
+    A summary counts as often as it has insights, or once if *aggregate* is per_summary.
+    """
+    place = {cluster: index for index, cluster in enumerate(clusters)}
+    sums = np.zeros((len(clusters), 2))
     for scored in group:
         total, n, _ = scored.measures.get(measure, (0.0, 0, 0))
-        sums[place[scored.info.query_id]] += (total, n)
+        if n:
+            sums[place[scored.info.cluster]] += (total, n) if aggregate == "pooled" else (total / n, 1)
     return sums
-
-
-# ---------------------------------------------------------------- comparisons
-
-
-def comparisons(
-    summaries: Group, *, judge: str, measure: str = "joint", seed: int, resamples: int
-) -> list[dict[str, Any]]:
-    """
-    The best system against each other one, paired by query, p-values adjusted by Holm.
-
-    Differences are in points. `verdict` says in words what the adjusted test at 0.05 allows to say.
-    """
-    systems = {f"{s}, {r}": group for (r, s), group in _systems(final_summaries(summaries)).items()}
-    means = {
-        name: estimate(group, measure, aggregate="pooled", seed=seed, resamples=100).value
-        for name, group in systems.items()
-    }
-    known = [name for name in systems if means[name] is not None]
-    if len(known) < 2:
-        return []
-    best = max(known, key=lambda name: (means[name] or 0.0, name))
-    rows = [
-        row
-        for name in sorted(known)
-        if name != best
-        and (row := _comparison(systems, best, name, measure, seed=seed, resamples=resamples)) is not None
-    ]
-    for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True):
-        row["p_holm"] = adjusted
-        row["verdict"] = verdict_in_words(row["difference"], adjusted, row["a"], row["b"])
-        row["judge"] = judge
-    return rows
-
-
-def verdict_in_words(difference: float, p: float, a: str, b: str) -> str:
-    if p >= ALPHA:
-        return "not distinguishable"
-    better, worse = (a, b) if difference > 0 else (b, a)
-    return f"{better} is better than {worse}"
-
-
-def _comparison(
-    systems: Mapping[str, Group], a: str, b: str, measure: str, *, seed: int, resamples: int
-) -> dict[str, Any] | None:
-    queries = sorted({s.info.query_id for name in (a, b) for s in systems[name]})
-    sums_a, sums_b = (_sums_by_query(systems[name], queries, measure) for name in (a, b))
-    found = paired_comparison(sums_a, sums_b, queries, seed=stable_seed(seed, a, b), resamples=resamples)
-    if found is None:
-        return None
-    return {
-        "a": a,
-        "b": b,
-        "measure": measure,
-        "difference": 100 * found.difference,
-        "low": 100 * found.low,
-        "high": 100 * found.high,
-        "p": found.p,
-        "n_queries": found.n_clusters,
-    }

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.aggregate import Aggregate, Scored, final_summaries
+from longform.aggregate import Aggregate, Scored, cluster_totals, final_summaries
+from longform.comparisons import finding, in_points
 from longform.keys import content_key, stable_seed
 from longform.metrics.coverage import citation_quality
-from longform.statistics import Array, paired_comparison, ratio
+from longform.paired_differences import Difference, paired_differences
+from longform.statistics import Array, ratio
 
 MEASURES = ("citation", "joint", "coverage")
 SHOWN = {"better": 3, "worse": 2, "unchanged": 1}
@@ -24,68 +26,62 @@ Pair = tuple[Scored, Scored]
 
 
 def before_after(
-    summaries: Sequence[Scored],
-    originals: Mapping[str, str],
-    *,
-    judge: str,
-    aggregate: Aggregate,
-    seed: int,
-    resamples: int,
+    summaries: Sequence[Scored], originals: Mapping[str, str], *, judge: str, aggregate: Aggregate, seed: int
 ) -> list[dict[str, Any]]:
     """
     One row for each (setting, summarizer) that has repaired twins, sorted by both; scores and differences in points.
+
+    The differences of one measure are a family of `longform.paired_differences`.
 
     Args:
         summaries: Of one judge, twins included.
         originals: Summary id of each twin -> of its original.
         judge: For the reader.
         aggregate: How scores are averaged, as in the report's cells.
-        seed: Of the intervals.
-        resamples: Of each interval.
+        seed: Of drawn sign changes.
     """
     final = {scored.info.summary_id: scored for scored in final_summaries(summaries)}
-    systems: dict[tuple[str, str], list[Pair]] = {}
+    pairs: dict[tuple[str, str], list[Pair]] = {}
     for twin_id, original_id in originals.items():
         if twin_id in final and original_id in final:
             before = final[original_id]
-            key = before.info.setting, before.info.summarizer
-            systems.setdefault(key, []).append((before, final[twin_id]))
+            pairs.setdefault((before.info.setting, before.info.summarizer), []).append((before, final[twin_id]))
+    if not pairs:
+        return []
+    systems = sorted(pairs)
+    changes = {
+        measure: _changes([pairs[system] for system in systems], measure, aggregate, stable_seed(seed, judge, measure))
+        for measure in MEASURES
+    }
     return [
-        {"setting": setting, "summarizer": summarizer, "judge": judge, "n_summaries": len(pairs)}
-        | {
-            measure: _change(
-                pairs, measure, aggregate, seed=stable_seed(seed, setting, summarizer, measure), resamples=resamples
-            )
-            for measure in MEASURES
-        }
-        for (setting, summarizer), pairs in sorted(systems.items())
+        {"setting": setting, "summarizer": summarizer, "judge": judge, "n_summaries": len(pairs[setting, summarizer])}
+        | {measure: changes[measure][place] for measure in MEASURES}
+        for place, (setting, summarizer) in enumerate(systems)
     ]
 
 
-def _change(
-    pairs: Sequence[Pair], measure: str, aggregate: Aggregate, *, seed: int, resamples: int
-) -> dict[str, float | None]:
-    before, after = (_columns([pair[side] for pair in pairs], measure, aggregate) for side in (0, 1))
+def _changes(
+    systems: Sequence[Sequence[Pair]], measure: str, aggregate: Aggregate, seed: int
+) -> list[dict[str, float | int | str | None]]:
+    """One for each system."""
+    clusters = sorted({before.info.cluster for pairs in systems for before, _ in pairs})
+    before, after = (
+        np.stack(
+            [cluster_totals([pair[side] for pair in pairs], clusters, measure, aggregate) for pairs in systems], axis=1
+        )
+        for side in (0, 1)
+    )  # each (clusters, systems, 2)
+    found = paired_differences(after, before, seed=seed)
+    return [_change(before[:, place], after[:, place], difference) for place, difference in enumerate(found)]
+
+
+def _change(before: Array, after: Array, found: Difference | None) -> dict[str, float | int | str | None]:
     unknown = dict.fromkeys(("before", "after", "difference", "low", "high", "p"))
     if not before[:, 1].sum() or not after[:, 1].sum():
-        return unknown
+        return unknown | {"finding": None}
     first, last = (100 * float(ratio(side.sum(axis=0, keepdims=True))[0]) for side in (before, after))
-    queries = [original.info.query_id for original, _ in pairs]
-    found = paired_comparison(after, before, queries, seed=seed, resamples=resamples)
-    known = {"before": first, "after": last, "difference": last - first}
-    if found is None:
-        return unknown | known
-    return unknown | known | {"low": 100 * found.low, "high": 100 * found.high, "p": found.p}
-
-
-def _columns(group: Sequence[Scored], measure: str, aggregate: Aggregate) -> Array:
-    """Shape (summaries, 2): total and count, or mean and 1 where summaries count alike."""
-    rows = np.array([scored.measures.get(measure, (0.0, 0, 0))[:2] for scored in group], dtype=np.float64)
-    if aggregate == "pooled":
-        return rows
-    counted = rows[:, 1] > 0
-    means = np.divide(rows[:, 0], rows[:, 1], out=np.zeros(len(rows)), where=counted)
-    return np.column_stack([means, counted])
+    compared = {} if found is None else in_points(found)
+    return unknown | compared | {"before": first, "after": last, "difference": last - first, "finding": finding(found)}
 
 
 # ---------------------------------------------------------------- examples

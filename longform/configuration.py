@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
+from longform.comparisons import SystemName, named_system
+from longform.errors import UsageError
 from longform.judge_settings import Judge, SupportJudge
 from longform.method_settings import SHIPPED_METHODS, Method, PlainMethod
 from longform.model_settings import ChatSummarizer, Summarizer
@@ -164,6 +166,7 @@ class Experiment(Strict):
     permutations: Permutations = Permutations()
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
     aggregate: Literal["pooled", "per_summary"] = "pooled"
+    compare_with: str | None = None  # a system, as "summarizer, setting"; null: the best on the same data
     resamples: int = Field(2000, ge=100)
     unjudged_threshold: float = Field(0.02, ge=0, le=1)
     citations: str = "written"  # matrix, or a support judge: repairs citations, in a twin of each summary
@@ -188,6 +191,15 @@ class Experiment(Strict):
                 f"and faithfulness.mode document, found {self.units} and {self.faithfulness.mode}"
             )
             raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _reference_is_a_system(self) -> Experiment:
+        if self.compare_with is not None:
+            try:
+                named_system(self.compare_with, [SystemName(s.summarizer, s.setting) for s in self.all_systems()])
+            except UsageError as error:
+                raise ValueError(str(error)) from error
         return self
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ from longform.statistics import LEVEL, Estimate, holm, pooled_mean
 Row = dict[str, Any]
 ORDERS = ("given", "top", "middle", "bottom")
 _POINTS = 100.0
+_PERMUTATIONS_A_ROW = 100  # of the family
 
 
 class CheckedSummary(NamedTuple):
@@ -131,21 +132,24 @@ def place_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[
     """
     Curves by place, with their index and counts of what has no place; one row a judge and system.
 
-    The p-values of all rows' faithfulness are one family, and adjusted together (Holm); so are those of coverage.
+    The p-values of one judge and measure are a family, and adjusted together (Holm). Each row draws permutations of its
+    own, enough of them that the smallest adjusted p-value is about 0.01 in a family of any size.
     """
-    rows = [
-        named(judge, system) | _places(group, settings, judge, system)
-        for judge, system, group in groups(summaries)
-        if any(summary.places for summary in group)
-    ]
-    for measure in ("faithfulness", "coverage"):
-        tested = [row for row in rows if row[measure]["index"] is not None]
+    placed = [found for found in groups(summaries) if any(summary.places for summary in found[2])]
+    sizes = Counter(judge for judge, _, _ in placed)
+    rows = []
+    for judge, system, group in placed:
+        enough = settings._replace(resamples=max(settings.resamples, _PERMUTATIONS_A_ROW * sizes[judge]))
+        rows.append(named(judge, system) | _places(group, settings, judge, system, tested=enough))
+    for judge, measure in product(sizes, ("faithfulness", "coverage")):
+        tested = [row for row in rows if row["judge"] == judge and row[measure]["index"] is not None]
         for row, adjusted in zip(tested, holm([row[measure]["index"]["p"] for row in tested]), strict=True):
             row[measure]["index"]["p_holm"] = adjusted
     return rows
 
 
-def _places(group: Group, settings: Settings, judge: str, system: System) -> Row:
+def _places(group: Group, settings: Settings, judge: str, system: System, *, tested: Settings | None = None) -> Row:
+    """Curves and indices; *tested* has the number of permutations where it is not that of resamples."""
     judged = [summary for summary in group if summary.places is not None and len(summary.places.covered)]
     places = [summary.places for summary in judged if summary.places is not None]
     clusters = [summary.query_id for summary in judged]
@@ -153,7 +157,8 @@ def _places(group: Group, settings: Settings, judge: str, system: System) -> Row
     found: Row = {"bins": bins, "degenerate": degenerate(places, bins)._asdict()}
     for measure, sums in (("faithfulness", attributed_sums(places)), ("coverage", covered_sums(places))):
         own = settings.own(measure, judge, system)
-        index = bias_index(sums, bins, seed=own["seed"], permutations=own["resamples"])
+        permutations = (tested or settings).resamples
+        index = bias_index(sums, bins, seed=own["seed"], permutations=permutations)
         found[measure] = {
             "curve": [point.scaled(_POINTS).as_json() for point in curve(sums, clusters, bins, **own)],
             "index": None if index is None else _index(index),

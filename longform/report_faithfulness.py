@@ -205,8 +205,8 @@ def _indices(results: Results, found: Row) -> Iterator[Table]:
             f"{judge_line(results, judge)}. Distance from flat, in points. Spread: root of the mean square distance of "
             "places from their mean. Lead: first third less last third. Ends: first and last third less the middle. p: "
             "of the spread, when the documents of each prompt change places at random, adjusted for the rows of a "
-            "measure (Holm); the shape is named from unadjusted tests. Unattributed: sentences that no document "
-            "supports, or that are undecided; empty: summaries without a sentence."
+            "judge and measure (Holm); the shape is named from unadjusted tests. Unattributed: sentences that no "
+            "document supports, or that are undecided; empty: summaries without a sentence."
         )
         yield Table(caption, columns, body)
 

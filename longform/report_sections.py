@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.errors import LongformError
 from longform.report_audit import audit_sections
 from longform.report_calls import calls_sections
+from longform.report_comparisons import clusters_told, comparison_sections
 from longform.report_faithfulness import faithfulness_sections
 from longform.report_parts import (
     INTERVAL,
@@ -43,8 +43,6 @@ from longform.report_tables import (
     words,
 )
 
-NOT_DISTINGUISHABLE = "not distinguishable"
-
 _SCORES = (
     "Scores from 0 to 100, higher is better. Coverage: how much of the reference insights the summary states. "
     "Citation: F1 of the cited documents against those that state the insight, over covered insights. "
@@ -75,6 +73,7 @@ def sections(results: Results) -> list[Section]:
     """
     candidates = [
         *_scores(results),
+        *comparison_sections(results),
         *_position(results),
         *_retrieval(results),
         *_citation(results),
@@ -82,7 +81,6 @@ def sections(results: Results) -> list[Section]:
         *faithfulness_sections(results),
         *_curve(results),
         *_failure_modes(results),
-        *_comparisons(results),
         *_all_cells(results),
         *_judges(results),
         *audit_sections(results),
@@ -112,7 +110,8 @@ def _scores(results: Results) -> Iterator[Section]:
         else:
             tables.append(score_list(cells, f"{line}. {_SCORES} {INTERVAL} Rows by joint score. {_ASIDES}"))
     if tables:
-        yield Section("scores", "Coverage, citation and joint score", [], tables)
+        told = clusters_told(results.get("clusters"))
+        yield Section("scores", "Coverage, citation and joint score", [told] if told else [], tables)
 
 
 def _position(results: Results) -> Iterator[Section]:
@@ -249,36 +248,6 @@ def _failure_modes(results: Results) -> Iterator[Section]:
         for row in rows
     ]
     yield Section("failures", "What bullets fail by", [], [Table(caption, columns, body)])
-
-
-def _comparisons(results: Results) -> Iterator[Section]:
-    rows = results.get("comparisons") or []
-    if not rows:
-        return
-    verdicts = Counter(row.get("verdict") for row in rows)
-    told = f"{verdicts[NOT_DISTINGUISHABLE]} of {len(rows)} comparisons: {NOT_DISTINGUISHABLE}."
-    caption = (
-        f"First minus second system, in points. {INTERVAL} p: permutation test on shared queries; Holm: corrected "
-        "for the number of comparisons."
-    )
-    names = ("a", "b", "measure", "verdict", *(["judge"] if any("judge" in row for row in rows) else []))
-    columns = [Column({"a": "first", "b": "second"}.get(name, name), numeric=False) for name in names]
-    columns += [Column(name) for name in ("difference", "p", "p (Holm)")]
-    body = [
-        [
-            *_named(results, row, names),
-            number(
-                row.get("difference"),
-                sign=True,
-                interval=(row.get("low"), row.get("high")),
-                reason=reason(row, "difference"),
-            ),
-            number(row.get("p"), digits=4, reason=reason(row, "p")),
-            number(row.get("p_holm"), digits=4, reason=reason(row, "p_holm")),
-        ]
-        for row in rows
-    ]
-    yield Section("comparisons", "Comparisons", [told], [Table(caption, columns, body)])
 
 
 def _all_cells(results: Results) -> Iterator[Section]:

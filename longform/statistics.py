@@ -133,50 +133,6 @@ def kappa(
     return bootstrap(columns, clusters, of_sums, n=len(a), seed=seed, resamples=resamples)
 
 
-class Comparison(NamedTuple):
-    """System a minus system b on the clusters both have."""
-
-    difference: float
-    low: float
-    high: float
-    p: float
-    n_clusters: int
-
-
-def paired_comparison(
-    a: Array, b: Array, clusters: Sequence[Hashable], *, seed: int, resamples: int = 2000
-) -> Comparison | None:
-    """
-    The difference of two systems' pooled means on the same clusters; None with fewer than two shared ones.
-
-    The interval resamples clusters, both systems together. The p-value is of the permutation test that swaps the two
-    systems within each cluster, two-sided, with the observed arrangement counted.
-
-    Args:
-        a: Shape (rows, 2): total and count of each row of the first system, rows aligned with *clusters*.
-        b: The same of the second.
-        clusters: One label a row.
-        seed: Of both resamplings.
-        resamples: Of each.
-    """
-    sums_a, sums_b = cluster_sums(a, clusters), cluster_sums(b, clusters)
-    both = (sums_a[:, 1] > 0) & (sums_b[:, 1] > 0)
-    sums_a, sums_b = sums_a[both], sums_b[both]
-    n = len(sums_a)
-    if n < 2:
-        return None
-    rng = np.random.default_rng(seed)
-    counts = rng.multinomial(n, np.full(n, 1 / n), size=resamples)
-    drawn = ratio(counts @ sums_a) - ratio(counts @ sums_b)
-    observed = float((ratio(sums_a.sum(axis=0, keepdims=True)) - ratio(sums_b.sum(axis=0, keepdims=True)))[0])
-    swap = rng.integers(0, 2, size=(resamples, n)).astype(np.float64)
-    swapped = ratio(swap @ sums_a + (1 - swap) @ sums_b) - ratio((1 - swap) @ sums_a + swap @ sums_b)
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
-    p = (1 + int((np.abs(swapped) >= abs(observed) - 1e-12).sum())) / (resamples + 1)
-    return Comparison(observed, float(low), float(high), p, n)
-
-
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down adjustment: the family's error rate stays at the level tested."""
     adjusted = [0.0] * len(p_values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from jobs.aggregate import aggregate
 from jobs.cluster import Cluster
 from jobs.ingest import ingest
 from jobs.replay import ReplaySettings, replay
+from longform.errors import UsageError
 from longform.twins import LABEL
 
 CLUSTER = Cluster(address=None, workers=2)
@@ -71,13 +73,53 @@ def test_unlinked_bullets_are_counted_by_class(replayed: tuple[Folder, dict[str,
     )
 
 
+@pytest.fixture(scope="module")
+def repaired(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
+    out = str(tmp_path_factory.mktemp("repaired"))
+    settings = ReplaySettings(resamples=100, citations="matrix", compare_with="claude3-opus, full")
+    return Folder(out), replay(bench, out, settings, cluster=CLUSTER)
+
+
 @pytest.mark.ray
-def test_repaired_citations_are_systems_of_their_own_with_the_same_coverage(
-    replayed: tuple[Folder, dict[str, Any]], bench: str, tmp_path_factory: pytest.TempPathFactory
+def test_what_is_said_of_a_difference_is_what_its_interval_says(
+    replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
+) -> None:
+    """156 systems with their twins, 16 queries: differences reach 50 points, and chance cannot make them."""
+    for _, results in (replayed, repaired):
+        (family,) = results["comparisons"]
+        assert (family["n_clusters"], family["cluster"], len(family["rows"])) == (16, "query", 77)
+        for row in family["rows"]:
+            alike = row["low"] <= 0 <= row["high"]
+            assert (row["finding"] == "not distinguishable") == alike == (row["p"] > 0.05)
+    found = Counter(row["finding"] for row in replayed[1]["comparisons"][0]["rows"])
+    assert found["worse"] > found["not distinguishable"] > 0
+    assert all(row["joint"]["finding"] == "better" for row in repaired[1]["repair"]["rows"])
+
+
+@pytest.mark.ray
+def test_report_says_what_was_compared_with_what(
+    replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
+) -> None:
+    best, named = (run.read_bytes("report/report.md").decode() for run, _ in (replayed, repaired))
+
+    assert "is compared with claude3-opus, oracle. It has the best score on these same data, which flatters it" in best
+    assert "is compared with claude3-opus, full. The configuration names it" in named
+    assert "they share the documents of 2 haystacks" in best
+
+
+@pytest.mark.ray
+def test_reference_that_no_system_is_called_is_refused_before_any_work(bench: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="did you mean 'claude3-opus, full'"):
+        replay(bench, str(tmp_path / "run"), ReplaySettings(compare_with="claude3-opus, ful"), cluster=CLUSTER)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.ray
+def test_repaired_citations_stand_beside_originals_with_the_same_coverage(
+    replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
 ) -> None:
     """Released systems cite far fewer documents than support their bullets."""
-    out = str(tmp_path_factory.mktemp("repaired"))
-    results = replay(bench, out, ReplaySettings(resamples=100, citations="matrix"), cluster=CLUSTER)
+    run, results = repaired
     cells = {(cell["setting"], cell["summarizer"]): cell for cell in results["cells"]}
     before = {(cell["setting"], cell["summarizer"]): cell for cell in replayed[1]["cells"]}
     pairs = [(cells[key], cells[key[0], f"{key[1]}, {LABEL}"]) for key in before]
@@ -86,7 +128,7 @@ def test_repaired_citations_are_systems_of_their_own_with_the_same_coverage(
     assert all(cells[key]["joint"] == before[key]["joint"] for key in before)
     assert all(original["coverage"] == repaired["coverage"] for original, repaired in pairs)
     assert sum(repaired["joint"] > original["joint"] for original, repaired in pairs) / len(pairs) > 0.9
-    assert Folder(out).read("units").num_rows == 2 * replayed[0].read("units").num_rows
+    assert run.read("units").num_rows == 2 * replayed[0].read("units").num_rows
 
 
 @pytest.mark.ray

@@ -10,12 +10,11 @@ from longform.aggregate import (
     Scored,
     SummaryInfo,
     cells,
-    comparisons,
+    clusters_of,
     curve,
     final_summaries,
     positions,
     scored_summaries,
-    verdict_in_words,
 )
 
 SETTINGS: dict[str, Any] = {"judge": "j", "seed": 1, "resamples": 200}
@@ -122,17 +121,25 @@ def test_released_full_context_keys_are_orders_of_one_setting() -> None:
     assert (row["reference"], row["sensitivity"]) == ("given", pytest.approx(75))
 
 
-def test_clear_difference_is_said_and_chance_is_not() -> None:
-    better = [scored(f"x{i}", query=f"q{i}", setting="good", joint=(0.9, 1)) for i in range(12)]
-    worse = [scored(f"y{i}", query=f"q{i}", setting="bad", joint=(0.1, 1)) for i in range(12)]
-    equal = [scored(f"z{i}", query=f"q{i}", setting="same", joint=(1.7 * (i % 2), 1)) for i in range(12)]
+def test_haystacks_are_clusters_where_there_are_enough_of_them() -> None:
+    """Queries of one haystack share its documents."""
+    shared = [scored(f"{h}{q}", query=f"{h}{q}").info._replace(haystack_id=f"h{h}") for h in range(6) for q in "ab"]
+    few = [info for info in shared if info.haystack_id != "h5"]
+    alone = [info for info in shared if info.query_id.endswith("a")]
 
-    rows = {row["b"]: row for row in comparisons(better + worse + equal, **SETTINGS)}
+    assert clusters_of(shared) == ("haystack", 12, 6)
+    assert clusters_of(few) == ("query", 10, 5)
+    assert clusters_of(alone) == ("query", 6, 6)
+    assert shared[0]._replace(cluster_kind="haystack").cluster == "h0"
 
-    assert rows["s, bad"]["verdict"] == "s, good is better than s, bad"
-    assert rows["s, same"]["verdict"] == "not distinguishable"
-    assert rows["s, bad"]["p_holm"] >= rows["s, bad"]["p"]
 
+def test_interval_over_haystacks_is_wider_where_their_queries_agree() -> None:
+    group = [scored(f"{h}{q}", query=f"{h}{q}", coverage=(h % 2, 1)) for h in range(8) for q in "abcd"]
+    by_haystack = [
+        Scored(s.info._replace(haystack_id=s.info.query_id[0], cluster_kind="haystack"), s.measures) for s in group
+    ]
+    (narrow,), (wide,) = (cells(g, aggregate="pooled", **SETTINGS) for g in (group, by_haystack))
+    width = [high - low for low, high in (narrow["intervals"]["coverage"], wide["intervals"]["coverage"])]
 
-def test_verdict_names_the_better_system_first() -> None:
-    assert verdict_in_words(-1.0, 0.01, "a", "b") == "b is better than a"
+    assert narrow["coverage"] == wide["coverage"]
+    assert width[1] > 1.5 * width[0]

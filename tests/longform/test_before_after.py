@@ -9,7 +9,7 @@ import pytest
 from longform.aggregate import Scored, SummaryInfo
 from longform.before_after import SHOWN, Change, before_after, changes, drawn_examples
 
-SETTINGS = {"judge": "j", "aggregate": "pooled", "seed": 1, "resamples": 200}
+SETTINGS = {"judge": "j", "aggregate": "pooled", "seed": 1}
 
 
 def scored(summary_id, query_id, summarizer, *, citation, joint, coverage=(1.5, 2)):
@@ -35,12 +35,31 @@ def test_scores_are_pooled_over_the_same_insights_and_the_difference_is_theirs()
     assert row["citation"]["before"] == pytest.approx(100 / 3)
     assert row["citation"]["after"] == pytest.approx(250 / 3)
     assert row["joint"]["difference"] == pytest.approx(100 * (3.0 - 1.0) / 6)
-    assert row["joint"]["low"] <= row["joint"]["difference"] <= row["joint"]["high"]
+    assert row["joint"]["low"] is None  # two queries
+    assert row["joint"]["finding"] == "too few clusters (2): no difference could be shown"
+
+
+def test_finding_of_a_repair_is_what_its_interval_says():
+    summaries = [
+        scored(f"{name}{q}", f"q{q}", system, citation=(cited, 2), joint=(0.1 * (q % 3) * cited, 2))
+        for q in range(8)
+        for name, system, cited in (("a", "sys", 0.2), ("A", "sys, found", 1.5 + 0.02 * q))
+    ]
+    (row,) = before_after(summaries, {f"A{q}": f"a{q}" for q in range(8)}, **SETTINGS)
+
+    assert row["citation"]["low"] > 0
+    assert row["citation"]["finding"] == "better"
+    assert row["coverage"]["finding"] == "not distinguishable"
 
 
 def test_coverage_that_did_not_move_has_no_width():
     """The interval is of the paired difference: that both scores are uncertain is no part of it."""
-    (row,) = before_after(SUMMARIES, ORIGINALS, **SETTINGS)
+    more = [
+        scored(f"{name}{q}", f"m{q}", system, citation=(0.5, 1), joint=(0.5, 4), coverage=(1.0, 4))
+        for q in range(6)
+        for name, system in (("x", "sys"), ("X", "sys, found"))
+    ]
+    (row,) = before_after([*SUMMARIES, *more], ORIGINALS | {f"X{q}": f"x{q}" for q in range(6)}, **SETTINGS)
 
     assert (row["coverage"]["difference"], row["coverage"]["low"], row["coverage"]["high"]) == (0, 0, 0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from longform.statistics import holm, kappa, paired_comparison, pearson, pooled_mean
+from longform.statistics import holm, kappa, pearson, pooled_mean
 
 
 def test_pooled_mean_weighs_rows_by_their_counts() -> None:
@@ -66,25 +66,6 @@ def test_kappa_is_one_for_equal_labels_and_zero_for_independent_ones() -> None:
 
     assert kappa(a, a, ["x", "y"], list("abcd"), seed=1).value == pytest.approx(1)
     assert kappa(a, ["x", "y", "x", "y"], ["x", "y"], list("abcd"), seed=1).value == pytest.approx(0)
-
-
-def test_paired_comparison_finds_a_steady_difference_that_unpaired_intervals_hide() -> None:
-    rng = np.random.default_rng(5)
-    base = rng.normal(0, 10, size=30)
-    a = np.column_stack([base + 1 + rng.normal(0, 0.1, 30), np.ones(30)])
-    b = np.column_stack([base, np.ones(30)])
-    found = paired_comparison(a, b, list(range(30)), seed=1)
-
-    assert found.difference == pytest.approx(1, abs=0.1)
-    assert found.low > 0.5
-    assert found.p < 0.01
-
-
-def test_paired_comparison_of_equal_systems_is_not_significant() -> None:
-    a = np.column_stack([np.arange(10.0), np.ones(10)])
-
-    assert paired_comparison(a, a, list(range(10)), seed=1).p == 1
-    assert paired_comparison(a[:1], a[:1], [0], seed=1) is None
 
 
 def test_holm_of_a_hand_worked_family() -> None:

@@ -1,0 +1,205 @@
+"""
+Systems against one reference system: how far from it each stands, and what can be said of the difference.
+
+The comparisons of one judge and one measure are a family of `longform.paired_differences`. A twin is no member: it is
+held against its original (`longform.before_after`). Systems whose summaries are the same are one member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from longform.aggregate import Aggregate, Scored, cluster_totals, final_summaries, systems_of
+from longform.errors import UsageError
+from longform.keys import stable_seed
+from longform.paired_differences import Difference, n_sign_changes, paired_differences
+from longform.statistics import Array, ratio
+
+NOT_DISTINGUISHABLE = "not distinguishable"
+_TIED = 1e-9  # points
+_SHOWN = 12  # names of systems in an error
+
+
+class SystemName(NamedTuple):
+    """A system as the report names it."""
+
+    summarizer: str
+    setting: str
+
+    def __str__(self) -> str:
+        return f"{self.summarizer}, {self.setting}"
+
+
+def named_system(wanted: str, systems: Iterable[SystemName]) -> SystemName:
+    """
+    The system that *wanted* names: by "summarizer, setting", or by one of both where that names a single system.
+
+    Raises:
+        UsageError: None, or several.
+    """
+    known = list(dict.fromkeys(systems))
+    found = [name for name in known if str(name) == wanted] or [name for name in known if wanted in name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        told = f"{len(found)} systems are called so: {_listed(found)}"
+    else:
+        near = get_close_matches(wanted, [part for name in known for part in (str(name), *name)], n=1)
+        told = f"found no such system{f'; did you mean {near[0]!r}?' if near else ''} Systems: {_listed(known)}"
+    raise UsageError(f"compare_with: expected one system as 'SUMMARIZER, SETTING', found {wanted!r}: {told}")
+
+
+def _listed(names: Sequence[SystemName]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return "; ".join(map(str, names[:_SHOWN])) + more
+
+
+class _Member(NamedTuple):
+    """A system of the family, with those whose summaries are the same."""
+
+    name: SystemName
+    same: tuple[SystemName, ...]
+    sums: Array  # (clusters, 2)
+    ordered: bool  # its documents were ordered on purpose
+
+    @property
+    def mean(self) -> float | None:
+        """In points."""
+        total, n = self.sums.sum(axis=0)
+        return 100 * float(total / n) if n else None
+
+
+def compared(
+    summaries: Sequence[Scored],
+    *,
+    judge: str,
+    measure: str = "joint",
+    aggregate: Aggregate,
+    seed: int,
+    compare_with: str | None = None,
+    contents: Mapping[str, Hashable] | None = None,
+) -> list[dict[str, Any]]:
+    """
+    The family of one judge and measure, as a list of one; empty with fewer than two systems.
+
+    The family says what was compared how; its `rows` have a comparison each, the highest score first.
+
+    Args:
+        summaries: Of one judge, in the configuration's order.
+        judge: For the reader.
+        measure: That is compared.
+        aggregate: How scores are averaged, as in the report's cells.
+        seed: Of drawn sign changes.
+        compare_with: Names the reference; None: the best system on these data.
+        contents: Summary id -> what is equal for summaries of the same text and citations; None: all differ.
+    """
+    systems = {
+        SystemName(summarizer, setting): group
+        for (setting, summarizer), group in systems_of(final_summaries(summaries)).items()
+        if group[0].info.twin_of is None
+    }
+    if len(systems) < 2:
+        return []
+    clusters = sorted({scored.info.cluster for group in systems.values() for scored in group})
+    members = [
+        _member(names, systems[names[0]], cluster_totals(systems[names[0]], clusters, measure, aggregate))
+        for names in _alike(systems, contents or {})
+    ]
+    known = [member for member in members if member.mean is not None]
+    family: dict[str, Any] = {
+        "judge": judge,
+        "measure": measure,
+        "chosen": "best" if compare_with is None else "named",
+        "n_systems": len(members),
+        "without_score": [str(member.name) for member in members if member.mean is None],
+        "cluster": summaries[0].info.cluster_kind,
+        "n_clusters": len(clusters),
+        "n_sign_changes": n_sign_changes(len(clusters)),
+    }
+    if compare_with is None:
+        reference, tied = _best(known) if known else (None, [])
+    else:
+        wanted = named_system(compare_with, systems)
+        reference, tied = next((member for member in known if wanted in (member.name, *member.same)), None), []
+    if reference is None:
+        return [family | {"reference": compare_with, "reference_same": [], "tied": [], "rows": []}]
+    others = [member for member in known if member is not reference]
+    return [
+        family
+        | {
+            "reference": str(reference.name),
+            "reference_same": [str(name) for name in reference.same],
+            "tied": [str(member.name) for member in tied],
+            "rows": _rows(reference, others, seed=stable_seed(seed, judge, measure)),
+        }
+    ]
+
+
+def _alike(systems: Mapping[SystemName, Sequence[Scored]], contents: Mapping[str, Hashable]) -> list[list[SystemName]]:
+    """Systems by what they wrote for every query."""
+    found: dict[frozenset[tuple[str, Hashable]], list[SystemName]] = {}
+    for name, group in systems.items():
+        wrote = frozenset(
+            (scored.info.query_id, contents.get(scored.info.summary_id, scored.info.summary_id)) for scored in group
+        )
+        found.setdefault(wrote, []).append(name)
+    return list(found.values())
+
+
+def _member(names: Sequence[SystemName], group: Sequence[Scored], sums: Array) -> _Member:
+    return _Member(names[0], tuple(names[1:]), sums, group[0].info.order not in (None, "given"))
+
+
+def _best(members: Sequence[_Member]) -> tuple[_Member, list[_Member]]:
+    """
+    The first of the best, and the others whose score is the same.
+
+    Systems whose documents were ordered on purpose are arms of an experiment, and chosen only if there are no others.
+    """
+    known = [member for member in members if not member.ordered] or members
+    means = [member.mean or 0.0 for member in known]
+    best = [member for member, mean in zip(known, means, strict=True) if mean > max(means) - _TIED]
+    return best[0], best[1:]
+
+
+def _rows(reference: _Member, others: Sequence[_Member], *, seed: int) -> list[dict[str, Any]]:
+    if not others:
+        return []
+    first = np.stack([member.sums for member in others], axis=1)  # (clusters, pairs, 2)
+    second = np.broadcast_to(reference.sums[:, None, :], first.shape)
+    found = paired_differences(first, second, seed=seed)
+    rows = [_row(member, difference) for member, difference in zip(others, found, strict=True)]
+    return sorted(rows, key=lambda row: -row["score"])
+
+
+def _row(member: _Member, found: Difference | None) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "system": str(member.name),
+        "same": [str(name) for name in member.same],
+        "score": 100 * float(ratio(member.sums.sum(axis=0, keepdims=True))[0]),
+        **dict.fromkeys(("difference", "low", "high", "p")),
+        "n_clusters": 0 if found is None else found.n_clusters,
+        "finding": finding(found),
+    }
+    return row if found is None else row | in_points(found)
+
+
+def in_points(found: Difference) -> dict[str, float | None]:
+    """Difference and bounds in points, and p."""
+    low, high = (None if bound is None else 100 * bound for bound in (found.low, found.high))
+    return {"difference": 100 * found.value, "low": low, "high": high, "p": found.p}
+
+
+def finding(found: Difference | None) -> str:
+    """What the test allows to say of the first system, in words."""
+    if found is None:
+        return "no query in common"
+    if found.too_few_clusters:
+        return f"too few clusters ({found.n_clusters}): no difference could be shown"
+    if not found.distinguishable:
+        return NOT_DISTINGUISHABLE
+    return "better" if found.value > 0 else "worse"

@@ -1,0 +1,165 @@
+"""
+Differences of pairs of systems over the same clusters, tested and estimated together as one family.
+
+A family is every difference that is read together: those of one judge and one measure.
+
+Test. If two systems are alike, they may change places within each cluster, so the sign of a cluster's difference is a
+coin's. A coin is tossed for each cluster and holds for all pairs of the family, which keeps the dependence between
+pairs. The statistic of a pair is its difference over its standard error. Its p-value is the share of tosses whose
+largest statistic of the family reaches it: the single-step max-T procedure of Westfall and Young (Resampling-Based
+Multiple Testing, 1993, chapter 2), with sign changes as in Romano and Wolf (Exact and Approximate Stepdown Methods for
+Multiple Hypothesis Testing, JASA 100, 2005). The smallest possible p-value of n clusters is therefore 2 / 2**n, however
+many pairs the family has. Up to ENUMERATED clusters every toss is made, else DRAWS are drawn and the observed signs
+count as one more. A single pair's p-value is exact if its systems are exchangeable within clusters. The family's error
+rate is kept exactly if the differences of a cluster change their signs together, and for many clusters in any case.
+
+Interval. The difference plus and minus the critical value of that test times the standard error. It excludes 0 exactly
+if the p-value is at most ALPHA, and all intervals of a family hold their differences together in 95 of 100 cases.
+
+Means are ratios of sums. If the systems of a pair count differently many rows in a cluster (unjudged ones), the
+differences of clusters are those of the linearised ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longform.statistics import LEVEL, Array
+
+ALPHA = 1 - LEVEL
+ENUMERATED = 14
+"""Most clusters whose sign changes are all made: 2**13, as a toss and its opposite have the same statistic."""
+DRAWS = 9_999
+
+_AT_ONCE = 1024  # tosses
+_SAME = 1e-10  # of statistics in [0, 1] that differ by rounding only
+_NOTHING = 1e-14  # of a cluster's difference, which is a share
+
+
+class Difference(NamedTuple):
+    """First less second system of a pair; bounds are None if so few clusters bound nothing."""
+
+    value: float
+    low: float | None
+    high: float | None
+    p: float  # adjusted for the family
+    n_clusters: int
+
+    @property
+    def distinguishable(self) -> bool:
+        """The interval excludes 0, which it does exactly if p is at most ALPHA."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+    @property
+    def too_few_clusters(self) -> bool:
+        """No difference whatever could have been shown."""
+        return smallest_p(self.n_clusters) > ALPHA
+
+
+def smallest_p(n_clusters: int) -> float:
+    """The p-value of a difference that no other sign change reaches."""
+    return 2.0 ** (1 - n_clusters) if n_clusters <= ENUMERATED else 1 / (DRAWS + 1)
+
+
+def n_sign_changes(n_clusters: int) -> int:
+    """How many sign changes a family of so many clusters is tested by, the observed signs included."""
+    return 2**n_clusters if n_clusters <= ENUMERATED else DRAWS + 1
+
+
+def paired_differences(first: Array, second: Array, *, seed: int) -> list[Difference | None]:
+    """
+    The differences of a family's pairs; None for a pair that shares no cluster.
+
+    Args:
+        first: Total and count of each pair's first system, shape (clusters, pairs, 2); a count of 0: not there.
+        second: The same of the second systems.
+        seed: Of the drawn sign changes.
+    """
+    shared = (first[..., 1] > 0) & (second[..., 1] > 0)  # (clusters, pairs)
+    used = shared.any(axis=1)
+    first, second, shared = first[used], second[used], shared[used]
+    if not len(shared):
+        return [None] * shared.shape[1]
+    found = _Contributions.of(first, second, shared)
+    largest = np.concatenate([found.statistics(signs).max(axis=1) for signs in _signs(len(shared), seed)])
+    critical = np.sort(largest)[::-1][int(ALPHA * len(largest) + _SAME)]  # the largest value that is not rejected
+    own = found.statistics(np.ones((1, len(shared))))[0]
+    return [
+        _difference(found, pair, own[pair], critical, largest) if shared[:, pair].any() else None
+        for pair in range(shared.shape[1])
+    ]
+
+
+class _Contributions(NamedTuple):
+    """
+    Of each cluster to each pair's difference.
+
+    Attributes:
+        parts: Sum over clusters to the difference, shape (clusters, pairs).
+        weights: Shares of the clusters in the counts, of the same shape; they sum to 1.
+        n: Clusters of each pair, shape (pairs,).
+    """
+
+    parts: Array
+    weights: Array
+    n: Array
+
+    @classmethod
+    def of(cls, first: Array, second: Array, shared: NDArray[np.bool_]) -> _Contributions:
+        parts, weights = np.zeros(shared.shape), np.zeros(shared.shape)
+        difference = np.zeros(shared.shape[1])
+        for sign, side in ((1.0, first), (-1.0, second)):
+            totals, counts = (np.where(shared, side[..., place], 0.0) for place in (0, 1))
+            n = np.maximum(counts.sum(axis=0), 1e-300)
+            mean = totals.sum(axis=0) / n
+            parts += sign * (totals - mean * counts) / n
+            weights += counts / n / 2
+            difference += sign * mean
+        parts += difference * weights
+        parts[np.abs(parts) < _NOTHING] = 0.0
+        return cls(parts, weights, shared.sum(axis=0))
+
+    def moments(self, signs: Array) -> tuple[Array, Array]:
+        """The differences under *signs* (tosses, clusters), and the sums of squares left: each (tosses, pairs)."""
+        difference = signs @ self.parts
+        crossed = signs @ (self.parts * self.weights)
+        squares, weights = (self.parts**2).sum(axis=0), (self.weights**2).sum(axis=0)
+        return difference, np.maximum(squares - 2 * difference * crossed + difference**2 * weights, 0.0)
+
+    def statistics(self, signs: Array) -> Array:
+        """d² / (d² + rest), which grows with |difference| / standard error and is bounded: (tosses, pairs)."""
+        difference, left = self.moments(signs)
+        total = difference**2 + left
+        return np.divide(difference**2, total, out=np.zeros_like(total), where=total > 0)
+
+
+def _signs(n_clusters: int, seed: int) -> Iterator[Array]:
+    """The observed signs first; each of shape (tosses, clusters)."""
+    if n_clusters <= ENUMERATED:
+        tosses = np.arange(2 ** (n_clusters - 1))
+        for start in range(0, len(tosses), _AT_ONCE):
+            bits = (tosses[start : start + _AT_ONCE, None] >> np.arange(n_clusters)) & 1
+            yield 1.0 - 2.0 * bits.astype(np.float64)
+        return
+    yield np.ones((1, n_clusters))
+    rng = np.random.default_rng(seed)
+    for start in range(0, DRAWS, _AT_ONCE):
+        size = (min(_AT_ONCE, DRAWS - start), n_clusters)
+        yield 1.0 - 2.0 * rng.integers(0, 2, size=size).astype(np.float64)
+
+
+def _difference(found: _Contributions, pair: int, own: float, critical: float, largest: Array) -> Difference:
+    (value,), (left,) = (side[:, pair] for side in found.moments(np.ones((1, len(found.parts)))))
+    p = float((largest >= own - _SAME).mean())
+    n = int(found.n[pair])
+    moved = value != 0 or left > 0
+    if smallest_p(n) > ALPHA or (moved and critical >= 1 - _SAME):
+        return Difference(float(value), None, None, p, n)
+    half = float(np.sqrt(left * critical / (1 - critical))) if moved else 0.0
+    if p > ALPHA:
+        half = max(half, abs(float(value)))  # equal but for rounding where the statistic is the critical value
+    return Difference(float(value), float(value) - half, float(value) + half, p, n)
