@@ -131,6 +131,13 @@ def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
     if settings.script is not None:
         msg = f"`script: {settings.script}` is for `provider: scripted`; model {settings.model!r} has another provider"
         raise UsageError(msg)
+    for url in (settings.base_url or "", *settings.replicas):
+        if "@" in urlsplit(url).netloc:
+            msg = (
+                f"base_url of model {settings.model!r} holds a user name or a password, which a run would store: "
+                f"expected scheme://HOST/PATH, and the key in the environment variable {settings.api_key_env}"
+            )
+            raise UsageError(msg)
     schemes = ("http", "https", SCHEME) if settings.provider == "openai" else ("http", "https")
     if settings.base_url is not None and urlsplit(settings.base_url).scheme not in schemes:
         expected = " or ".join(f"{scheme}://" for scheme in schemes)

@@ -18,6 +18,7 @@ from actors.call_context import CallContext
 from actors.chat_model import ChatModel
 from actors.governor import Desk
 from actors.ledger_keeper import Keeper
+from actors.secret_values import redaction
 from actors.turns import Turns
 from longform.calls import Intent, Verdict
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
@@ -66,6 +67,7 @@ class ChatPool:
     ) -> None:
         self._model, self._settings, self._context, self._price = model, settings, context, price
         self._desk, self._keeper = desk, keeper
+        self._redaction = redaction()  # after the model has read its key
         worker = uuid.uuid4().hex
         self._batches = Batches(worker, keeper)
         self._estimates = TokenEstimates()
@@ -155,7 +157,7 @@ class ChatPool:
         try:
             async with self._slots:
                 sent = time.monotonic()
-                reply = await self._model.complete(attempt.request)
+                reply = self._redaction.reply(await self._model.complete(attempt.request))
                 self._hear(attempt.request, reply, sent, tokens)
                 reply = replace(reply, cost_usd=cost_usd(reply.usage, self._price))
                 await self._batches.settle(attempt.attempt_id, attempt.call_id, reply)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 from actors.reranker import CrossEncoderReranker, Reranked
+from actors.secret_values import secret
 from actors.serve_handle import is_of_cluster, over_application
 from actors.served_client import Reply, Send, ServedClient, over_http
 from longform.errors import LongformError, UsageError
@@ -120,7 +120,7 @@ def token_of(settings: Settings) -> str | None:
     """
     if settings.api_key_env is None:
         return None
-    token = os.environ.get(settings.api_key_env)
+    token = secret(settings.api_key_env)
     if not token:
         raise UsageError(f"reranker at {settings.url}: expected its token in {settings.api_key_env}, which is unset")
     return token

@@ -11,6 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
+from actors.fake_bodies import misstated
 from actors.fake_replies import completion_body, read_asked
 from longform.fake_settings import FakeSettings, batch_item_fails
 
@@ -163,6 +164,7 @@ class FakeBatches:
         self._made[asked.content] += 1
         batch.n_done += 1
         body = completion_body(asked, item["body"], cached_tokens=None)
+        body = misstated(body, self._settings, {"Authorization": f"Bearer {self._settings.key}"})
         if fails:
             body = {"error": {"message": "The server had an error.", "type": "server_error"}}
         response = {"status_code": 500 if fails else 200, "request_id": f"req-{batch.n_done}", "body": body}

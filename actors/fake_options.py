@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from longform.fake_settings import FAULTS, FakeSettings
+from longform.fake_settings import ALL_FAULTS, FakeSettings
 
 
 def parse_options(
@@ -52,7 +52,7 @@ def _reading(hint: Any) -> dict[str, Any]:
 
 def _fault(text: str) -> tuple[str, float]:
     kind, _, share = text.partition("=")
-    if kind not in FAULTS:
-        msg = f"expected one of {sorted(FAULTS)}, found {kind!r}"
+    if kind not in ALL_FAULTS:
+        msg = f"expected one of {sorted(ALL_FAULTS)}, found {kind!r}"
         raise argparse.ArgumentTypeError(msg)
     return kind, float(share)

@@ -32,14 +32,16 @@ from typing import Any, Self
 from aiohttp import web
 
 from actors.fake_batches import FakeBatches
+from actors.fake_bodies import misstated, strange_body
 from actors.fake_options import parse_options
 from actors.fake_replies import Asked, PrefixCache, completion_body, cut, read_asked
 from actors.fake_tally import Served, Tally
 from longform.errors import UsageError
 from longform.fake_limits import Gate, refusal_headers
-from longform.fake_settings import FakeSettings, Fate, draw_fate
+from longform.fake_settings import BODY_FAULTS, FakeSettings, Fate, draw_fate
 
 _LARGEST_BODY = 256 * 2**20
+_SPENT_S = 3600.0  # what a refusal says of the wait when a quota is spent
 _WAITING_CONNECTIONS = 4096  # a client that opens hundreds at once must not wait for a SYN to be sent again
 _ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: on, 0 s; closing sends a reset
 
@@ -83,7 +85,7 @@ class FakeProvider:
         told = self._tell(request.path)
         if told is not None:
             return _json(told)
-        if self.settings.key is not None and request.headers.get("Authorization") != f"Bearer {self.settings.key}":
+        if not self._may_ask(request):
             self.tally.unauthorized += 1
             return _error(401, "Incorrect API key provided.", code="invalid_api_key")
         if request.path == "/v1/chat/completions":
@@ -91,6 +93,12 @@ class FakeProvider:
         if request.path == "/v1/models":
             return _json({"object": "list", "data": [{"id": "fake", "object": "model", "created": 0}]})
         return await self._batches.handle(request)
+
+    def _may_ask(self, request: web.BaseRequest) -> bool:
+        """Whether the key is right and has not expired."""
+        last, key = self.settings.unauthorized_after, self.settings.key
+        has_expired = last is not None and len(self.tally.served) >= last
+        return not has_expired and (key is None or request.headers.get("Authorization") == f"Bearer {key}")
 
     def _tell(self, path: str) -> Any:
         """What is told to anyone; None: *path* is no such place."""
@@ -119,7 +127,9 @@ class FakeProvider:
         if refusal is not None:
             return refusal
         now = monotonic() - self.tally.started
-        wait_s = self._gate.wait_s(asked.tokens, now)
+        last = self.settings.refused_after
+        is_spent = last is not None and len(self.tally.served) >= last
+        wait_s = _SPENT_S if is_spent else self._gate.wait_s(asked.tokens, now)
         if wait_s:
             self.tally.refused += 1
             self.tally.refused_at_s.append(now)
@@ -160,9 +170,11 @@ class FakeProvider:
                 await asyncio.Event().wait()
             await asyncio.sleep(fate.delay_s)
             served.outcome = fate.fault or "completed"
+            if fate.fault is not None and fate.fault in BODY_FAULTS:
+                return await strange_body(request, fate.fault)
             return self._reply(request, body, asked, fate)
         except asyncio.CancelledError:
-            served.outcome = "hang" if fate.fault == "hang" else "gone"
+            served.outcome = fate.fault if fate.fault == "hang" or fate.fault in BODY_FAULTS else "gone"
             raise
         finally:
             served.done_s = monotonic() - tally.started
@@ -181,7 +193,8 @@ class FakeProvider:
             asked = cut(asked)
         if fate.fault == "empty":
             asked = asked._replace(text="")
-        return _json(completion_body(asked, body, cached_tokens=self._count(body, asked)), headers=headers)
+        completion = completion_body(asked, body, cached_tokens=self._count(body, asked))
+        return _json(misstated(completion, self.settings, request.headers), headers=headers)
 
     def _count(self, body: Mapping[str, Any], asked: Asked) -> int | None:
         """Count the tokens of a reply; how many of the prompt's were cached, or None without a cache."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from longform.fake_settings import FAULTS
+from longform.fake_settings import ALL_FAULTS
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Tally:
             "bad_requests": self.bad_requests,
             "completed": outcomes["completed"],
             "gone": outcomes["gone"],
-            "faults": {kind: outcomes[kind] for kind in FAULTS},
+            "faults": {kind: outcomes[kind] for kind in ALL_FAULTS},
             "in_flight": self.in_flight,
             "max_in_flight": self.max_in_flight,
             "prompt_tokens": self.prompt_tokens,

@@ -6,11 +6,13 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic, time
 from typing import Any
 
+from actors.connection_errors import causes, connection_words
+from actors.secret_values import secret
 from longform.chat import ChatReply, ChatRequest, Signals, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
 from longform.errors import UsageError
@@ -66,7 +68,9 @@ class LitellmChat:
         except (TimeoutError, openai.APITimeoutError):
             return failed("timeout")
         except openai.APIError as error:  # what litellm makes of every provider's errors
-            return replace(failed(litellm_failure(error)), signals=_error_signals(error))
+            failure = litellm_failure(error)
+            detail = connection_words(error) if failure == "connection" else None
+            return replace(failed(failure, detail), signals=_error_signals(error))
         except Exception as error:  # noqa: BLE001 - any provider's code ran; one call must not end the job
             return failed(f"litellm_{type(error).__name__}")
         return read_response(response)
@@ -86,7 +90,7 @@ def _quiet_litellm() -> Any:
 def _named_key(settings: ChatSettings) -> str | None:
     if "api_key_env" not in settings.model_fields_set:
         return None
-    key = os.environ.get(settings.api_key_env)
+    key = secret(settings.api_key_env)
     if not key:
         msg = f"model {settings.model!r} needs a key: set the environment variable {settings.api_key_env}"
         raise UsageError(msg)
@@ -129,7 +133,7 @@ def litellm_failure(error: BaseException) -> str:
     import litellm
     import openai
 
-    kinds = [type(cause) for cause in _causes(error)]
+    kinds = [type(cause) for cause in causes(error)]
     if any(issubclass(kind, json.JSONDecodeError) for kind in kinds):
         return "bad_body"
     if any(issubclass(kind, openai.APIConnectionError | httpx.TransportError) for kind in kinds):
@@ -141,12 +145,6 @@ def litellm_failure(error: BaseException) -> str:
     status = getattr(error, "status_code", None)
     said = {"code": getattr(error, "code", None), "message": str(error)}
     return http_failure(status, said) if isinstance(status, int) else "connection"
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _error_signals(error: BaseException) -> Signals:

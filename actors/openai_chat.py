@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from time import monotonic, time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from actors.connection_errors import unanswered
+from actors.secret_values import secret
 from actors.serve_handle import handle_client, is_of_cluster
 from longform.chat import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
@@ -18,6 +19,7 @@ from longform.model_settings import ChatSettings
 from longform.rate_headers import read_signals
 
 if TYPE_CHECKING:
+    import httpx
     from openai import AsyncOpenAI
 
 PROVIDER_URL = "https://api.openai.com/v1"
@@ -80,25 +82,35 @@ class OpenAIChat:
         except openai.APIStatusError as error:
             reply = failed(http_failure(error.status_code, error.body))
             return replace(reply, signals=read_signals(error.response.headers, now=time()))
-        except openai.APIConnectionError:  # a refused connection too, which the transport calls a timeout
-            return failed("connection")
+        except openai.APIConnectionError as error:  # a refused connection too, which the transport calls a timeout
+            return unanswered(error)
         return replace(read_completion(response.content), signals=read_signals(response.headers, now=time()))
 
 
 def _client(base_url: str, key: str) -> AsyncOpenAI:
-    import httpx
-    from openai import AsyncOpenAI, DefaultAioHttpClient
+    from openai import AsyncOpenAI
+
+    from actors.bounded_bodies import PLAIN
 
     return AsyncOpenAI(
         base_url=base_url,
         api_key=key,
         max_retries=0,
         timeout=None,  # the deadline of an attempt is the only limit
-        # aiohttp reads 0 as no limit, and None as its own 100, which calls would queue for unseen.
-        http_client=handle_client(base_url)
-        if is_of_cluster(base_url)
-        else DefaultAioHttpClient(limits=httpx.Limits(max_connections=0)),
+        default_headers=PLAIN,
+        http_client=handle_client(base_url) if is_of_cluster(base_url) else _http_client(),
     )
+
+
+def _http_client() -> httpx.AsyncClient:
+    import httpx
+    from openai import DefaultAioHttpClient
+
+    from actors.bounded_bodies import bound_body
+
+    # aiohttp reads 0 as no limit, and None as its own 100, which calls would queue for unseen.
+    limits = httpx.Limits(max_connections=0)
+    return DefaultAioHttpClient(limits=limits, event_hooks={"response": [bound_body]})
 
 
 def servers(settings: ChatSettings) -> tuple[str, ...]:
@@ -113,7 +125,7 @@ def api_key(settings: ChatSettings) -> str:
     Raises:
         UsageError: The variable is not set or empty, and a server is neither on a loopback address nor of the cluster.
     """
-    key = os.environ.get(settings.api_key_env)
+    key = secret(settings.api_key_env)
     if key:
         return key
     if all(is_of_cluster(url) or _is_loopback(url) for url in servers(settings)):

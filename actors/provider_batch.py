@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from actors.openai_chat import PROVIDER_URL, api_key
+from actors.secret_values import redacted, redaction
 from actors.storage import Folder, open_location
 from longform.batch_files import ENDPOINT, read_replies
 from longform.chat import ChatReply
@@ -117,7 +118,7 @@ class ProviderBatches:
             with _told(f"file {file_id} of a batch"):
                 content = await self._client.files.content(file_id)
             found |= read_replies(content.content)
-        return found
+        return {called: redaction().reply(reply) for called, reply in found.items()}
 
     async def close(self) -> None:
         if self._connection is not None:
@@ -141,7 +142,7 @@ def _progress(batch: Batch) -> BatchProgress:
         n_done=counts.completed if counts else 0,
         n_failed=counts.failed if counts else 0,
         files=tuple(file for file in (batch.output_file_id, batch.error_file_id) if file),
-        faults=tuple(sorted({error.code or "unknown" for error in errors or []})),
+        faults=tuple(sorted({redacted(error.code or "unknown") for error in errors or []})),
     )
 
 

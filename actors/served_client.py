@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from actors.secret_values import redaction
 from actors.served import Found, Refusal, judge_answer, shared_text
 from longform.errors import LongformError
 from longform.ranking import ranked
@@ -96,6 +97,7 @@ class ServedClient:
     async def _asked(self, path: str, body: Mapping[str, Any]) -> Any:
         for attempt in range(self._attempts):
             reply = await self._send(path, body)
+            reply = reply._replace(body=redaction().value(reply.body))
             if reply.status == 200:
                 return reply.body
             if reply.status not in _PASSING:

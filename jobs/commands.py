@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from actors.secret_values import RedactingFormatter, redacted
 from longform import __version__
 from longform.errors import LongformError
 
@@ -61,11 +62,13 @@ def run_verb(
     arguments = parser.parse_args(argv)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # `ray job stop` sends it: end as for Ctrl-C
-    logging.basicConfig(level=arguments.log_level.upper(), stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(RedactingFormatter(logging.BASIC_FORMAT))
+    logging.basicConfig(level=arguments.log_level.upper(), handlers=[handler])
     try:
         outcome = work(arguments)
     except LongformError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(redacted(f"{parser.prog}: {error}"), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print(f"{parser.prog}: interrupted; what is finished is kept, and the same command goes on", file=sys.stderr)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
-import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +26,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from actors.secret_values import secret
 from actors.served_client import RefusedError, ServedClient, over_handle, over_http
 from actors.storage import Folder
 from jobs.cluster import add_cluster_arguments, cluster_of
@@ -210,7 +210,7 @@ def _counts(out: str) -> dict[str, Any]:
 def _token(variable: str | None) -> str | None:
     if variable is None:
         return None
-    if not (token := os.environ.get(variable)):
+    if not (token := secret(variable)):
         raise UsageError(f"expected the server's token in {variable}, which is unset")
     return token
 

@@ -23,6 +23,7 @@ from typing import Any, TextIO
 
 import pyarrow as pa
 
+from actors.secret_values import redacted
 from actors.storage import Folder, Part
 from jobs.cluster import Cluster
 from longform.errors import BudgetReachedError, LongformError
@@ -204,7 +205,7 @@ class Performer:
         except BudgetReachedError:
             return _error_receipt(work_ids, _BUDGET)
         except Exception:  # noqa: BLE001  # a row never raises: it would end the job or drop its block
-            return _error_receipt(work_ids, traceback.format_exc())
+            return _error_receipt(work_ids, redacted(traceback.format_exc()))
 
 
 class AsyncPerformer:
@@ -221,7 +222,7 @@ class AsyncPerformer:
         except BudgetReachedError:
             return _error_receipt(work_ids, _BUDGET)
         except Exception:  # noqa: BLE001  # as above
-            return _error_receipt(work_ids, traceback.format_exc())
+            return _error_receipt(work_ids, redacted(traceback.format_exc()))
 
 
 def perform(row: Row, *, run: Folder, stage: Stage) -> Row:
@@ -230,7 +231,7 @@ def perform(row: Row, *, run: Folder, stage: Stage) -> Row:
     try:
         return _receipt(run, stage, work_ids, _awaited(_kept_worker(stage)(payload)))
     except Exception:  # noqa: BLE001  # as above
-        return _error_receipt(work_ids, traceback.format_exc())
+        return _error_receipt(work_ids, redacted(traceback.format_exc()))
 
 
 def _awaited(rows: Any) -> Iterable[Row]:

@@ -2,8 +2,8 @@
 A chat call as values: the request, the reply, what it used, and what a model is known to accept.
 
 A reply has a text or the reason why it has none, never both and never an exception. Reasons are short codes:
-`http_429`, `timeout`, `connection`, `bad_body`, `empty_reply`, `refusal`, `length`, `content_filter`,
-`unsupported_logprobs`, or `context_exceeds_window` with its numbers.
+`http_429`, `timeout`, `connection`, `bad_body`, `reply_too_large`, `empty_reply`, `refusal`, `length`,
+`content_filter`, `unsupported_logprobs`, or `context_exceeds_window` with its numbers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from typing import Any, Literal, NamedTuple
 
 from longform.keys import content_key
 from longform.model_settings import ChatSettings
+
+TOO_LARGE = "reply_too_large"
+"""The failure of a body that no completion needs; what came of it is dropped."""
 
 
 class Message(NamedTuple):
@@ -81,6 +84,10 @@ class Signals(NamedTuple):
 NOTHING_HEARD = Signals()
 
 
+LARGEST_LOGPROB = 1e-3
+"""A log probability is at most 0; rounding may lift one so far above it."""
+
+
 class TokenLogprobs(NamedTuple):
     """A token of the reply, its natural log probability, and the most likely tokens in its place with theirs."""
 
@@ -107,6 +114,7 @@ class ChatReply:
     seconds: float | None = None  # of the attempt itself, without waiting for its turn; None: nothing was sent
     logprobs: tuple[TokenLogprobs, ...] | None = None
     signals: Signals = NOTHING_HEARD
+    detail: str | None = None  # of a failure, in words for people; not stored
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.failure is None):
@@ -114,8 +122,8 @@ class ChatReply:
             raise ValueError(msg)
 
 
-def failed(reason: str) -> ChatReply:
-    return ChatReply(text=None, failure=reason)
+def failed(reason: str, detail: str | None = None) -> ChatReply:
+    return ChatReply(text=None, failure=reason, detail=detail)
 
 
 def call_id(settings: ChatSettings, request: ChatRequest) -> str:

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
-from longform.chat import Capabilities, ChatReply, ChatRequest, TokenLogprobs, Usage, failed
+from longform.chat import LARGEST_LOGPROB, TOO_LARGE, Capabilities, ChatReply, ChatRequest, TokenLogprobs, Usage, failed
 from longform.model_settings import ChatSettings
+
+LARGEST_BODY = 16 * 2**20
+"""Bytes of the largest body that is read as a reply: twenty times a long reply with five alternatives a token."""
+
+_LEAST_LIKELY = -9999.0  # what OpenAI gives for a token that is hardly possible
+_MOST_TOKENS = 10**8  # of a call; a larger count makes no sense
 
 _NO_TEXT = ("length", "content_filter")  # finish reasons of replies that are not whole
 
@@ -71,7 +77,7 @@ def http_failure(status: int, error: object) -> str:
 
 class _Alternative(BaseModel):
     token: str
-    logprob: float
+    logprob: float = Field(le=LARGEST_LOGPROB)  # which NaN is not
 
 
 class _Token(_Alternative):
@@ -82,6 +88,13 @@ class _Logprobs(BaseModel):
     content: list[_Token] | None = None
 
 
+def _or_none(stated: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return read(stated)
+    except ValidationError:
+        return None
+
+
 class _Message(BaseModel):
     content: str | None = None
     refusal: str | None = None
@@ -90,7 +103,7 @@ class _Message(BaseModel):
 class _Choice(BaseModel):
     message: _Message
     finish_reason: str | None = None
-    logprobs: _Logprobs | None = None
+    logprobs: Annotated[_Logprobs | None, WrapValidator(_or_none)] = None  # none, rather than a reply lost to them
 
 
 class _Completion(BaseModel):
@@ -103,9 +116,14 @@ def read_completion(body: bytes) -> ChatReply:
     """
     The reply in the body of a chat completion.
 
-    Failures: `bad_body` (not the JSON of a completion); and with what was used, because it was paid for, `length`,
-    `content_filter`, `refusal`, `empty_reply`.
+    Log probabilities are finite and at most 0: minus infinity becomes -9999, and a reply has none if one of them is
+    NaN, above 0 or missing.
+
+    Failures: `bad_body` (not the JSON of a completion), `reply_too_large`; and with what was used, because it was paid
+    for, `length`, `content_filter`, `refusal`, `empty_reply`.
     """
+    if len(body) > LARGEST_BODY:
+        return failed(TOO_LARGE)
     try:
         completion = _Completion.model_validate_json(body)
     except ValidationError:
@@ -150,7 +168,7 @@ def _failure(choice: _Choice) -> str | None:
 def _count(stated: Any, *path: str) -> int | None:
     for name in path:
         stated = stated.get(name) if isinstance(stated, dict) else None
-    return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated >= 0 else None
+    return stated if isinstance(stated, int) and not isinstance(stated, bool) and 0 <= stated <= _MOST_TOKENS else None
 
 
 def _rest(total: int | None, part: int | None) -> int | None:
@@ -163,6 +181,14 @@ def _logprobs(stated: _Logprobs | None) -> tuple[TokenLogprobs, ...] | None:
     if stated is None or stated.content is None:
         return None
     return tuple(
-        TokenLogprobs(token.token, token.logprob, tuple((top.token, top.logprob) for top in token.top_logprobs))
+        TokenLogprobs(
+            token.token,
+            _bounded(token.logprob),
+            tuple((top.token, _bounded(top.logprob)) for top in token.top_logprobs),
+        )
         for token in stated.content
     )
+
+
+def _bounded(logprob: float) -> float:
+    return max(min(logprob, 0.0), _LEAST_LIKELY)

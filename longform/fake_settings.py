@@ -23,6 +23,18 @@ FAULTS: Mapping[str, str] = {
 }
 """The kinds of fault, and the failure that a client sees."""
 
+BODY_FAULTS: Mapping[str, str] = {
+    "html": "bad_body",  # HTTP 200, and a page
+    "drip": "timeout",  # a byte now and then, without an end
+    "endless": "reply_too_large",  # as fast as the client reads, without an end
+    "huge": "reply_too_large",  # a completion of 100 MB
+}
+"""The same of bodies that strain a client."""
+
+ALL_FAULTS: Mapping[str, str] = {**FAULTS, **BODY_FAULTS}
+
+HUGE_BYTES = 100 * 2**20
+
 
 @dataclass(frozen=True, kw_only=True)
 class FakeSettings:
@@ -41,12 +53,16 @@ class FakeSettings:
         delay_s: Of a reply.
         slow_share: Of replies that take `slow_factor` times as long.
         slow_factor: See above.
-        faults: The share of each kind in `FAULTS`; a fault comes when its reply would have.
+        faults: The share of each kind in `FAULTS` and `BODY_FAULTS`; a fault comes when its reply would have.
         seed: Of delays and faults.
         prefix_cache_blocks: Blocks of 64 tokens that the prefix cache remembers; 0: there is none.
         context_window: Tokens of prompt and output limit above which a request is a 400; None: no window.
         refused_parameters: Parameters that are a 400, as newer models refuse `temperature`.
         key: Requests without it are a 401; None: anyone may ask.
+        unauthorized_after: Requests let in before all others are a 401, as with a key that expires; None: never.
+        refused_after: Requests let in before all others are a 429, as with a quota for a day; None: never.
+        echo_key: Where replies repeat the key that they were asked with; `base64` is in the text.
+        logprobs: What is wrong with the log probabilities of replies.
         batch_s: How long a batch takes.
         batch_failed_share: Of a batch's items that fail.
         batch_done_share: Of a batch's items that are done when it expires; None: it does not.
@@ -69,14 +85,18 @@ class FakeSettings:
     context_window: int | None = None
     refused_parameters: tuple[str, ...] = ()
     key: str | None = field(default=None, repr=False)
+    unauthorized_after: int | None = None
+    refused_after: int | None = None
+    echo_key: Literal["nowhere", "content", "model", "base64"] = "nowhere"
+    logprobs: Literal["right", "above_zero", "nan", "infinite", "null"] = "right"
     batch_s: float = 0.0
     batch_failed_share: float = 0.0
     batch_done_share: float | None = None
 
     def __post_init__(self) -> None:
-        unknown = set(self.faults) - set(FAULTS)
+        unknown = set(self.faults) - set(ALL_FAULTS)
         if unknown or sum(self.faults.values()) > 1:
-            msg = f"faults: expected shares of {sorted(FAULTS)} that sum to at most 1, found {dict(self.faults)}"
+            msg = f"faults: expected shares of {sorted(ALL_FAULTS)} that sum to at most 1, found {dict(self.faults)}"
             raise ValueError(msg)
 
 
@@ -94,7 +114,7 @@ def draw_fate(settings: FakeSettings, content: str, nth: int) -> Fate:
     """The fate of the request with this content hash, when it is let in for the *nth* time (from 0)."""
     faulty, slow = _uniforms(f"{settings.seed}:{content}:{nth}")
     delay_s = settings.delay_s * (settings.slow_factor if slow < settings.slow_share else 1.0)
-    for kind in FAULTS:
+    for kind in ALL_FAULTS:
         faulty -= settings.faults.get(kind, 0.0)
         if faulty < 0:
             return Fate(kind, delay_s)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import exp
 from typing import Literal, NamedTuple
 
-from longform.chat import TokenLogprobs
+from longform.chat import LARGEST_LOGPROB, TokenLogprobs
 from longform.support_judging import Answer
 
 Fidelity = Literal["ours", "release"]
@@ -56,7 +56,8 @@ def yes_probability(logprobs: Sequence[TokenLogprobs] | None) -> float | None:
         logprobs: Of the reply's tokens in order; None: the reply has none.
 
     Returns:
-        In [0, 1]; None where nothing was given or neither word is among the likely ones.
+        In [0, 1]; None if nothing was given, if neither word is among the likely ones, or if a word's value is no log
+        probability.
     """
     first = next((token for token in logprobs or () if _LETTERS.search(token.token)), None)
     if first is None:
@@ -66,6 +67,8 @@ def yes_probability(logprobs: Sequence[TokenLogprobs] | None) -> float | None:
     for token, logprob in likely.items():
         word = "".join(_LETTERS.findall(token)).lower()
         if word in mass:
+            if not logprob <= LARGEST_LOGPROB:  # NaN too
+                return None
             mass[word] += exp(logprob)
     total = sum(mass.values())
     return mass["yes"] / total if total > 0 else None

@@ -125,7 +125,7 @@ def read_form(reply: str, form: type[Read]) -> Read:
         text = fenced[1]
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableError(reason="invalid_json") from error
     try:
         return form.model_validate(value)

@@ -14,7 +14,7 @@ from actors.fake_replies import OTHER_PROMPT, fake_call
 from actors.openai_chat import OpenAIChat
 from longform import prompts
 from longform.chat import ChatReply, ChatRequest, Message
-from longform.fake_settings import FAULTS, FakeSettings, draw_fate
+from longform.fake_settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
 from longform.judging import coverage_schema, numbered_bullets, parse_coverage
 from longform.model_settings import ChatSettings
 
@@ -132,14 +132,15 @@ async def test_tokens_of_prompt_and_reply_are_charged() -> None:
 # ---------------------------------------------------------------- faults
 
 
-@pytest.mark.parametrize(("fault", "failure"), [*FAULTS.items()])
+@pytest.mark.parametrize(("fault", "failure"), [*ALL_FAULTS.items()])
 async def test_each_fault_is_the_failure_it_stands_for(fault: str, failure: str) -> None:
     async with FakeProvider(FakeSettings(faults={fault: 1.0}, **QUICK)) as fake:
-        chat = OpenAIChat(ChatSettings(model="m", base_url=fake.url, timeout_s=0.3))
+        deadline_s = 0.3 if failure == "timeout" else 300
+        chat = OpenAIChat(ChatSettings(model="m", base_url=fake.url, timeout_s=deadline_s))
         (reply,) = await ask(chat, "hello")
         await chat.close()
     assert reply.failure == failure
-    assert fake.counters()["faults"] == dict.fromkeys(FAULTS, 0) | {fault: 1}
+    assert fake.counters()["faults"] == dict.fromkeys(ALL_FAULTS, 0) | {fault: 1}
 
 
 async def test_faults_follow_from_content_and_attempt_and_not_from_arrival() -> None:

@@ -59,10 +59,10 @@ def _sockets(folder: str, names: list[str]) -> list[str]:
 
 @pytest.mark.slow
 def test_no_file_log_or_error_holds_the_key(tmp_path: Path) -> None:
-    """With faults, with a server that refuses the key, and with everything logged; Ray's own logs too."""
+    """With faults, with a server that repeats the key in its replies or refuses it, with everything logged."""
     synthesize(read_config("demo", ["haystacks=1"]), str(tmp_path / "bench"))
     faults = {"http_500": 0.1, "garbage": 0.1, "reset": 0.1}
-    settings = FakeSettings(key=KEY, delay_s=0.01, slow_share=0, faults=faults)
+    settings = FakeSettings(key=KEY, delay_s=0.01, slow_share=0, faults=faults, echo_key="content")
     with fake_process(settings) as url, TemporaryDirectory() as ray_folder:  # its sockets want a short path
         good = evaluate(tmp_path, url, KEY, "good", ray_folder)
         wrong = evaluate(tmp_path, url, KEY + "-wrong", "wrong", ray_folder)
