@@ -6,10 +6,14 @@ import argparse
 import logging
 import os
 import signal
+import sys
 import threading
 from functools import cache
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from jobs.job_package import large_package
 
 _OBJECT_STORE_BYTES = 200_000_000  # tasks carry ids and receipts, never texts
 
@@ -48,6 +52,8 @@ class Cluster:
         on_sigterm = signal.getsignal(signal.SIGTERM)
         if self._address:
             ray.init(address=self._address, log_to_driver=False, logging_level="error")
+            if words := large_package(ray.get_runtime_context().runtime_env, Path.cwd()):
+                print(words, file=sys.stderr)
         else:
             os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # ours alone, on loopback
             ray.init(

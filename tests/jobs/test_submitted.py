@@ -15,7 +15,7 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from longform.configuration import Experiment
-from tests.head import ROOT, Head, running_head
+from tests.head import ROOT, Head, command, running_head
 from tests.jobs.killing import until
 from tests.jobs.run_content import TABLES, sorted_content
 
@@ -115,6 +115,18 @@ def test_upload_holds_the_four_packages_and_little_else(head: Head, submitted: F
     assert {"longform", "actors", "jobs", "serve"} <= {path.name for path in package.iterdir()}
     assert not {".venv", ".git", "tests", "docs", "runs"} & {path.name for path in package.iterdir()}
     assert size < LARGEST_UPLOAD_BYTES
+
+
+def test_job_with_a_large_package_says_so(head: Head, tmp_path: Path) -> None:
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "part.parquet").write_bytes(bytes(25_000_000))
+    join = "from jobs.cluster import Cluster; Cluster(address=None, workers=1).start()"
+    options = ["--address", head.address, "--working-dir", str(tmp_path)]
+
+    done = command("ray", "job", "submit", *options, "--", "python", "-c", join)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the package of this job is 25.0 MB unpacked" in done.stdout + done.stderr
 
 
 def test_submission_id_is_taken_once(head: Head, submitted: Folder, config: str, bench: str) -> None:

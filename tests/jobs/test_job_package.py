@@ -1,0 +1,96 @@
+"""What `ray job submit --working-dir .` takes along from a checkout in which somebody works."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from jobs.job_package import LARGE_BYTES, large_package
+
+ROOT = Path(__file__).parents[2]
+CODE = ("actors", "jobs", "longform", "serve")
+SUBMITTED = {"working_dir": "gcs://_ray_pkg_0.zip"}
+
+
+def packaged(folder: Path, target: Path) -> set[str]:
+    """The files that Ray would send."""
+    from ray._private.runtime_env.packaging import create_package
+
+    create_package(str(folder), target, include_gitignore=True, logger=logging.getLogger("packaged"))
+    with zipfile.ZipFile(target) as package:
+        return {name for name in package.namelist() if not name.endswith("/")}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The code as git has it, under the ignore files that stand in the repository."""
+    folder = tmp_path / "checkout"
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.splitlines():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+    for name in (".gitignore", ".rayignore"):
+        (folder / name).write_bytes((ROOT / name).read_bytes())
+    return folder
+
+
+def test_a_package_holds_all_code_and_nothing_else_of_the_repository(checkout: Path, tmp_path: Path) -> None:
+    code = {str(path.relative_to(checkout)) for top in CODE for path in (checkout / top).rglob("*") if path.is_file()}
+
+    found = packaged(checkout, tmp_path / "package.zip")
+
+    assert code <= found
+    assert {name.partition("/")[0] for name in found - code} == {
+        "README.md",
+        "cluster.yaml",
+        "constraints.txt",
+        "pyproject.toml",
+    }
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("corpus/documents.jsonl", "bench/documents/part.parquet", "runs/town/run.json", "runs/ledger/calls.sqlite"),
+        *("summhay/manifest.json", "human/labels/part.parquet", "abstracts/x.parquet", "three/x", "made/audit.json"),
+        *("full/x.parquet", "models/judge.json", "pages/rehearsal.html", "topic_news3.json.gz", "fake.txt", ".env"),
+        *(".venv/lib/site.py", "notes.ipynb", "build/lib/longform/x.py", "longform/__pycache__/x.pyc"),
+    ],
+)
+def test_what_commands_leave_in_a_checkout_stays_there(checkout: Path, tmp_path: Path, written: str) -> None:
+    (checkout / written).parent.mkdir(parents=True, exist_ok=True)
+    (checkout / written).write_text("x")
+
+    assert written not in packaged(checkout, tmp_path / "package.zip")
+
+
+@pytest.mark.parametrize("written", ["town.yaml", "prices.yml", "configs/town.yaml", "configs/prompts/summarize.md"])
+def test_configurations_of_ones_own_go_along(checkout: Path, tmp_path: Path, written: str) -> None:
+    (checkout / written).parent.mkdir(parents=True, exist_ok=True)
+    (checkout / written).write_text("x")
+
+    assert written in packaged(checkout, tmp_path / "package.zip")
+
+
+def test_a_large_package_is_said_with_its_largest_folders(tmp_path: Path) -> None:
+    for name, size in (("bench/a.parquet", LARGE_BYTES), ("summhay/b.parquet", 2_000_000), ("jobs/c.py", 1000)):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(bytes(size))
+
+    said = large_package(SUBMITTED, tmp_path)
+
+    assert said is not None
+    assert "22.0 MB unpacked" in said
+    assert "bench 20.0 MB, summhay 2.0 MB" in said
+    assert ".rayignore" in said
+    assert large_package({}, tmp_path) is None, "no job was submitted: nothing was sent"
+
+
+def test_a_package_of_code_is_not_worth_a_word(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(bytes(LARGE_BYTES))
+
+    assert large_package(SUBMITTED, tmp_path) is None
