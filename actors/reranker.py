@@ -9,11 +9,14 @@ from actors.checkpoints import check_checkpoint as check
 from actors.checkpoints import checkpoint_path
 from actors.encoder import cannot_load
 from longform.errors import UsageError
-from longform.ranking import ranked, rounded
+from longform.ranking import ranked
 
 __all__ = ["CrossEncoderReranker", "Reranked", "check"]
 
 _BATCH_SIZE = 32
+_LOGIT_DECIMALS = 4
+"""A float32 logit around 8 differs by up to 3e-5 from one processor, batch or number of threads to another."""
+
 _UNABLE = ("Model", "ForMaskedLM", "ForPreTraining")
 """How the names of models end that read texts, and score no pairs: one that scores is made of them untrained."""
 
@@ -60,7 +63,7 @@ class CrossEncoderReranker:
         self.window: int = self._model.max_seq_length or self._model.tokenizer.model_max_length
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The relevance of each text as a logit, rounded to 6 decimals. The model's window cuts long texts."""
+        """The relevance of each text as a logit of 4 decimals. The model's window cuts long texts."""
         return self.score_pairs([(query, text) for text in texts])
 
     def lengths(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
@@ -72,13 +75,13 @@ class CrossEncoderReranker:
         return [len(ids) for ids in encoded["input_ids"]]
 
     def score_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The same for pairs (query, text)."""
+        """The same for pairs (query, text); equal pairs are scored once, so that they tie."""
         if not pairs:
             return []
-        asked = list(pairs)
-        logits = self._model.predict(asked, batch_size=_BATCH_SIZE, show_progress_bar=False, convert_to_numpy=True)
-        scores: list[float] = rounded(logits).tolist()
-        return scores
+        distinct = list(dict.fromkeys(tuple(pair) for pair in pairs))
+        logits = self._model.predict(distinct, batch_size=_BATCH_SIZE, show_progress_bar=False, convert_to_numpy=True)
+        scores = dict(zip(distinct, (logits.astype(float).round(_LOGIT_DECIMALS) + 0.0).tolist(), strict=True))
+        return [scores[tuple(pair)] for pair in pairs]
 
     def rerank(self, query: str, texts: Sequence[str], *, depth: int) -> list[Reranked]:
         """

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 from actors.encoder import MINILM
 from actors.reranker import CrossEncoderReranker, check
 from longform.errors import UsageError
+from longform.ranking import ranked
+from tests.scores import ONE_STEP
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +25,19 @@ TEXTS = ["fed rate", "bank " * 30, "a", "rate bank fed a b c", "zoo"]
 
 
 def test_a_score_does_not_depend_on_the_texts_beside_it(reranker: CrossEncoderReranker) -> None:
+    """Padding and batches change the last bits of a sum; what is ranked and stored does not show them."""
     together = reranker.score("bank rate", TEXTS)
-    assert together == pytest.approx([reranker.score("bank rate", [text])[0] for text in TEXTS], abs=1e-5)
+    alone = [reranker.score("bank rate", [text])[0] for text in TEXTS]
+    assert ranked(together) == ranked(alone)
+    assert together == pytest.approx(alone, abs=ONE_STEP)
     assert len(set(together)) == len(TEXTS)
+
+
+def test_equal_texts_tie_in_whichever_batch_they_are(reranker: CrossEncoderReranker) -> None:
+    draw = random.Random(1)
+    others = [" ".join(draw.choices(["fed", "bank", "rate", "a", "b"], k=n)) for n in range(1, 50)]
+    scores = reranker.score("bank rate", ["rate bank fed a b c", *others, "rate bank fed a b c"])
+    assert scores[0] == scores[-1]
 
 
 def test_a_model_that_scores_no_pairs_is_refused(tmp_path: Path, save_cross_encoder: Callable[..., str]) -> None:
@@ -41,7 +54,7 @@ def test_a_model_that_scores_no_pairs_is_refused(tmp_path: Path, save_cross_enco
 def test_scores_are_rounded_logits(reranker: CrossEncoderReranker) -> None:
     """A sigmoid would hold every score within (0, 1)."""
     scores = reranker.score("bank rate", TEXTS)
-    assert scores == [round(score, 6) for score in scores]
+    assert scores == [round(score, 4) for score in scores]
     assert not all(0 < score < 1 for score in scores)
 
 
@@ -49,7 +62,7 @@ def test_the_first_are_rescored_and_the_rest_keep_their_order(reranker: CrossEnc
     scores = reranker.score("bank rate", TEXTS)
     found = reranker.rerank("bank rate", TEXTS, depth=3)
     assert [place for place, _ in found[:3]] == sorted(range(3), key=lambda place: -scores[place])
-    assert [score for _, score in found[:3]] == pytest.approx(sorted(scores[:3], reverse=True), abs=1e-5)
+    assert [score for _, score in found[:3]] == pytest.approx(sorted(scores[:3], reverse=True), abs=ONE_STEP)
     assert found[3:] == [(3, None), (4, None)]
 
 

@@ -18,6 +18,7 @@ from serve.app import Backends, make_app
 from serve.engine import Engine
 from serve.settings import ServedCrossEncoder
 from serve.workers import CrossEncoderWorker
+from tests.scores import ONE_STEP
 from tests.serving import Overloaded, running
 
 
@@ -109,4 +110,4 @@ def test_endpoint_gives_the_order_of_the_same_model_in_the_process(
             k: rank for k, (rank, _) in found["here"].items()
         }
         for key, (_, score) in found[name].items():
-            assert score == pytest.approx(found["here"][key][1], abs=1e-5)
+            assert score == pytest.approx(found["here"][key][1], abs=ONE_STEP)

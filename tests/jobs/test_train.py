@@ -1,7 +1,10 @@
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from actors.storage import Folder
 from jobs.ingest import main as ingest
@@ -23,10 +26,22 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     return folder
 
 
+class Unread:
+    """An encoder that gives every text the same vector: what is fitted on words does not read it."""
+
+    def __init__(self, model: str, *, threads: int) -> None:
+        pass
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+
 @pytest.fixture(scope="module")
-def training(bench: str) -> Training:
-    """What is embedded once."""
-    return Training(bench, None)
+def training(bench: str) -> Iterator[Training]:
+    """On words alone, so that nothing is embedded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jobs.train.Encoder", Unread)
+        yield Training(bench, None)
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from serve.judge_items import CoverageItem
 from serve.judge_loading import item_type
 from serve.settings import Batching, Settings, parse_settings
 from tests.actors.tiny_checkpoints import save_bert
+from tests.scores import ONE_STEP
 from tests.serve.served import LengthItem
 
 DOCUMENT = "The bank raised its rate on Monday. Shops were closed. The mayor spoke of 12 new schools."
@@ -64,7 +65,7 @@ def test_logits_are_the_rerankers(tmp_path: Path, save_cross_encoder: Callable[.
     work = worker.run(pairs)
     reranker = CrossEncoderReranker(folder, threads=1)
     for one, (query, text) in zip(work, pairs, strict=True):
-        assert one.content == pytest.approx(reranker.score(query, [text])[0], abs=1e-5)
+        assert one.content == pytest.approx(reranker.score(query, [text])[0], abs=ONE_STEP)
     assert [one.truncated for one in work] == [False, True, False]
     assert worker.about.window == 64
 
