@@ -4,6 +4,8 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Three processes on two cores: most of a test's time is spent waiting for other processes. A file stays in one of them.
+PARALLEL ?= --numprocesses 3 --dist loadfile --no-loadscope-reorder
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
@@ -24,13 +26,13 @@ demo: install
 	@echo "Open runs/demo/report/report.html"
 
 test: install
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest $(PARALLEL) -m "not slow"
 
 test-quick: install
-	$(BIN)/pytest -m "not slow and not ray"
+	$(BIN)/pytest $(PARALLEL) -m "not slow and not ray"
 
 test-slow: install
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest $(PARALLEL) -m slow
 
 # Two simulated nodes on this machine, each with a folder that dies with it, and the tests that need them.
 cluster-test: install
