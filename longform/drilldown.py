@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from longform.aggregate import PERCENT
 from longform.errors import LongformError
 
 PLACES = 4
@@ -31,7 +32,7 @@ def compact(drilldown: Mapping[str, Any]) -> dict[str, list[Any]]:
         queries: [query_id, haystack, topic, subtopic, text, [[target_id, name, text, gold], ...]].
         summaries: [summary_id, query, setting*, summarizer*, order*, failure*, [[text, citations], ...],
             [[judge*, target of the query, answer*, linked_unit, probability, reply*, failure*], ...],
-            [[judge*, measure*, value], ...]].
+            [[judge*, measure*, value], ...]]; values of measures in PERCENT are points, as in the report's tables.
 
     Raises:
         LongformError: A summary names a query, or a verdict a target of that query, that is not there.
@@ -74,7 +75,7 @@ def _summary(
         [[bullet["text"], bullet["citations"]] for bullet in summary["bullets"]],
         verdicts,
         [
-            [strings.place(judge), strings.place(measure), _rounded(value)]
+            [strings.place(judge), strings.place(measure), _rounded(_as_in_tables(measure, value))]
             for judge, scores in summary["scores"].items()
             for measure, value in scores.items()
         ],
@@ -86,6 +87,10 @@ def _place(places: Mapping[str, int], key: str, where: str) -> int:
         msg = f"drilldown: {where}: expected one of {len(places)} known ids, found {key!r}; list it under its query"
         raise LongformError(msg)
     return places[key]
+
+
+def _as_in_tables(measure: str, value: float | None) -> float | None:
+    return None if value is None else 100 * value if measure in PERCENT else value
 
 
 def _rounded(value: float | None) -> float | None:

@@ -46,7 +46,7 @@ def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -
         axes.set_ylabel(f"{y_label}, of 100")
         axes.grid(axis="y")
 
-    svg = render(draw, height=_HEIGHT_IN, n_legend=len(known), name=name)
+    svg = render(draw, height=_HEIGHT_IN, name=name)
     return Plot(svg, f"{y_label} by {x_label}. {' '.join(_told(line) for line in known)}")
 
 

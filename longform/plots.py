@@ -19,6 +19,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from longform.report_tables import twin_label
+
 Row = Mapping[str, Any]
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#767676", "#c4699b")
@@ -27,6 +29,7 @@ _INK = "#010203"  # stands for the page's text colour until the SVG is written
 _WIDTH_IN = 5.0
 _LINE_IN = 0.17
 _LABEL_CHARACTERS, _LABEL_LINES = 20, 3
+_LEGEND_CHARACTERS, _LEGEND_LINES = 32, 2  # of the legend's size in half the width
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "longform",
@@ -72,17 +75,22 @@ def score_plot(
     within = "setting" if by == "summarizer" else "summarizer"
     by_key = {(cell[by], cell[within]): cell for cell in known}
 
+    labels = {
+        cell["summarizer"]: twin_label(cell["summarizer"], cell["twin_of"]) for cell in known if cell.get("twin_of")
+    }
+
     def draw(axes: Axes) -> None:
-        _score_bands(axes, by_key, measure, rows, series)
+        _score_bands(axes, by_key, measure, {row: labels.get(row, row) for row in rows}, series)
         axes.set_xlim(0, _upper(_ends(known, measure)))
         axes.set_xlabel(f"{measure}, of 100")
 
-    lines = sum(_band_lines(row, len(series)) for row in rows)
-    svg = render(draw, height=0.55 + lines * _LINE_IN, n_legend=len(series), name=name)
-    best = max(known, key=lambda cell: cell[measure])
-    worst = min(known, key=lambda cell: cell[measure])
+    lines = sum(_band_lines(labels.get(row, row), len(series)) for row in rows)
+    svg = render(draw, height=0.55 + lines * _LINE_IN, name=name)
+    ranked = [cell for cell in known if not cell.get("twin_of")] or known
+    best = max(ranked, key=lambda cell: cell[measure])
+    worst = min(ranked, key=lambda cell: cell[measure])
     alt = (
-        f"{measure} of {len(known)} systems. Highest: {_told(best, measure)}. Lowest: {_told(worst, measure)}. "
+        f"{measure} of {len(ranked)} systems. Highest: {_told(best, measure)}. Lowest: {_told(worst, measure)}. "
         "The numbers stand in the tables."
     )
     return Plot(svg, alt)
@@ -104,7 +112,7 @@ def change_plot(rows: Sequence[Row], measures: Sequence[str], *, by: str, name: 
     known = [row for row in rows if any(_is_known(row[measure]) for measure in measures)]
     if not known:
         return None
-    ordered = sorted(known, key=lambda row: row[measures[-1]]["after"] or 0.0, reverse=True)
+    ordered = sorted(known, key=lambda row: row[measures[-1]]["before"] or 0.0, reverse=True)
 
     def draw(axes: Axes) -> None:
         _change_bands(axes, ordered, measures, by)
@@ -112,7 +120,7 @@ def change_plot(rows: Sequence[Row], measures: Sequence[str], *, by: str, name: 
         axes.set_xlabel("score, of 100")
 
     height = 0.55 + _LINE_IN * sum(_band_lines(row[by], len(measures)) for row in ordered)
-    svg = render(draw, height=height, n_legend=2 * len(measures), name=name)
+    svg = render(draw, height=height, name=name)
     told = "; ".join(
         f"{row[by]}: " + ", ".join(_told_change(row, measure) for measure in measures if _is_known(row[measure]))
         for row in ordered
@@ -148,7 +156,7 @@ def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | Non
             for group, line in zip(places, ("-", "none"), strict=True):
                 style = series_style(index) | {"linestyle": line}
                 axes.plot([spots[place] for place in group], [or_gap(row.get(place)) for place in group], **style)
-            axes.plot([], [], label=_short(label), **series_style(index))
+            axes.plot([], [], label=label, **series_style(index))
         axes.set_xticks(list(spots.values()), list(spots), color=_INK)
         axes.set_xlim(-0.3, len(spots) - 0.7)
         axes.set_ylim(0, _upper([row[place] for row in own for place in shown if row.get(place) is not None]))
@@ -160,7 +168,7 @@ def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | Non
         f"{label}: " + ", ".join(f"{place} {row[place]:.1f}" for place in shown if row.get(place) is not None)
         for row, label in zip(own, labels, strict=True)
     )
-    svg = render(draw, height=2.6, n_legend=len(own), name=name)
+    svg = render(draw, height=2.6, name=name)
     return Plot(svg, f"{measure} by position of the relevant documents. {told}.")
 
 
@@ -195,17 +203,17 @@ def curve_plot(rows: Sequence[Row], *, name: str) -> Plot | None:
 
     last = ordered[-1]
     told = ", ".join(f"{measure} {last[measure]:.1f}" for measure in measures if last.get(measure) is not None)
-    svg = render(draw, height=2.6, n_legend=len(measures), name=name)
+    svg = render(draw, height=2.6, name=name)
     return Plot(svg, f"Scores over {last['minutes']:g} minutes of writing; at the end {told}.")
 
 
 def _score_bands(
-    axes: Axes, by_key: Mapping[tuple[str, str], Row], measure: str, rows: Sequence[str], series: Sequence[str]
+    axes: Axes, by_key: Mapping[tuple[str, str], Row], measure: str, rows: Mapping[str, str], series: Sequence[str]
 ) -> None:
-    """One band a row, one line in it a series, from the top down."""
+    """One band a row (its name -> its label), one line in it a series, from the top down."""
     top, ticks = 0.0, []
-    for row in rows:
-        height = _band_lines(row, len(series))
+    for row, label in rows.items():
+        height = _band_lines(label, len(series))
         ticks.append(top + height / 2)
         for place, entry in enumerate(series):
             if (row, entry) in by_key:
@@ -214,9 +222,9 @@ def _score_bands(
         top += height
         axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
     for place, entry in enumerate(series):
-        axes.plot([], [], label=_short(entry), **series_style(place) | {"linestyle": "none"})
+        axes.plot([], [], label=entry, **series_style(place) | {"linestyle": "none"})
     axes.set_ylim(top, 0)
-    axes.set_yticks(ticks, ["\n".join(_label_lines(row)) for row in rows], color=_INK)
+    axes.set_yticks(ticks, ["\n".join(_label_lines(label)) for label in rows.values()], color=_INK)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
 
@@ -234,8 +242,8 @@ def _change_bands(axes: Axes, rows: Sequence[Row], measures: Sequence[str], by: 
         top += height
         axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
     for place, measure in enumerate(measures):
-        for side, fill in (("before", {"markerfacecolor": "none"}), ("after", {})):
-            style = series_style(place) | {"linestyle": "none"} | fill
+        for side, filled in (("before", {"markerfacecolor": "none"}), ("after", {})):
+            style = series_style(place) | {"linestyle": "none"} | filled
             axes.plot([], [], label=f"{measure} {side}", **style)
     axes.set_ylim(top, 0)
     axes.set_yticks(ticks, ["\n".join(_label_lines(row[by])) for row in rows], color=_INK)
@@ -303,28 +311,35 @@ def _label_lines(label: str) -> list[str]:
     return wrap(label, _LABEL_CHARACTERS, max_lines=_LABEL_LINES, placeholder="…") or [""]
 
 
-def _short(label: str) -> str:
-    return label if len(label) <= 2 * _LABEL_CHARACTERS else f"{label[: 2 * _LABEL_CHARACTERS - 1]}…"
-
-
 def _band_lines(label: str, n_series: int) -> float:
     return max(n_series, len(_label_lines(label))) + 0.8
 
 
-def render(draw: Callable[[Axes], None], *, height: float, n_legend: int, name: str) -> str:
-    """The figure that *draw* makes, its legend above it, without any of matplotlib's global state left changed."""
-    legend_lines = 0 if n_legend < 2 else -(-n_legend // 2)
+def render(draw: Callable[[Axes], None], *, height: float, name: str) -> str:
+    """
+    The figure that *draw* makes, without any of matplotlib's global state left changed.
+
+    Two or more labels are a legend above it: in two columns if all of them fit half the width, else in one, wrapped.
+    """
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # A reader's browser has glyphs that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph")
-        figure = Figure(figsize=(_WIDTH_IN, height + legend_lines * _LINE_IN), layout="constrained")
+        figure = Figure(figsize=(_WIDTH_IN, height), layout="constrained")
         FigureCanvasSVG(figure)
         figure.patch.set_alpha(0)
         axes = figure.add_subplot()
         axes.patch.set_alpha(0)
         draw(axes)
-        if legend_lines:
-            figure.legend(loc="outside upper left", ncols=2, frameon=False, handletextpad=0.3)
+        handles, labels = axes.get_legend_handles_labels()
+        if len(labels) > 1:
+            ncols = 2 if max(map(len, labels)) <= _LEGEND_CHARACTERS else 1
+            wrapped = [
+                "\n".join(wrap(label, 2 * _LEGEND_CHARACTERS, max_lines=_LEGEND_LINES, placeholder="…"))
+                for label in labels
+            ]
+            lines = sum(label.count("\n") + 1 for label in wrapped)
+            figure.set_size_inches(_WIDTH_IN, height + -(-lines // ncols) * _LINE_IN)
+            figure.legend(handles, wrapped, loc="outside upper left", ncols=ncols, frameon=False, handletextpad=0.3)
         return _svg(figure, name)
 
 

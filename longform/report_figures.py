@@ -11,6 +11,7 @@ from longform.report_parts import Results, by_judge, judge_line, main_cells
 from longform.report_tables import (
     MEASURES,
     Row,
+    beside_originals,
     best_first,
     distinct,
     is_position_setting,
@@ -55,7 +56,7 @@ def _position_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     measures = distinct(rows, "measure")
     measure = "joint" if "joint" in measures else measures[0]
     for place, judge in enumerate(distinct(rows, "judge")):
-        own = [row for row in rows if row["judge"] == judge]
+        own = beside_originals([row for row in rows if row["judge"] == judge], "system", "measure")
         yield (
             position_plot(own, measure, name=f"position{place}"),
             f"{measure.capitalize()}. {judge_line(results, judge)}",

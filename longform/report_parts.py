@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from longform.report_tables import Cell, Row, Table, distinct, is_position_setting, words
@@ -12,6 +13,44 @@ Results = Mapping[str, Any]
 
 NO_CARD = "no card: how well it agrees with people is not known"
 INTERVAL = f"Brackets: {100 * LEVEL:.0f} % interval."
+
+
+NO_INTERVAL = "No interval: that takes two or more independent queries."
+
+
+def as_shown(table: Table) -> Table:
+    """
+    The table without columns of which nothing is known, and with a caption of what it holds.
+
+    A column of unknowns that share a reason is named in the caption, which announces brackets only if there are some.
+    """
+    unknown = {place: reason for place in range(len(table.columns)) if (reason := _why_nothing(table, place))}
+    caption = table.caption
+    if not any(cell.detail and "[" in cell.detail for row in table.rows for cell in row):
+        caption = caption.replace(INTERVAL, NO_INTERVAL)
+    for reason in dict.fromkeys(unknown.values()):
+        names = ", ".join(table.columns[place].name for place in unknown if unknown[place] == reason)
+        caption = f"{_without_definitions(caption, unknown, table)} Left out: {names} ({reason})."
+    kept = [place for place in range(len(table.columns)) if place not in unknown]
+    return Table(
+        caption, [table.columns[place] for place in kept], [[row[place] for place in kept] for row in table.rows]
+    )
+
+
+def _without_definitions(caption: str, places: Iterable[int], table: Table) -> str:
+    """The caption without the sentences "Name: what it is." of columns that are not shown."""
+    for place in places:
+        caption = re.sub(rf" ?\b{re.escape(table.columns[place].name.capitalize())}: [^.:]*\.", "", caption)
+    return caption
+
+
+def _why_nothing(table: Table, place: int) -> str | None:
+    """Why no cell of a column of no group is known, if it is one reason for all."""
+    column, cells = table.columns[place], [row[place] for row in table.rows]
+    reasons = {cell.reason for cell in cells if cell.text is None}
+    if not cells or column.group or not column.numeric or any(cell.text is not None for cell in cells):
+        return None
+    return reasons.pop() if len(reasons) == 1 else None
 
 
 class Section(NamedTuple):

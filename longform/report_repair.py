@@ -11,7 +11,7 @@ from longform.report_tables import Cell, Column, Row, Table, number, words
 
 WARNING = "Such citations say that supporting documents were found, not that they were used."
 SIDES = {"before": "As written", "after": "Supporting documents found"}
-_SINGLE_QUERY = "one query: no interval"
+_UNBOUNDED = "too few clusters: no interval"
 _UNKNOWN = "no summary has this score"
 
 
@@ -53,7 +53,7 @@ def _table(rows: list[Row], results: Results, judge: str, label: str) -> Table:
     caption = (
         f"{judge_line(results, judge)}. Before: as the summary cites. After: {label}. Scores from 0 to 100, higher is "
         "better; differences in points, paired by summary. Coverage is the same by construction, so is faithfulness "
-        f"where it stands beside: bullets and verdicts stay. {INTERVAL} Rows by joint score after repair."
+        f"where it stands beside: bullets and verdicts stay. {INTERVAL} Rows by joint score before repair."
     )
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
     for measure in ("citation", "joint"):
@@ -63,7 +63,7 @@ def _table(rows: list[Row], results: Results, judge: str, label: str) -> Table:
     if judged:
         columns.append(Column("faithfulness"))
     ordered = sorted(
-        rows, key=lambda row: -1.0 if row["joint"]["after"] is None else row["joint"]["after"], reverse=True
+        rows, key=lambda row: -1.0 if row["joint"]["before"] is None else row["joint"]["before"], reverse=True
     )
     body = [
         [
@@ -94,7 +94,7 @@ def _faithfulness(row: Row) -> Cell:
 def _difference(change: Mapping[str, float | None]) -> Cell:
     low, high = change["low"], change["high"]
     cell = number(change["difference"], sign=True, interval=(low, high), reason=_UNKNOWN)
-    return cell._replace(detail=_SINGLE_QUERY) if cell.text is not None and low is None else cell
+    return cell._replace(detail=_UNBOUNDED) if cell.text is not None and low is None else cell
 
 
 def _told(repair: Row) -> str:

@@ -16,6 +16,7 @@ from longform.report_parts import (
     NO_CARD,
     Results,
     Section,
+    as_shown,
     by_judge,
     judge_cell,
     judge_line,
@@ -28,6 +29,7 @@ from longform.report_tables import (
     Column,
     Row,
     Table,
+    beside_originals,
     best_first,
     count,
     is_wide,
@@ -39,6 +41,7 @@ from longform.report_tables import (
     scored,
     settings_of,
     share_cut,
+    summarizer_cell,
     summarizers_by_joint,
     words,
 )
@@ -61,6 +64,7 @@ _AGGREGATE = {
     "pooled": "pooled: the mean of all insights of all summaries together",
     "per_summary": "per summary: the mean of the summaries' own means",
 }
+_UNSET = "not set, or not known"
 _FAILURE_MODES = ("linked", "header", "other_subtopic", "generic", "unsupported", "unclassified")
 
 
@@ -87,7 +91,11 @@ def sections(results: Results) -> list[Section]:
         *calls_sections(results),
         _provenance(results),
     ]
-    return [section for section in candidates if section.tables or section.listing or section.paragraphs]
+    return [
+        section._replace(tables=[as_shown(table) for table in section.tables])
+        for section in candidates
+        if section.tables or section.listing or section.paragraphs
+    ]
 
 
 def _named(results: Results, row: Row, names: Sequence[str]) -> list[Cell]:
@@ -95,6 +103,8 @@ def _named(results: Results, row: Row, names: Sequence[str]) -> list[Cell]:
     return [
         judge_cell(results, row.get(name), reason=reason(row, name))
         if name == "judge"
+        else summarizer_cell(row)
+        if name == "summarizer"
         else words(row.get(name), reason=reason(row, name))
         for name in names
     ]
@@ -138,7 +148,7 @@ def _position(results: Results) -> Iterator[Section]:
             number(row.get("sensitivity"), interval=row.get("interval"), reason=reason(row, "sensitivity")),
             share_cut([row]),
         ]
-        for row in rows
+        for row in beside_originals(rows, "system", "judge", "measure")
     ]
     yield Section("position", "Position of the relevant documents", [], [Table(caption, columns, body)])
 
@@ -191,7 +201,7 @@ def _citation(results: Results) -> Iterator[Section]:
         columns.append(Column("cut"))
         body = [
             [
-                words(name),
+                summarizer_cell(next(cell for cell in cells if cell["summarizer"] == name)),
                 *(scored(by_key.get((name, s)), m, with_interval=False) for m in titles for s in settings),
                 share_cut([cell for cell in cells if cell["summarizer"] == name and cell["setting"] in settings]),
             ]
@@ -211,6 +221,7 @@ def _curve(results: Results) -> Iterator[Section]:
     names = ("summarizer", "setting", "judge")
     columns = [Column(name, numeric=False) for name in names]
     columns += [Column(name) for name in ("minutes", "summaries", *measures, "cut")]
+    ordered = sorted(rows, key=lambda row: (*(str(row.get(name)) for name in names), row["minutes"]))
     body = [
         [
             *_named(results, row, names),
@@ -219,7 +230,7 @@ def _curve(results: Results) -> Iterator[Section]:
             *(scored(row, measure) for measure in measures),
             share_cut([row]),
         ]
-        for row in sorted(rows, key=lambda row: (*(str(row.get(name)) for name in names), row["minutes"]))
+        for row in beside_originals(ordered, "setting", "judge", "minutes")
     ]
     caption = "Scores from 0 to 100 of what was written after so many minutes; higher is better."
     yield Section("minutes", "Scores over minutes of writing", [], [Table(caption, columns, body)])
@@ -245,7 +256,7 @@ def _failure_modes(results: Results) -> Iterator[Section]:
             *(count(row.get(mode), of=row.get("n_bullets"), reason=reason(row, mode)) for mode in _FAILURE_MODES),
             share_cut([row]),
         ]
-        for row in rows
+        for row in beside_originals(rows, "setting", "judge")
     ]
     yield Section("failures", "What bullets fail by", [], [Table(caption, columns, body)])
 
@@ -305,7 +316,9 @@ def _provenance(results: Results) -> Section:
         *(flatten({name: part for name, part in (results.get("run") or {}).items() if name != "config"}, "run")),
     ]
     columns = [Column("what", numeric=False), Column("value", numeric=False)]
-    table = Table("What the numbers rest on.", columns, [[words(name), words(value)] for name, value in facts])
+    table = Table(
+        "What the numbers rest on.", columns, [[words(name), words(value, reason=_UNSET)] for name, value in facts]
+    )
     config = (results.get("run") or {}).get("config")
     listing = None if config is None else json.dumps(config, indent=2, ensure_ascii=False)
     return Section("made", "How the numbers were made", [], [table], listing)

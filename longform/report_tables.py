@@ -16,6 +16,7 @@ Row = Mapping[str, Any]
 
 MEASURES = ("coverage", "citation", "joint")
 NOT_RECORDED = "no reason recorded"
+_PROMPT_UNKNOWN = "what the prompts held is not known, as with summaries that were written elsewhere"
 NOT_RUN = "not run with this setting"
 
 _ORDERS = ("top", "middle", "bottom", "random")
@@ -30,6 +31,7 @@ class Cell(NamedTuple):
     order: float | None = None  # None: sorted by its text
     detail: str | None = None  # smaller, beside the text: an interval or a share
     reason: str | None = None  # why the text is None
+    beside: bool = False  # its row belongs below the row above, however the table is sorted
 
 
 class Column(NamedTuple):
@@ -100,6 +102,8 @@ def reason(row: Row, field: str) -> str:
         return "every summary failed"
     if field in {"citation", "precision", "recall"} and row.get("n_covered") == 0:
         return "no insight was covered"
+    if field == "cut_share":
+        return _PROMPT_UNKNOWN
     return NOT_RECORDED
 
 
@@ -117,6 +121,40 @@ def is_position_setting(setting: str) -> bool:
     return setting in _RELEASED_ORDERS or (bool(slash) and order in _ORDERS)
 
 
+TWIN = "↳ "
+"""Before what a twin differs by, in the row below its original."""
+
+
+def twin_label(summarizer: str, twin_of: str) -> str:
+    """What a twin is called directly below its original."""
+    return TWIN + summarizer.removeprefix(f"{twin_of}, ")
+
+
+def summarizer_cell(row: Row) -> Cell:
+    """Who wrote the summaries of a row; a twin is marked as what stands below its original."""
+    name, original = row.get("summarizer"), row.get("twin_of")
+    cell = words(name, reason=reason(row, "summarizer"))
+    return cell if name is None or not original else cell._replace(text=twin_label(name, original), beside=True)
+
+
+def beside_originals(rows: Iterable[Row], *fields: str) -> list[Row]:
+    """
+    *rows* in their order, but each twin directly below its original; one without an original stands last.
+
+    *fields* tell a summarizer's rows apart, as `setting` does.
+    """
+    ordered = list(rows)
+    twins: dict[tuple[Any, ...], list[Row]] = {}
+    for row in ordered:
+        if row.get("twin_of"):
+            twins.setdefault((row["twin_of"], *(row.get(field) for field in fields)), []).append(row)
+    found = []
+    for row in ordered:
+        if not row.get("twin_of"):
+            found += [row, *twins.pop((row["summarizer"], *(row.get(field) for field in fields)), [])]
+    return found + [row for left in twins.values() for row in left]
+
+
 def distinct(rows: Iterable[Row], field: str) -> list[str]:
     """The values of *field*, each once, in order of appearance."""
     return list(dict.fromkeys(str(row[field]) for row in rows))
@@ -131,18 +169,26 @@ def settings_of(cells: Iterable[Row]) -> list[str]:
 def is_wide(cells: Collection[Row]) -> bool:
     """Whether a grid of summarizers by settings reads better than one row a system, and holds every cell once."""
     keys = {(cell["summarizer"], cell["setting"]) for cell in cells}
-    return len(keys) == len(cells) and len(settings_of(cells)) <= len(distinct(cells, "summarizer"))
+    originals = [cell for cell in cells if not cell.get("twin_of")]
+    return len(keys) == len(cells) and len(settings_of(cells)) <= len(distinct(originals, "summarizer"))
 
 
 def best_first(cells: Iterable[Row]) -> list[Row]:
-    """Cells by joint score, unknown ones last."""
-    return sorted(cells, key=lambda cell: -1.0 if cell.get("joint") is None else cell["joint"], reverse=True)
+    """Cells by joint score, unknown ones last, each with its twin below it."""
+    ordered = sorted(cells, key=lambda cell: -1.0 if cell.get("joint") is None else cell["joint"], reverse=True)
+    return beside_originals(ordered, "setting", "judge")
 
 
 def summarizers_by_joint(cells: Sequence[Row]) -> list[str]:
-    """Summarizers by their joint score with the oracle retriever, by their best where nobody has one."""
+    """
+    Summarizers by their joint score with the oracle retriever, by their best where nobody has one.
+
+    A twin stands behind its original.
+    """
     oracle = [cell for cell in cells if cell["setting"] == "oracle"]
-    return list(dict.fromkeys(distinct(best_first(oracle), "summarizer") + distinct(best_first(cells), "summarizer")))
+    ranked = [*best_first(oracle), *best_first(cells)]
+    once = {cell["summarizer"]: {"summarizer": cell["summarizer"], "twin_of": cell.get("twin_of")} for cell in ranked}
+    return distinct(beside_originals(once.values()), "summarizer")
 
 
 def score_grid(cells: Sequence[Row], caption: str) -> Table:
@@ -156,7 +202,7 @@ def score_grid(cells: Sequence[Row], caption: str) -> Table:
     for name in summarizers_by_joint(cells):
         own = [cell for cell in cells if cell["summarizer"] == name]
         scores = [scored(by_key.get((name, s)), m, with_interval=False) for m in MEASURES for s in settings]
-        rows.append([words(name), *scores, *_asides(own)])
+        rows.append([summarizer_cell(own[0]), *scores, *_asides(own)])
     return Table(caption, columns, rows)
 
 
@@ -166,7 +212,7 @@ def score_list(cells: Sequence[Row], caption: str, measures: Sequence[str] = MEA
     columns += [Column(measure) for measure in measures]
     columns += [Column("words a bullet"), Column("cut"), Column("unjudged")]
     rows = [
-        [words(cell["setting"]), words(cell["summarizer"]), *(scored(cell, m) for m in measures), *_asides([cell])]
+        [words(cell["setting"]), summarizer_cell(cell), *(scored(cell, m) for m in measures), *_asides([cell])]
         for cell in best_first(cells)
     ]
     return Table(caption, columns, rows)

@@ -1,8 +1,9 @@
 """
 A summary's twin: the same bullets, citing the documents that support them.
 
-Such citations say that supporting documents were found, not that they were the source: a twin is a system of its own,
-named so. Bullets and their order stay, so judgements of coverage and links stay true.
+Such citations say that supporting documents were found, not that they were the source: a twin has a name that says so,
+and stands below its original instead of being ranked. Bullets and their order stay, so judgements of coverage and links
+stay true.
 """
 
 from __future__ import annotations

@@ -21,7 +21,14 @@ function sortBy(table, column, descending) {
     }
     return sign * a.textContent.localeCompare(b.textContent, undefined, { numeric: true });
   };
-  table.tBodies[0].append(...[...table.tBodies[0].rows].sort(compare));
+  const groups = [];
+  for (const row of table.tBodies[0].rows) {
+    // a twin is ranked nowhere: it goes where its original goes
+    if (row.classList.contains("beside") && groups.length) groups[groups.length - 1].push(row);
+    else groups.push([row]);
+  }
+  groups.sort(([left], [right]) => compare(left, right));
+  table.tBodies[0].append(...groups.flat());
 }
 
 function makeSortable(table) {
@@ -88,7 +95,7 @@ function reply(verdict) {
 }
 
 function answerTag(verdict) {
-  const probability = verdict.probability === null ? "" : `, judge's number ${verdict.probability}`;
+  const probability = verdict.probability === null ? "" : `, judge's number ${verdict.probability} of 1`;
   const answer = verdict.answer === null ? `unjudged: ${verdict.failure ?? "no reason recorded"}` : verdict.answer;
   return element("span", { class: "tag" }, `${answer}${probability}`);
 }

@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from matplotlib.textpath import TextPath
 
 from longform.plots import Plot, curve_plot, position_plot, score_plot, series_style
 
@@ -126,3 +127,29 @@ def test_curve_is_told_by_its_last_minute_whatever_the_order_of_rows():
 
 def test_curve_without_scores_is_no_figure():
     assert curve_plot([{"minutes": 10, "coverage": None}], name="c") is None
+
+
+@pytest.mark.parametrize("label", ["claude3-opus, supporting documents found", "a name with no end " * 12, "x" * 300])
+def test_no_text_of_a_figure_is_cut_at_its_edge(label):
+    """Measured in the font that the figure was laid out with."""
+    names = [f"{label} {number}" for number in range(3)]
+    cells = [{"setting": "oracle", "summarizer": name, "joint": 50.0} for name in names]
+    plot = score_plot(cells, "joint", by="setting", rows=["oracle"], series=names, name="j")
+    width = float(re.search(r'viewBox="0 0 ([\d.]+)', plot.svg)[1])
+    shape = r"font-size: ([\d.]+)px([^>]*)>([^<]+)<"
+    found = [
+        (
+            text,
+            re.search(r"text-anchor: (\w+)", more),
+            float(re.search(r'(?: x="|translate\()([\d.]+)', more)[1]),
+            float(size),
+        )
+        for size, more, text in re.findall(shape, plot.svg)
+    ]
+
+    assert sum(text.startswith(label[:10]) for text, *_ in found) >= 3
+    for text, anchor, x, size in found:
+        own = TextPath((0, 0), text, size=size).get_extents().width
+        left = {"start": x, "middle": x - own / 2, "end": x - own}[anchor[1] if anchor else "start"]
+        assert left >= -1
+        assert left + own <= width + 1

@@ -13,6 +13,7 @@ from longform.errors import LongformError
 from longform.report import html, markdown
 from longform.report_sections import flatten
 from longform.report_tables import is_position_setting, number, percent, summarizers_by_joint
+from longform.twins import LABEL
 
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -203,7 +204,7 @@ def test_every_section_holds_its_numbers(page):
     assert citation[0] == ["", "precision", "recall", "F1 (citation)", ""]
     assert next(row for row in citation if row[0] == "alpha")[1:7] == ["66.2", "30.8", "51.3", "19.7", "52.6", "21.8"]
     assert [row[3] for row in page.tables["minutes"][0][1:]] == ["10", "20", "30", "120"]
-    assert page.tables["minutes"][0][3][5:] == ["35.5", "–", "–", "–", "–", "–"]
+    assert page.tables["minutes"][0][3][5:] == ["35.5", "–", "–", "–", "–"]
     assert page.tables["failures"][0][1][2:5] == ["offline", "40", "28 70 %"]
     assert page.tables["failures"][0][2][2:5] == ["offline", "0", "0"]
     assert page.tables["comparisons"][0][1:] == [
@@ -225,6 +226,75 @@ def test_empty_and_missing_lists_leave_their_sections_out(results):
     bare = only(results) | {"cells": [], "drilldown": {"queries": {}, "summaries": []}}
     assert set(Page(html(bare)).tables) == {"made"}
     assert re.findall("^## (.*)$", markdown(bare), re.MULTILINE) == ["How the numbers were made"]
+
+
+# ---------------------------------------------------------------- twins
+
+
+def with_twins(cells):
+    """Each cell and a twin of it that has a far higher score, as repair makes them."""
+    more = [
+        cell | {"summarizer": f"{cell['summarizer']}, {LABEL}", "twin_of": cell["summarizer"], "joint": 99.0}
+        for cell in cells
+    ]
+    return [*more, *(cell | {"twin_of": None} for cell in cells)]
+
+
+def test_twin_stands_below_its_original_in_every_table(results):
+    """Its citations were given to it: where it ranks above released systems, the first table misleads."""
+    plain = [cell for cell in results["cells"] if cell["judge"] == "offline"]
+    doubled = only(results) | {"cells": with_twins(plain)}
+    page, before = Page(html(doubled)), Page(html(only(results) | {"cells": plain}))
+
+    for section, name in (("scores", 0), ("citation", 0), ("cells", 0)):
+        rows, originals = page.tables[section][0], before.tables[section][0]
+        heads = len([row for row in rows if row[0] in ("", "summarizer")])
+        assert [row[name] for row in rows[heads::2]] == [row[name] for row in originals[heads:]]
+        assert {row[name] for row in rows[heads + 1 :: 2]} == {f"↳ {LABEL}"}
+    assert page.attributes.count(("tr", "class", "beside")) == sum(
+        len(page.tables[s][0]) - len(before.tables[s][0]) for s in page.tables if s != "made"
+    )
+
+
+def test_twins_do_not_change_the_form_of_the_first_table(results):
+    """One summarizer in three settings is a list, with its twins, too."""
+    one = [cell for cell in results["cells"] if (cell["judge"], cell["summarizer"]) == ("offline", "alpha")]
+    assert [row[:2] for row in Page(html(only(results) | {"cells": with_twins(one)})).tables["scores"][0][:3]] == [
+        ["setting", "summarizer"],
+        ["oracle", "alpha"],
+        ["oracle", f"↳ {LABEL}"],
+    ]
+
+
+# ---------------------------------------------------------------- captions
+
+
+def test_brackets_are_announced_only_where_there_are_some(results):
+    """One query has no interval."""
+    one = [cell for cell in results["cells"] if (cell["judge"], cell["summarizer"]) == ("offline", "alpha")]
+    alone = [cell | {"intervals": {name: [None, None] for name in cell["intervals"]}} for cell in one]
+    some, none = (markdown(only(results) | {"cells": cells}) for cells in (one, alone))
+
+    assert "Brackets: 95 % interval." in some
+    assert "Brackets" not in none
+    assert "No interval: that takes two or more independent queries." in none
+
+
+def test_column_of_which_nothing_is_known_is_left_out_and_named(results):
+    cells = [cell | {"cut_share": None} for cell in results["cells"] if cell["joint"] is not None]
+    report = markdown(only(results) | {"cells": cells})
+
+    assert "| cut |" not in report
+    assert "Left out: cut (what the prompts held is not known" in report
+    assert "no reason recorded" not in report
+    assert "share of the retrieved tokens" not in report
+
+
+def test_drilldown_has_scores_in_points_as_tables_have_them(results):
+    summary = results["drilldown"]["summaries"][0] | {"scores": {"j": {"joint": 0.4321, "words_per_bullet": 21.5}}}
+    data = compact(results["drilldown"] | {"summaries": [summary]})
+
+    assert [value for *_, value in data["summaries"][0][8]] == [43.21, 21.5]
 
 
 # ---------------------------------------------------------------- unknowns
