@@ -21,7 +21,7 @@ from actors.call_records import CallRecords
 from actors.ledger_entry import Entry, Session, process_lives, this_host, this_session
 from actors.ledger_history import history
 from actors.ledger_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
-from actors.ledger_totals import By, Totals, stage_totals, totals
+from actors.ledger_totals import By, Totals, call_totals, stage_totals, totals
 from actors.storage import Folder, open_location
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
@@ -128,6 +128,11 @@ class Ledger:
         """Sums over the attempts of *jobs*, apart for each stage and model as configured, in the order of the calls."""
         with self._lock:
             return stage_totals(self._records, jobs)
+
+    def totals_of_calls(self, call_ids: Sequence[str]) -> Totals:
+        """Sums over all attempts of these calls, whichever job made them."""
+        with self._lock:
+            return call_totals(self._records, call_ids)
 
     def history(self, chat: ChatSettings, kind: str) -> History:
         """What answered calls of the configured model took in stages of one *kind*, the first word of their names."""

@@ -97,6 +97,13 @@ def stage_totals(records: CallRecords, jobs: Sequence[str]) -> dict[tuple[str | 
     return {(row[0], row[1]): _totals(row[2:]) for row in rows}
 
 
+def call_totals(records: CallRecords, call_ids: Sequence[str]) -> Totals:
+    """Sums over the attempts of the calls named."""
+    query = f"SELECT {_SUMS} FROM attempts WHERE call_id IN (SELECT value FROM json_each(:ids))"  # noqa: S608
+    (row,) = records.rows(query, {"refused": REFUSED, "ids": json.dumps(list(call_ids))})
+    return _totals(row)
+
+
 def _totals(row: tuple[Any, ...]) -> Totals:
     calls, answered, failed, refused, n_open, given, cached, written, reasoned, beside_cached, *rest = row
     known_usd, n_unknown_usd, unknown_at_most_usd, unsettled_usd, n_unsettled_unknown_usd, models = rest

@@ -21,7 +21,7 @@ from actors.storage import Folder
 from jobs.calibration_plan import calibration_plan
 from jobs.calling import Calling, calling_of, support_identity
 from jobs.cards import judge_version, write_card
-from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
+from jobs.cluster import Cluster, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome
 from jobs.configs import read_experiment, validated
 from jobs.label_cells import (
@@ -242,9 +242,6 @@ def add_support_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--orders", action="store_true", help="judge the joined documents in four orders by importance")
     group.add_argument("--fidelity", choices=["ours", "release"], default="ours", help="how missing cells are merged")
     group.add_argument("--threshold", type=float, help="a number above it is supported; the judge's own where not said")
-    group.add_argument("--plan", action="store_true", help="say what the judge is asked and what it costs; ask nothing")
-    group.add_argument("--run", metavar="RUN", help="keep verdicts in this folder, and find them there")
-    add_cluster_arguments(group)  # type: ignore[arg-type]  # a group adds arguments as a parser does
 
 
 def support_outcome(arguments: argparse.Namespace) -> Outcome:

@@ -7,15 +7,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from actors.chat import REPAIR_PROMPT, load_prompt
+from actors.offline_judge import PROMPT_VERSION as OFFLINE_VERSION
 from actors.storage import file_place
 from actors.support_judges import code_version
 from jobs.calling import support_identity
 from longform.configuration import Experiment
+from longform.coverage_cards import KIND as COVERAGE
 from longform.errors import UsageError
-from longform.judge_cards import describe, shipped_card_line, shipped_support_line
+from longform.judge_cards import (
+    coverage_identity,
+    describe,
+    other_judge,
+    read_card,
+    shipped_card_line,
+    shipped_support_line,
+)
 from longform.judge_settings import (
+    ChatJudge,
     ChatSupportJudge,
     Judge,
+    MeanJudge,
     MeanSupportJudge,
     OfflineJudge,
     SupportJudge,
@@ -24,68 +35,81 @@ from longform.judge_settings import (
 )
 from longform.keys import content_key
 from longform.mean_support import VERSION as MEAN_VERSION
-from longform.support_cards import KIND
+from longform.support_cards import KIND as SUPPORT
 
 
 def judge_rows(experiment: Experiment) -> list[dict[str, Any]]:
     """
-    A row `judge, scale, card` for each judge and support judge.
+    A row `judge, scale, card, card_reason` for each judge and support judge.
 
-    The card is the configuration's, else the one that ships, else None.
+    The card is the configuration's, else the one that ships, else None; a card of another judge is None, with the
+    reason.
 
     Raises:
-        UsageError: A card that the configuration names cannot be read, or is of another calibration, kind or version
-            than its judge.
+        UsageError: A card that the configuration names cannot be read, or is of another kind than its judge.
     """
-    rows = [
-        {
-            "judge": name,
-            "scale": judge_scale(name, experiment.judges),
-            "card": _named_card(experiment, name) if name in experiment.cards else _shipped_line(definition),
-        }
-        for name, definition in experiment.judges.items()
+    coverage = [
+        {"judge": name, "scale": judge_scale(name, experiment.judges), **_card_fields(experiment, name)}
+        for name in experiment.judges
     ]
     support = [
-        {
-            "judge": name,
-            "scale": mean_scale(definition),
-            "card": _support_line(experiment, name),
-        }
+        {"judge": name, "scale": mean_scale(definition), **_card_fields(experiment, name)}
         for name, definition in experiment.support_judges.items()
     ]
-    return rows + support
+    return coverage + support
 
 
 def released_judge_row(name: str) -> dict[str, Any]:
     """The same for labels that a release ships."""
-    return {"judge": name, "scale": None, "card": shipped_card_line(name)}
+    return {"judge": name, "scale": None, "card": shipped_card_line(name), "card_reason": None}
 
 
-def _shipped_line(definition: Judge) -> str | None:
-    return shipped_card_line(f"offline-{definition.calibration}") if isinstance(definition, OfflineJudge) else None
+def _card_fields(experiment: Experiment, name: str) -> dict[str, Any]:
+    """The line of a judge's card, or why it has none; null and null without a card."""
+    path = experiment.cards.get(name)
+    if path is None:
+        return {"card": _shipped_line(experiment, name), "card_reason": None}
+    is_support = name in experiment.support_judges
+    card = _read_card(path, SUPPORT if is_support else COVERAGE, name)
+    identity = _support_identity(experiment, name) if is_support else _coverage_identity(experiment, name)
+    if reason := other_judge(card, identity):
+        return {"card": None, "card_reason": f"{path} is {reason}"}
+    return {"card": describe(card), "card_reason": None}
 
 
-def _support_line(experiment: Experiment, name: str) -> str | None:
-    named = name in experiment.cards
-    return _named_support_card(experiment, name) if named else shipped_support_line(experiment.support_judges[name])
+def _shipped_line(experiment: Experiment, name: str) -> str | None:
+    if name in experiment.support_judges:
+        return shipped_support_line(experiment.support_judges[name])
+    judge = experiment.judges[name]
+    return shipped_card_line(f"offline-{judge.calibration}") if isinstance(judge, OfflineJudge) else None
 
 
-def _named_support_card(experiment: Experiment, name: str) -> str:
-    path, definition = experiment.cards[name], experiment.support_judges[name]
-    card = _read_card(path)
-    if card.get("kind") != KIND:
-        raise UsageError(f"{path}: expected the card of a support judge, as {name!r} is, found one of coverage")
+def _support_identity(experiment: Experiment, name: str) -> dict[str, Any]:
     judges = experiment.support_judges
-    expected = {
-        "settings": support_identity(definition, judges),
-        "version": judge_version(definition, judges, experiment.prompts),
+    return {
+        "settings": support_identity(judges[name], judges),
+        "version": judge_version(judges[name], judges, experiment.prompts),
     }
-    if other := [key for key, value in expected.items() if card[key] != value]:
-        raise UsageError(
-            f"{path}: expected a card of {name!r} as it is, found one of other {' and '.join(other)}; "
-            "make one with `longform calibrate --support`"
-        )
-    return describe(card)
+
+
+def _coverage_identity(experiment: Experiment, name: str) -> dict[str, Any]:
+    versions = coverage_versions(experiment.judges, experiment.prompts)
+    return {"judged_by": coverage_identity(name, experiment.judges, versions)}
+
+
+def coverage_versions(judges: Mapping[str, Judge], prompts: str | None) -> dict[str, str]:
+    """
+    Judge -> version of its prompt, or of its code, for those that are asked.
+
+    Args:
+        judges: Of coverage.
+        prompts: A folder whose files replace ours of the same name.
+    """
+    return {
+        name: load_prompt(judge.prompt, prompts).version if isinstance(judge, ChatJudge) else OFFLINE_VERSION
+        for name, judge in judges.items()
+        if not isinstance(judge, MeanJudge)
+    }
 
 
 def judge_version(settings: SupportJudge, judges: Mapping[str, SupportJudge], prompts: str | None) -> str:
@@ -104,28 +128,12 @@ def judge_version(settings: SupportJudge, judges: Mapping[str, SupportJudge], pr
     return code_version(settings)
 
 
-def _named_card(experiment: Experiment, name: str) -> str:
-    path = experiment.cards[name]
-    card = _read_card(path)
-    if card.get("kind") == KIND:
-        raise UsageError(f"{path}: expected the card of a coverage judge, as {name!r} is, found one of support")
-    scale = judge_scale(name, experiment.judges)
-    if isinstance(experiment.judges[name], OfflineJudge) and card.get("scale") != scale:
-        raise UsageError(
-            f"{path}: expected the card of a judge that {scale}, as {name!r} is, found one that {card.get('scale')}; "
-            "make one with `longform calibrate`"
-        )
-    return describe(card)
-
-
-def _read_card(path: str) -> Mapping[str, Any]:
+def _read_card(path: str, kind: str, judge: str) -> Mapping[str, Any]:
     folder, name = file_place(path)
     try:
-        card = dict(folder.read_json(name))
-        describe(card)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{path}: expected a judge card as `longform calibrate --out` writes it: {error!r}") from error
-    return card
+        return read_card(folder.read_bytes(name), kind)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: expected the card of judge {judge!r}: {error}") from error
 
 
 def write_card(card: dict[str, Any], *, note: str | None, out: str | None) -> None:

@@ -65,7 +65,9 @@ class Evaluation:
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         check_way(WAY)
         check_experiment(experiment, self.benchmark, with_keys=not planning)
-        judge_rows(experiment)
+        for row in judge_rows(experiment):
+            if row["card_reason"]:
+                print(f"judge {row['judge']}: {row['card_reason']}; the report has no card for it", file=sys.stderr)
         check_batches(chat_models(experiment))
         calling.check_prices(chat_models(experiment))
         self.plan = plan_run(experiment, self.benchmark, limit=limit)

@@ -99,7 +99,6 @@ def write_results(
     results: dict[str, Any] = summary_tables(scores, infos, compare_with=compare_with, contents=contents, **settings)
     results |= {
         "title": title,
-        "fidelity": record.content["fidelity"],
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
         "clusters": clusters._asdict(),

@@ -49,7 +49,6 @@ class RunRecord:
             )
         self.content: dict[str, Any] = {
             "verb": verb,
-            "fidelity": "ours",
             "benchmark": {"url": benchmark.folder.url, **benchmark.manifest},
             "config": dict(config),
             "limit": limit,  # queries; null: all

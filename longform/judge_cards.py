@@ -8,13 +8,23 @@ made with the judge. A judge without a card says so.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
-from longform.judge_settings import SHIPPED_CHECKER, OfflineSupportJudge, SupportJudge
+from longform.coverage_cards import KIND as COVERAGE
+from longform.coverage_cards import describe_coverage
+from longform.judge_settings import (
+    SHIPPED_CHECKER,
+    AskedJudge,
+    ChatJudge,
+    Judge,
+    MeanJudge,
+    OfflineSupportJudge,
+    SupportJudge,
+)
 from longform.models import read_model
-from longform.support_cards import KIND, describe_support, with_interval
+from longform.support_cards import KIND, describe_support
 
 SUPPORT_LEXICAL = "support-lexical"
 """The shipped card of the offline support judge, under whatever name it judges."""
@@ -42,42 +52,91 @@ def shipped_support_line(judge: SupportJudge) -> str | None:
     return shipped_card_line(SUPPORT_LEXICAL) if isinstance(judge, OfflineSupportJudge) else None
 
 
+_FIELDS = {COVERAGE: {"judged_by", "texts"}, KIND: {"settings", "version", "data_sets"}}
+"""Of a card of each kind: without them it is one of an earlier version, or none."""
+
+
+def read_card(content: bytes, kind: str) -> dict[str, Any]:
+    """
+    The card of a judge of this *kind* that a file holds.
+
+    Raises:
+        ValueError: It holds no card, one of another kind, or one that an earlier version wrote.
+    """
+    read = json.loads(content)
+    card: dict[str, Any] = read if isinstance(read, dict) else {}
+    found = card.get("kind")
+    if found not in _FIELDS:
+        raise ValueError("expected a card of this version, found none; `longform calibrate --out` writes one")
+    if found != kind:
+        raise ValueError(f"expected the card of a {kind} judge, found one of {found}")
+    if missing := sorted(_FIELDS[kind] - card.keys()):
+        raise ValueError(f"expected a card of this version, found none of its {missing}; make it anew")
+    try:
+        describe(card)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"expected a whole card, found one that cannot be read ({error!r})") from error
+    return card
+
+
 def held_out_rows(scale: str) -> list[dict[str, Any]]:
     """What the offline judge of *scale* (`people` or `GPT-4o`) reaches on labels it was not fitted on."""
     return [row for row in read_model("reach_judge")["rows"] if row["measure"].startswith(f"judge as {scale}: ")]
 
 
 def describe(card: Mapping[str, Any]) -> str:
-    """The judge's scale where it has one, its agreement with people, with intervals and the label set's hash."""
-    if card.get("kind") == KIND:
-        return describe_support(card)
-    labels = card["labels"]
-    topics = "1 topic" if labels["n_topics"] == 1 else f"{labels['n_topics']} topics"
-    line = (
-        f"{_held_out(card['held_out']) if card.get('held_out') else _agreement(card)}; "
-        f"{card['pearson']['n']} labels of {labels['n_summaries']} summaries, {topics}, label set {labels['hash']}"
-    )
-    return "; ".join(part for part in (card.get("scale"), line, card.get("note")) if part)
+    """The card in one line: what the judge is worth against people, with intervals and the label set's hash."""
+    return describe_support(card) if card.get("kind") == KIND else describe_coverage(card)
 
 
-def _agreement(card: Mapping[str, Any]) -> str:
-    measures = (("r", "pearson", 1), ("kappa", "kappa", 1), ("link %", "linking_accuracy", 100))
-    parts = [f"{name} {_with_interval(card[key], factor)}" for name, key, factor in measures]
-    return f"against people: {', '.join(parts)}; bias {_with_interval(card['bias']['mean'], 1)}"
+# ---------------------------------------------------------------- whose card it is
 
 
-def _held_out(rows: Sequence[Mapping[str, Any]]) -> str:
-    # a fitted judge is worth what it reaches on labels that were kept from it
-    figures = {row["measure"].partition(": ")[2]: row for row in rows}
-    measures = (("r", "pearson"), ("kappa", "kappa"), ("bias", "bias of answers"))
-    parts = [f"{name} {_with_interval(figures[key], 1)}" for name, key in measures]
-    link = f"linking of all rows people linked {_with_interval(figures['linking recall'], 100)} %"
-    drops = [
-        f"{word} {figures[f'drop by {name}, fully covered']['value']:.2f}"
-        for word, name in (("negated", "negate"), ("another number", "number"), ("shuffled", "shuffle"))
-    ]
-    return f"against people, held out: {', '.join(parts)}; {link}; a covered insight loses {', '.join(drops)}"
+def coverage_identity(name: str, judges: Mapping[str, Judge], versions: Mapping[str, str]) -> dict[str, Any]:
+    """
+    What a card of coverage judge *name* belongs to: its backend, model and prompt; of a mean, those of its members.
+
+    Args:
+        name: One of *judges*, or `released:NAME`, whose predictions a release ships.
+        judges: How judges are made.
+        versions: Judge -> version of its prompt, or of its code.
+    """
+    judge = judges.get(name)
+    if judge is None:
+        return {"backend": "released", "model": name, "prompt_version": None}
+    if isinstance(judge, MeanJudge):
+        members = [coverage_identity(member, judges, versions) for member in judge.of]
+        return {"backend": "mean", "cuts": list(judge.cuts), "of": members}
+    return asked_identity(judge, versions[name])
 
 
-def _with_interval(estimate: Mapping[str, float | None], factor: float) -> str:
-    return with_interval(estimate, factor, 1 if factor == 100 else 2)
+def asked_identity(judge: AskedJudge, version: str) -> dict[str, Any]:
+    """The same of a judge that is asked; *version* is of its prompt, or of its code."""
+    if isinstance(judge, ChatJudge):
+        script = f" (script {judge.chat.script})" if judge.chat.script else ""
+        return {"backend": "chat", "model": f"{judge.chat.model}{script}", "prompt_version": version}
+    return {"backend": "offline", "model": f"offline-{judge.calibration}", "prompt_version": version}
+
+
+def other_judge(card: Mapping[str, Any], identity: Mapping[str, Any]) -> str | None:
+    """
+    Why a card is not of the judge of this identity, in words; None if it is.
+
+    Args:
+        card: Of coverage (`judged_by`) or of support (`settings`, `version`).
+        identity: The same fields of the judge, as it is now.
+    """
+    found = [f"{place}{was!r}, not {wanted!r}" for place, was, wanted in _differences(card, identity)]
+    return f"the card of another judge: {'; '.join(found)}" if found else None
+
+
+def _differences(was: Any, wanted: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Each field of *wanted* that *was* has otherwise: its name, what is there, what was wanted."""
+    if isinstance(wanted, Mapping):
+        for name, value in wanted.items():
+            yield from _differences(was.get(name) if isinstance(was, Mapping) else None, value, f"{name} ")
+    elif isinstance(wanted, list) and isinstance(was, list) and len(was) == len(wanted):
+        for one, other in zip(was, wanted, strict=True):
+            yield from _differences(one, other, place)
+    elif was != wanted:
+        yield place, was, wanted

@@ -52,6 +52,7 @@ class JudgeModel(NamedTuple):
 
     calibration: Calibration
     fitted_on: str
+    fitted_haystacks: tuple[str, ...]  # whose summaries it has seen, sorted
     coefficients: tuple[tuple[float, ...], tuple[float, ...]]
     intercepts: tuple[float, float]
     strengths: Mapping[str, float]  # guard -> what it takes away at most
@@ -81,7 +82,8 @@ class JudgeModel(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The model as it ships, numbers of six significant digits."""
-        return self._asdict() | {"features": list(FEATURES), "strengths": dict(self.strengths)}
+        lists = {"fitted_haystacks": list(self.fitted_haystacks), "features": list(FEATURES)}
+        return self._asdict() | lists | {"strengths": dict(self.strengths)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any], *, file: str) -> JudgeModel:
@@ -103,6 +105,7 @@ class JudgeModel(NamedTuple):
         return cls(
             calibration=content["calibration"],
             fitted_on=content["fitted_on"],
+            fitted_haystacks=tuple(content["fitted_haystacks"]),
             coefficients=(tuple(at_least_partial), tuple(full)),
             intercepts=(content["intercepts"][0], content["intercepts"][1]),
             strengths=dict(content["strengths"]),

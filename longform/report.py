@@ -1,7 +1,7 @@
 """
 Results as a page: Markdown for a terminal or a repository, HTML as one file that needs no network.
 
-`results` is one JSON object: `title`, `fidelity`, `aggregate`, `benchmark`, `run`, and the lists `cells`,
+`results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`,
 `per_summary_cells`, `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, `calls` (what each
 stage called and spent), with `audit` and `synthesis` (the benchmark's own), `repair` (rows, changes and examples of
 citations before and after their repair) and `drilldown`. What is empty or missing leaves its section out. `cells` are
@@ -30,7 +30,7 @@ from longform.report_tables import Cell, Column, Table
 
 UNKNOWN = "–"
 
-_REQUIRED = ("title", "fidelity", "aggregate")
+_REQUIRED = ("title", "aggregate")
 
 
 def markdown(results: Results) -> str:

@@ -76,8 +76,14 @@ def by_judge(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
 def judge_line(results: Results, judge: str) -> str:
     """A judge's name with its card's line, which names its scale, or plainly that it has none."""
     row = _judge_row(results, judge)
-    told = row.get("card") or "; ".join(part for part in (row.get("scale"), NO_CARD) if part)
+    told = row.get("card") or "; ".join(part for part in (row.get("scale"), card_words(row)) if part)
     return f"Judge {judge} ({told})"
+
+
+def card_words(row: Row) -> str:
+    """The line of a judge's card, or why it has none."""
+    reason = f" ({row['card_reason']})" if row.get("card_reason") else ""
+    return str(row.get("card") or f"{NO_CARD}{reason}")
 
 
 def judge_cell(results: Results, judge: object, *, reason: str | None = None) -> Cell:

@@ -13,11 +13,11 @@ from longform.report_comparisons import clusters_told, comparison_sections
 from longform.report_faithfulness import faithfulness_sections
 from longform.report_parts import (
     INTERVAL,
-    NO_CARD,
     Results,
     Section,
     as_shown,
     by_judge,
+    card_words,
     judge_cell,
     judge_line,
     main_cells,
@@ -55,11 +55,7 @@ _ASIDES = (
     "Words a bullet: length, neither better nor worse. Cut: share of the retrieved tokens that the limit took away. "
     "Unjudged: share of insights without a readable judgement; lower is better."
 )
-_FIDELITY = {
-    "ours": "ours: an unreadable or missing judgement is unknown, left out of every mean and counted as unjudged",
-    "release": "release: scored by the rules of the published code, so that its numbers can be reproduced",
-    "paper": "paper: scored by the rules as the paper's text states them",
-}
+_UNREADABLE = "unknown: left out of every mean, and counted as unjudged"
 _AGGREGATE = {
     "pooled": "pooled: the mean of all insights of all summaries together",
     "per_summary": "per summary: the mean of the summaries' own means",
@@ -73,7 +69,7 @@ def sections(results: Results) -> list[Section]:
     The sections that *results* has anything for, in reading order.
 
     Raises:
-        LongformError: `title`, `fidelity` or `aggregate` is missing or not one of the known words.
+        LongformError: `title` or `aggregate` is missing or not one of the known words.
     """
     candidates = [
         *_scores(results),
@@ -302,7 +298,7 @@ def _cell_table(results: Results, cells: Sequence[Row], caption: str) -> Table:
 def _judges(results: Results) -> Iterator[Section]:
     rows = results.get("judges") or []
     if rows:
-        body = [[judge_cell(results, row["judge"]), Cell(row.get("card") or NO_CARD)] for row in rows]
+        body = [[judge_cell(results, row["judge"]), Cell(card_words(row))] for row in rows]
         columns = [Column("judge", numeric=False), Column("card", numeric=False)]
         caption = "What each judge is worth: its agreement with people's labels."
         yield Section("judges", "Judges", [], [Table(caption, columns, body)])
@@ -310,7 +306,7 @@ def _judges(results: Results) -> Iterator[Section]:
 
 def _provenance(results: Results) -> Section:
     facts = [
-        ("fidelity", _known(results, "fidelity", _FIDELITY)),
+        ("unreadable or missing judgements", _UNREADABLE),
         ("means", _known(results, "aggregate", _AGGREGATE)),
         *(flatten(results.get("benchmark") or {}, "benchmark")),
         *(flatten({name: part for name, part in (results.get("run") or {}).items() if name != "config"}, "run")),

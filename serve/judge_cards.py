@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from actors.storage import file_place
+from longform.coverage_cards import KIND as COVERAGE
 from longform.errors import UsageError
-from longform.judge_cards import describe, shipped_card_line, shipped_support_line
-from longform.judge_settings import OfflineJudge
+from longform.judge_cards import (
+    asked_identity,
+    describe,
+    other_judge,
+    read_card,
+    shipped_card_line,
+    shipped_support_line,
+)
+from longform.judge_settings import MeanJudge, OfflineJudge
 from longform.support_cards import KIND
 from serve.settings import ServedCoverage, ServedSupport
 
@@ -21,16 +29,18 @@ def support_card(settings: ServedSupport, version: str) -> str | None:
 
     Args:
         settings: The entry.
-        version: Of the judge's code and models, or prompts; a card that is named must be of it.
+        version: Of the judge's code and models, or prompts; a card that is named must be of it, and of the same model.
 
     Raises:
         UsageError: The file is no card, or is another judge's.
     """
     if settings.card is None:
         return shipped_support_line(settings.judge)
-    card = _read_card(settings.card)
-    if card.get("kind") != KIND or card.get("version") != version:
-        raise UsageError(f"card {settings.card!r}: expected the card of this support judge as it is, found another's")
+    card = _read_card(settings.card, KIND)
+    judge = settings.judge
+    made_of = {"kind": judge.kind} | ({"chat": {"model": judge.chat.model}} if judge.kind == "chat" else {})
+    if reason := other_judge(card, {"settings": made_of, "version": version}):
+        raise UsageError(f"card {settings.card!r}: expected that of this judge, found {reason}")
     return describe(card)
 
 
@@ -40,7 +50,7 @@ def coverage_card(settings: ServedCoverage, prompt_version: str) -> str | None:
 
     Args:
         settings: The entry.
-        prompt_version: Of the judge's prompt or code; a card that is named must be of it, and of its calibration.
+        prompt_version: Of the judge's prompt or code; a card that is named must be of it, and of the same model.
 
     Raises:
         UsageError: The file is no card, or is another judge's.
@@ -48,18 +58,18 @@ def coverage_card(settings: ServedCoverage, prompt_version: str) -> str | None:
     judge = settings.judge
     if settings.card is None:
         return shipped_card_line(f"offline-{judge.calibration}") if isinstance(judge, OfflineJudge) else None
-    card = _read_card(settings.card)
-    made_of = (card.get("kind"), card.get("prompt_version"), card.get("scale"))
-    if made_of != (None, prompt_version, judge.scale if isinstance(judge, OfflineJudge) else None):
-        raise UsageError(f"card {settings.card!r}: expected the card of this coverage judge as it is, found another's")
+    card = _read_card(settings.card, COVERAGE)
+    assert not isinstance(judge, MeanJudge), "a mean has its members' cards"
+    if reason := other_judge(card, {"judged_by": asked_identity(judge, prompt_version)}):
+        raise UsageError(f"card {settings.card!r}: expected that of this judge, found {reason}")
     return describe(card)
 
 
-def _read_card(url: str) -> Mapping[str, Any]:
+def _read_card(url: str, kind: str) -> Mapping[str, Any]:
     folder, name = file_place(url)
     try:
-        return dict(folder.read_json(name))
-    except (OSError, ValueError, TypeError) as error:
+        return read_card(folder.read_bytes(name), kind)
+    except (OSError, ValueError) as error:
         raise UsageError(f"card {url!r}: expected a file that `longform calibrate` wrote: {error}") from error
 
 

@@ -149,5 +149,8 @@ def _meant(key: str, model: type[BaseModel]) -> str:
     """The key that is most like *key*, of all that the model has anywhere."""
     schema = model.model_json_schema()
     parts = [schema, *schema.get("$defs", {}).values()]
-    near = get_close_matches(key, sorted({name for part in parts for name in part.get("properties", {})}), n=1)
+    names = sorted({name for part in parts for name in part.get("properties", {})})
+    if key in names:
+        return " here; keys of this name stand elsewhere in a configuration"
+    near = get_close_matches(key, names, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -65,6 +65,7 @@ def fit_judge(
     unguarded = JudgeModel(
         calibration=calibration,
         fitted_on=fitted_on,
+        fitted_haystacks=tuple(sorted({e.haystack_id for e in kept})),
         coefficients=(at_least_partial[0], full[0]),
         intercepts=(at_least_partial[1], full[1]),
         strengths={},

@@ -98,11 +98,11 @@ def test_calibration_asks_what_the_plan_counted_and_a_further_plan_nothing(
     assert (there["calls"], there["paid_already"]) == (0, 0)
 
 
-def test_plan_of_a_coverage_judge_is_refused_before_anything_is_asked(
+def test_plan_of_a_coverage_judge_wants_labels_of_coverage(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([arguments[0], "--judge", "offline-people", "--plan"]) == 2
-    assert "expected a support judge" in capsys.readouterr().err
+    assert "expected people's labels of coverage" in capsys.readouterr().err
 
 
 def test_plan_of_a_judge_that_calls_nobody_says_so(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from jobs.cards import judge_rows, released_judge_row
 from longform.configuration import Experiment
 from longform.errors import UsageError
-from longform.judge_cards import SUPPORT_LEXICAL, shipped_card, shipped_card_line
+from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card, shipped_card_line
+from longform.prompts import load_prompt
+from longform.report_parts import judge_line
 
 OFFLINE = {"kind": "offline", "calibration": "gpt-4o"}
 
@@ -32,8 +35,13 @@ def experiment(judges: dict[str, object], **more: object) -> Experiment:
 def test_card_that_ships_is_by_calibration_whatever_the_judge_is_called() -> None:
     (row,) = judge_rows(experiment({"mine": OFFLINE}))
 
-    assert row == {"judge": "mine", "scale": "marks as GPT-4o does", "card": shipped_card_line("offline-gpt-4o")}
-    assert row["card"].startswith("marks as GPT-4o does; against people, held out: r ")
+    assert row == {
+        "judge": "mine",
+        "scale": "marks as GPT-4o does",
+        "card": shipped_card_line("offline-gpt-4o"),
+        "card_reason": None,
+    }
+    assert row["card"].startswith("marks as GPT-4o does; against people, transfer to conversation (")
 
 
 def test_mean_names_its_members_scales_and_has_no_card_of_its_own() -> None:
@@ -44,6 +52,7 @@ def test_mean_names_its_members_scales_and_has_no_card_of_its_own() -> None:
         "judge": "m",
         "scale": "mean of a (marks as GPT-4o does) and b (marks as people do)",
         "card": None,
+        "card_reason": None,
     }
 
 
@@ -56,19 +65,68 @@ def test_shipped_card_is_of_the_calibration_it_is_named_by(calibration: str) -> 
     assert (card["judge"], card["scale"]) == (f"offline-{calibration}", scale)
 
 
-def test_card_of_the_other_calibration_is_refused(tmp_path: Path) -> None:
-    """Its numbers would stand beside scores that it does not describe."""
-    card = tmp_path / "card.json"
-    card.write_text(json.dumps(shipped_card("offline-people")))
+def named_card(tmp_path: Path, card: object) -> str:
+    (tmp_path / "card.json").write_text(json.dumps(card))
+    return str(tmp_path / "card.json")
 
-    with pytest.raises(UsageError, match="marks as GPT-4o does, as 'mine' is, found one that marks as people do"):
-        judge_rows(experiment({"mine": OFFLINE}, cards={"mine": str(card)}))
+
+def test_card_of_the_other_calibration_is_not_shown(tmp_path: Path) -> None:
+    """Its numbers would stand beside scores that it does not describe."""
+    card = named_card(tmp_path, shipped_card("offline-people"))
+    (row,) = judge_rows(experiment({"mine": OFFLINE}, cards={"mine": card}))
+
+    assert row["card"] is None
+    assert row["card_reason"] == f"{card} is the card of another judge: model 'offline-people', not 'offline-gpt-4o'"
+
+
+CHAT_JUDGE = {"kind": "chat", "chat": {"model": "gpt-4o"}}
+PROMPT = load_prompt("judge_coverage_3").version
+
+
+@pytest.mark.parametrize(
+    ("made_of", "reason"),
+    [
+        ({"model": "gpt-4o", "prompt_version": PROMPT}, None),
+        ({"model": "gpt-4o-mini", "prompt_version": PROMPT}, "model 'gpt-4o-mini', not 'gpt-4o'"),
+        ({"model": "gpt-4o", "prompt_version": "mine@0"}, f"prompt_version 'mine@0', not {PROMPT!r}"),
+    ],
+)
+def test_card_of_a_chat_judge_is_shown_for_its_model_and_prompt_only(
+    made_of: dict[str, str], reason: str | None, tmp_path: Path
+) -> None:
+    card = {**(shipped_card("released:gpt-4o") or {}), "judged_by": {"backend": "chat", **made_of}}
+    (row,) = judge_rows(experiment({"gpt": CHAT_JUDGE}, cards={"gpt": named_card(tmp_path, card)}))
+    shown = judge_line({"judges": [row]}, "gpt")
+
+    if reason is None:
+        assert (row["card"], row["card_reason"]) == (describe(card), None)
+        assert "r 0.71" in shown
+    else:
+        assert row["card"] is None
+        assert row["card_reason"].endswith(f"is the card of another judge: {reason}")
+        assert f"no card: how well it agrees with people is not known ({row['card_reason']})" in shown
+        assert "r 0.71" not in shown
+
+
+def test_card_of_a_prompt_that_a_folder_replaces_is_of_that_prompt(tmp_path: Path) -> None:
+    """The digest is the prompt's own, not its name."""
+    (tmp_path / "prompts").mkdir()
+    ours = resources.files("longform.prompts") / "judge_coverage_3.md"
+    (tmp_path / "prompts" / "judge_coverage_3.md").write_text(ours.read_text().replace("summary", "text"))
+    made_of = {"backend": "chat", "model": "gpt-4o", "prompt_version": PROMPT}
+    card = named_card(tmp_path, (shipped_card("released:gpt-4o") or {}) | {"judged_by": made_of})
+    (row,) = judge_rows(experiment({"gpt": CHAT_JUDGE}, cards={"gpt": card}, prompts=str(tmp_path / "prompts")))
+
+    assert row["card"] is None
+    assert f"prompt_version {PROMPT!r}, not 'judge_coverage_3@" in row["card_reason"]
 
 
 def test_card_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "card.json").write_text("[]")
 
-    with pytest.raises(UsageError, match=r"card\.json: expected a judge card"):
+    with pytest.raises(
+        UsageError, match=r"card\.json: expected the card of judge 'mine': expected a card of this version"
+    ):
         judge_rows(experiment({"mine": OFFLINE}, cards={"mine": str(tmp_path / "card.json")}))
 
 
@@ -76,7 +134,7 @@ def test_released_judge_has_its_card_and_no_scale() -> None:
     row = released_judge_row("released:gpt-4o")
 
     assert row["scale"] is None
-    assert row["card"].startswith("against people: r 0.72")
+    assert row["card"].startswith("against people, conversation and news (887 labels, 117 summaries, 2 topics): r 0.71")
 
 
 LEXICAL = {"kind": "offline"}
@@ -94,9 +152,14 @@ def support_rows(tmp_path: Path, *, card: object = None, **judges: object) -> li
 def test_offline_support_judge_has_its_card_under_whatever_name_and_others_have_none(tmp_path: Path) -> None:
     lexical, chat = support_rows(tmp_path, mine=LEXICAL, gpt=CHAT)
 
-    assert lexical == {"judge": "mine", "scale": None, "card": shipped_card_line(SUPPORT_LEXICAL)}
+    assert lexical == {
+        "judge": "mine",
+        "scale": None,
+        "card": shipped_card_line(SUPPORT_LEXICAL),
+        "card_reason": None,
+    }
     assert "longeval_pubmed by sentence, held out: balanced accuracy" in str(lexical["card"])
-    assert chat == {"judge": "gpt", "scale": None, "card": None}
+    assert chat == {"judge": "gpt", "scale": None, "card": None, "card_reason": None}
 
 
 def test_named_card_of_a_support_judge_is_read(tmp_path: Path) -> None:
@@ -108,15 +171,28 @@ def test_named_card_of_a_support_judge_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("card", "error"),
+    ("change", "reason"),
     [
-        (shipped_card("offline-people"), "the card of a support judge, as 'mine' is, found one of coverage"),
-        ((shipped_card(SUPPORT_LEXICAL) or {}) | {"version": "0"}, "found one of other version"),
-        ((shipped_card(SUPPORT_LEXICAL) or {}) | {"settings": CHAT}, "found one of other settings"),
-        ({"kind": "support"}, "expected a judge card"),
+        ({"version": "0"}, "version '0', not "),
+        ({"settings": CHAT}, "kind 'chat', not 'offline'"),
     ],
 )
-def test_card_that_is_not_of_this_support_judge_is_refused(tmp_path: Path, card: object, error: str) -> None:
+def test_card_of_another_support_judge_is_not_shown(tmp_path: Path, change: dict[str, object], reason: str) -> None:
+    (row,) = support_rows(tmp_path, card=(shipped_card(SUPPORT_LEXICAL) or {}) | change, mine=LEXICAL)
+
+    assert row["card"] is None
+    assert f"is the card of another judge: {reason}" in str(row["card_reason"])
+
+
+@pytest.mark.parametrize(
+    ("card", "error"),
+    [
+        (shipped_card("offline-people"), "'mine': expected the card of a support judge, found one of coverage"),
+        ({"kind": "support"}, "expected a card of this version, found none of its"),
+        ({"judge": "offline", "prompt_version": "1"}, "expected a card of this version, found none"),
+    ],
+)
+def test_what_is_no_card_of_a_support_judge_is_refused(tmp_path: Path, card: object, error: str) -> None:
     with pytest.raises(UsageError, match=error):
         support_rows(tmp_path, card=card, mine=LEXICAL)
 
@@ -124,7 +200,7 @@ def test_card_that_is_not_of_this_support_judge_is_refused(tmp_path: Path, card:
 def test_card_of_support_is_refused_for_a_coverage_judge(tmp_path: Path) -> None:
     (tmp_path / "card.json").write_text(json.dumps(shipped_card(SUPPORT_LEXICAL)))
 
-    with pytest.raises(UsageError, match="a coverage judge, as 'mine' is, found one of support"):
+    with pytest.raises(UsageError, match="expected the card of a coverage judge, found one of support"):
         judge_rows(experiment({"mine": OFFLINE}, cards={"mine": str(tmp_path / "card.json")}))
 
 

@@ -179,7 +179,7 @@ def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> No
         "permutations": [],
         "not_applicable": [{"summarizer": "offline", "setting": "full/incremental", "method": "incremental"}],
     }
-    results = {"title": "t", "fidelity": "ours", "aggregate": "pooled", "faithfulness": found, "run": {}}
+    results = {"title": "t", "aggregate": "pooled", "faithfulness": found, "run": {}}
     page, text = html(results | {"drilldown": {"queries": {}, "summaries": []}}), markdown(results)
     for shown in (page, text):
         assert "incremental with offline" in shown

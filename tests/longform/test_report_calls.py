@@ -7,7 +7,7 @@ import pytest
 from longform.report import html, markdown
 from longform.report_calls import UNSETTLED, calls_sections
 
-HEAD = {"title": "t", "fidelity": "ours", "aggregate": "pooled"}
+HEAD = {"title": "t", "aggregate": "pooled"}
 PLANNED = {
     "calls": 40,
     "input_tokens": {"low": 900.0, "expected": 1000.0, "high": 1200.0},

@@ -11,7 +11,7 @@ from longform.report import html, markdown
 from longform.report_repair import WARNING, chips
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-HEAD = {"title": "t", "fidelity": "ours", "aggregate": "pooled"}
+HEAD = {"title": "t", "aggregate": "pooled"}
 SAME = ("70.0", "70.0")
 SINGLE = "too few clusters: no interval"
 UNKNOWN = dict.fromkeys(("before", "after", "difference", "low", "high", "p"))

@@ -13,7 +13,7 @@ from actors.encoder import MINILM, Encoder
 from actors.offline_support_judge import OfflineSupportJudge
 from actors.reranker import CrossEncoderReranker
 from longform.errors import UsageError
-from longform.judge_cards import shipped_card_line
+from longform.judge_cards import shipped_card, shipped_card_line
 from longform.support_judging import SupportGroup
 from serve.deployments import load_worker
 from serve.engine import Engine
@@ -98,8 +98,8 @@ async def test_a_judge_is_made_and_asked_where_a_loop_runs() -> None:
 
 def test_another_judges_card_is_refused(tmp_path: Path) -> None:
     card = tmp_path / "card.json"
-    card.write_text(json.dumps({"kind": "support", "version": "another"}))
-    with pytest.raises(UsageError, match="found another's"):
+    card.write_text(json.dumps((shipped_card("support-lexical") or {}) | {"version": "another"}))
+    with pytest.raises(UsageError, match="found the card of another judge: version 'another', not "):
         loaded("judges", {"task": "support", "judge": {"kind": "offline"}, "card": str(card)})
     card.write_text("[1]")
     with pytest.raises(UsageError, match="expected a file that `longform calibrate` wrote"):

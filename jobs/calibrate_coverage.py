@@ -1,0 +1,366 @@
+"""
+A coverage judge against people's labels of summaries: its verdicts on them, and its card.
+
+Reads   summaries, queries, targets and labels of a benchmark
+Writes  `verdicts` into the folder that `--run` names, where they are found again; else they are kept for the command
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+from actors.benchmark import Benchmark
+from actors.call_context import CallContext
+from actors.chat import REPAIR_PROMPT, Asking, check_chat, load_prompt
+from actors.chat_judge import ChatCoverageJudge
+from actors.judges import make_judge
+from actors.storage import Folder
+from actors.tokenizer import TokenCounter
+from jobs.call_count import CallCount, StageCalls, Unasked
+from jobs.calling import Calling, identity
+from jobs.cards import coverage_versions
+from jobs.cluster import Cluster
+from jobs.judge import judge_stage
+from jobs.retry import passing_failures
+from jobs.spending_plan import opened_ledger, plan_document
+from jobs.stage import Row, Stage, Task, run_stage
+from longform.chat import call_id
+from longform.citations import bullets
+from longform.coverage_cards import KIND, LabelledInsight, coverage_card
+from longform.errors import UsageError
+from longform.judge_cards import coverage_identity, held_out_rows
+from longform.judge_settings import AskedJudge, ChatJudge, Judge, MeanJudge, OfflineJudge, judge_scale
+from longform.keys import content_key
+from longform.lexical_judge import shipped_judge
+from longform.mean_judge import mean_verdicts
+
+RELEASED = "released:"
+"""Begins the name of an annotator that is a model, whose labels a benchmark ships as predictions."""
+
+_RELEASED_COST_USD = {
+    "released:gemini-1.5-pro": 15.1,
+    "released:gpt-4o-9fs": 26.1,
+    "released:gpt-4o": 6.9,
+    "released:claude3-opus": 23.8,
+    "released:claude3-haiku": 0.4,
+    "released:gpt3.5": 1.3,
+}
+"""For the study's 200 summaries (SummHay, table 1)."""
+
+Answers = Mapping[tuple[str, str], Mapping[str, Any]]
+"""(summary id, target id) -> verdict."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """
+    A coverage judge and the labels that it is held against.
+
+    Attributes:
+        bench_url: The benchmark with the labels.
+        judge: `released:NAME`, or the name of one of `judges`.
+        judges: How judges are made.
+        prompts: A folder whose files replace ours of the same name.
+        annotators: Whose labels; none: those of all annotators but `released:NAME`.
+        seed: Of the intervals.
+        resamples: Of each interval.
+    """
+
+    bench_url: str
+    judge: str
+    judges: Mapping[str, Judge]
+    prompts: str | None = None
+    annotators: tuple[str, ...] = ()
+    seed: int = 1
+    resamples: int = 2000
+
+    @cached_property
+    def benchmark(self) -> Benchmark:
+        return Benchmark(self.bench_url)
+
+    @cached_property
+    def all_labels(self) -> list[Row]:
+        """Of coverage: labels of whole documents belong to support judges."""
+        rows = self.benchmark.folder.read("labels").to_pylist()
+        return [row for row in rows if row["target_kind"] != "document"]
+
+    @cached_property
+    def labels(self) -> list[Row]:
+        """
+        The labels that the judge is held against.
+
+        Raises:
+            UsageError: There are none.
+        """
+        there = sorted({row["annotator"] for row in self.all_labels})
+        wanted = self.annotators or tuple(name for name in there if not name.startswith(RELEASED))
+        if missing := [name for name in wanted if name not in there]:
+            raise UsageError(f"{self.bench_url}: expected labels of annotator {missing[0]!r}, found {there}")
+        if not wanted:
+            raise UsageError(f"{self.bench_url}: expected people's labels of coverage, found labels of {there}")
+        return [row for row in self.all_labels if row["annotator"] in wanted]
+
+    @cached_property
+    def summaries(self) -> dict[str, Row]:
+        """Summary id -> row, of the summaries with labels, in the labels' order."""
+        rows = {row["summary_id"]: row for row in self.benchmark.folder.read("summaries").to_pylist()}
+        return {label["summary_id"]: rows[label["summary_id"]] for label in self.labels}
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        """The judges behind the judge: those that it is the mean of, else itself."""
+        judge = self.judges.get(self.judge)
+        return judge.of if isinstance(judge, MeanJudge) else (self.judge,)
+
+    @property
+    def chat_judges(self) -> dict[str, ChatJudge]:
+        """The members that ask a model."""
+        found = {name: self.judges.get(name) for name in self.members}
+        return {name: judge for name, judge in found.items() if isinstance(judge, ChatJudge)}
+
+    def work_ids(self, name: str, judge: ChatJudge) -> dict[str, str]:
+        """Summary id -> work id of the verdicts of the member *name*."""
+        version = content_key([load_prompt(prompt, self.prompts).version for prompt in (judge.prompt, REPAIR_PROMPT)])
+        how = (self.benchmark.manifest["dataset_hash"], name, identity(judge), version)
+        return {summary_id: content_key("labelled", *how, summary_id) for summary_id in self.summaries}
+
+
+def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> dict[str, Any]:
+    """
+    The card of the judge, as JSON values.
+
+    Args:
+        calibration: The judge and the labels.
+        run: Where verdicts of judges that ask a model are, and are found.
+        cluster: Where these judges run; it is not started for the others.
+        calling: Where calls are recorded, and what they may cost.
+
+    Raises:
+        UsageError: There are no labels or predictions, or the judge cannot be used.
+        BudgetReachedError: The command may not spend what is left to do.
+    """
+    _check_labels(calibration)
+    _ask_models(calibration, run=run, cluster=cluster, calling=calling)
+    given = {name: _member_answers(calibration, name, run, calling) for name in calibration.members}
+    fitted = frozenset(haystack for name in calibration.members for haystack in _fitted_haystacks(calibration, name))
+    settings = {"seed": calibration.seed, "resamples": calibration.resamples}
+    insights = list(_insights(calibration, _answers(calibration, given)))
+    card = coverage_card(insights, calibration.summaries, fitted_haystacks=fitted, settings=settings)
+    versions = coverage_versions(calibration.judges, calibration.prompts)
+    return {
+        "kind": KIND,
+        "judge": calibration.judge,
+        "judged_by": coverage_identity(calibration.judge, calibration.judges, versions),
+        "scale": judge_scale(calibration.judge, calibration.judges),
+        **card,
+        **_held_out(calibration, card),
+        "cost": _cost(calibration, given, calling),
+    }
+
+
+def _check_labels(calibration: Calibration) -> None:
+    if not calibration.labels:
+        raise UsageError(f"{calibration.bench_url}: expected labels of coverage, found none")
+    for name in calibration.members:
+        if name not in calibration.judges:
+            _released_answers(calibration, name)
+
+
+def plan_calibration(calibration: Calibration, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
+    """What the calibration will ask chat models, and what that will take; nothing is asked, and no key is needed."""
+    for judge in calibration.chat_judges.values():
+        check_chat(judge.chat, with_key=False)
+    _check_labels(calibration)
+    with opened_ledger(calling) as ledger:
+        count = CallCount(ledger)
+        found = [_planned(calibration, name, judge, run, count) for name, judge in calibration.chat_judges.items()]
+    return plan_document(found, calling=calling, workers=workers)
+
+
+def _planned(calibration: Calibration, name: str, judge: ChatJudge, run: Folder, count: CallCount) -> StageCalls:
+    calls = count.calls(f"judge {name}", judge.chat)
+    work_ids = calibration.work_ids(name, judge)
+    done = run.locate("verdicts").keys() - passing_failures(run, "verdicts", work_ids.values())
+    todo = [summary_id for summary_id, work_id in work_ids.items() if work_id not in done]
+    asker = _unasked(calibration, name, judge)
+    for row in _judged_rows(calibration.summaries[summary_id] for summary_id in todo):
+        for request in asker.requests(row) if row["bullets"] else ():
+            count.add(calls, request)
+    return replace(calls, n_paid=len(count.paid(calls)))
+
+
+def _unasked(calibration: Calibration, name: str, judge: ChatJudge) -> ChatCoverageJudge:
+    """The judge, to make its requests."""
+    counter = TokenCounter(threads=1)
+    asking = Asking(chat=Unasked(judge.chat), prompts_folder=calibration.prompts, count_tokens=counter.count)
+    return ChatCoverageJudge(calibration.bench_url, name, judge, asking)
+
+
+# ---------------------------------------------------------------- asking models
+
+
+def _ask_models(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> None:
+    if not calibration.chat_judges:
+        return
+    for judge in calibration.chat_judges.values():
+        check_chat(judge.chat)
+    calling.check_prices([judge.chat for judge in calibration.chat_judges.values()])
+    for name, judge in calibration.chat_judges.items():
+        work_ids = calibration.work_ids(name, judge)
+        if failed := passing_failures(run, "verdicts", work_ids.values()):
+            run.forget("verdicts", sorted(failed))
+        done = run.locate("verdicts")
+        tasks = [
+            Task(work_ids=(work_id,), payload={"work_id": work_id, "summary_id": summary_id})
+            for summary_id, work_id in work_ids.items()
+            if work_id not in done
+        ]
+        if tasks:
+            cluster.start()
+            calling.start()
+        stage = _stage(calibration, name, judge, run, calling)
+        run_stage(run, stage, len(work_ids), tasks, cluster=cluster)
+
+
+def _stage(calibration: Calibration, name: str, judge: ChatJudge, run: Folder, calling: Calling) -> Stage:
+    """The stage of `evaluate`, which reads labelled summaries in place of a run's."""
+    bench_url, prompts = calibration.bench_url, calibration.prompts
+    stage = judge_stage(run, bench_url, name, judge, prompts, calling=calling)
+    context = calling.context(stage.name)
+    return replace(stage, make_worker=partial(_worker, bench_url, name, judge, prompts=prompts, context=context))
+
+
+def _worker(bench_url: str, name: str, judge: AskedJudge, *, prompts: str | None, context: CallContext) -> Any:
+    ask = make_judge(bench_url, name, judge, prompts=prompts, context=context)
+    summaries = {row["summary_id"]: row for row in Benchmark(bench_url).folder.read("summaries").to_pylist()}
+
+    async def work(payload: Mapping[str, Any]) -> list[Row]:
+        (row,) = _judged_rows([summaries[payload["summary_id"]]])
+        return await ask([row | {"work_id": payload["work_id"]}])
+
+    return work
+
+
+def _judged_rows(summaries: Iterable[Row]) -> list[Row]:
+    """What a judge is given of *summaries*."""
+    return [
+        {key: summary[key] for key in ("summary_id", "query_id", "haystack_id")}
+        | {"work_id": summary["summary_id"], "bullets": [bullet.text for bullet in bullets(summary["text"] or "")]}
+        for summary in summaries
+    ]
+
+
+# ---------------------------------------------------------------- what judges answered
+
+
+def _member_answers(calibration: Calibration, name: str, run: Folder, calling: Calling) -> Answers:
+    judge = calibration.judges.get(name)
+    if judge is None:
+        return _released_answers(calibration, name)
+    if isinstance(judge, ChatJudge):
+        rows = run.read("verdicts", work_ids=set(calibration.work_ids(name, judge).values())).to_pylist()
+    else:
+        assert isinstance(judge, OfflineJudge), "a mean has no means among its members"
+        ask = make_judge(calibration.bench_url, name, judge, prompts=None, context=calling.context(f"judge {name}"))
+        rows = asyncio.run(_asked(ask, _judged_rows(calibration.summaries.values())))
+    return {(row["summary_id"], row["target_id"]): row for row in rows}
+
+
+async def _asked(ask: Any, rows: Sequence[Row]) -> list[Row]:
+    found: list[Row] = await ask(rows)
+    return found
+
+
+def _released_answers(calibration: Calibration, name: str) -> Answers:
+    found = {(row["summary_id"], row["target_id"]): row for row in calibration.all_labels if row["annotator"] == name}
+    if not found:
+        shipped = sorted({row["annotator"] for row in calibration.all_labels if row["annotator"].startswith(RELEASED)})
+        raise UsageError(f"{calibration.bench_url}: no predictions of {name!r}; it ships those of {shipped}")
+    return found
+
+
+def _answers(calibration: Calibration, given: Mapping[str, Answers]) -> Answers:
+    """What the judge says: its own verdicts, or the means of those that its members gave."""
+    judge = calibration.judges.get(calibration.judge)
+    if not isinstance(judge, MeanJudge):
+        return given[calibration.judge]
+    by_summary: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for name, answers in given.items():
+        for (summary_id, _), row in answers.items():
+            by_summary.setdefault(summary_id, {member: [] for member in given})[name].append(row)
+    return {
+        (summary_id, verdict["target_id"]): verdict
+        for summary_id, members in by_summary.items()
+        for verdict in mean_verdicts(members, judge=calibration.judge, cuts=judge.cuts)
+    }
+
+
+def _insights(calibration: Calibration, answers: Answers) -> Iterable[LabelledInsight]:
+    queries = calibration.benchmark.queries
+    for label in calibration.labels:
+        summary = calibration.summaries[label["summary_id"]]
+        yield LabelledInsight(
+            summary_id=label["summary_id"],
+            target_id=label["target_id"],
+            annotator=label["annotator"],
+            haystack_id=summary["haystack_id"],
+            text=queries[summary["query_id"]].domain,
+            label=label,
+            verdict=answers.get((label["summary_id"], label["target_id"])),
+        )
+
+
+# ---------------------------------------------------------------- what the judge was fitted on, what it cost
+
+
+def _fitted_haystacks(calibration: Calibration, name: str) -> tuple[str, ...]:
+    judge = calibration.judges.get(name)
+    return shipped_judge(judge.calibration).fitted_haystacks if isinstance(judge, OfflineJudge) else ()
+
+
+def _held_out(calibration: Calibration, card: Mapping[str, Any]) -> dict[str, Any]:
+    """What the offline judge reaches on text that it was fitted on, with a part left out; only beside such labels."""
+    judge = calibration.judges.get(calibration.judge)
+    if not isinstance(judge, OfflineJudge) or not any(row["fitted"] for row in card["texts"]):
+        return {}
+    return {"held_out": held_out_rows("people" if judge.calibration == "people" else "GPT-4o")}
+
+
+def _cost(calibration: Calibration, given: Mapping[str, Answers], calling: Calling) -> dict[str, Any]:
+    parts = [_member_cost(calibration, name, answers, calling) for name, answers in given.items()]
+    if len(parts) == 1:
+        return parts[0]
+    known = [part["usd"] for part in parts if part["usd"] is not None]
+    whys = "; ".join(f"{name}: {part['why']}" for name, part in zip(given, parts, strict=True))
+    return {"usd": sum(known) if len(known) == len(parts) else None, "why": f"its members' ({whys})"}
+
+
+def _member_cost(calibration: Calibration, name: str, answers: Answers, calling: Calling) -> dict[str, Any]:
+    judge = calibration.judges.get(name)
+    if isinstance(judge, OfflineJudge):
+        return {"usd": 0.0, "why": "no model service is called"}
+    if isinstance(judge, ChatJudge):
+        return _spent(calibration, name, judge, answers, calling)
+    if name in _RELEASED_COST_USD:
+        return {"usd": _RELEASED_COST_USD[name], "why": "200 summaries, SummHay, table 1"}
+    return {"usd": None, "why": "the release does not say what its predictions cost"}
+
+
+def _spent(calibration: Calibration, name: str, judge: ChatJudge, answers: Answers, calling: Calling) -> dict[str, Any]:
+    """What the calls behind the verdicts cost, whichever command made them."""
+    asker = _unasked(calibration, name, judge)
+    rows = [row for row in _judged_rows(calibration.summaries.values()) if row["bullets"]]
+    asked = {call_id(judge.chat, request) for row in rows for request in asker.requests(row)}
+    asked |= {row["call_id"] for row in answers.values() if row["call_id"]}
+    with opened_ledger(calling) as ledger:
+        if ledger is None:
+            return {"usd": None, "why": f"there is no ledger at {calling.ledger}"}
+        totals = ledger.totals_of_calls(sorted(asked))
+    why = f"{totals.calls} calls in the ledger {calling.ledger}"
+    if totals.n_unknown_usd:
+        return {"usd": None, "why": f"{why}, {totals.n_unknown_usd} of them of unknown price; state it with --prices"}
+    return {"usd": totals.known_usd, "why": why}

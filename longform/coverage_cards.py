@@ -1,0 +1,234 @@
+"""
+Cards of coverage judges: how well a judge's marks agree with people's, for each kind of text.
+
+The figures of a card are of text that the judge was not fitted on, wherever there is such text. What a fitted judge
+reaches on the text that it was fitted on stands behind them, with what it reaches there when a part is left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from longform.citations import words_per_bullet
+from longform.keys import content_key
+from longform.metrics import agreement
+from longform.metrics.agreement import JudgedPair
+from longform.statistics import Estimate
+from longform.support_cards import with_interval
+
+KIND = "coverage"
+PEOPLE = ("human",)
+"""The annotators of SummHay's study; a card names other ones."""
+
+Settings = Mapping[str, int]
+"""`seed` and `resamples` of the intervals."""
+
+
+class LabelledInsight(NamedTuple):
+    """What one annotator and the judge said of an insight in a summary; null: no answer."""
+
+    summary_id: str
+    target_id: str
+    annotator: str
+    haystack_id: str
+    text: str | None  # kind of text, the query's `domain`; null: unknown
+    label: Mapping[str, Any]
+    verdict: Mapping[str, Any] | None
+
+    @property
+    def pair(self) -> JudgedPair | None:
+        """Both answers; None if there are not two."""
+        if self.verdict is None or self.verdict["answer"] is None or self.label["answer"] is None:
+            return None
+        return JudgedPair(
+            summary_id=self.summary_id,
+            human=self.label["answer"],
+            human_link=self.label["linked_unit"],
+            judge=self.verdict["answer"],
+            judge_link=self.verdict["linked_unit"],
+            probability=self.verdict["probability"],
+        )
+
+
+def coverage_card(
+    insights: Sequence[LabelledInsight],
+    summaries: Mapping[str, Mapping[str, Any]],
+    *,
+    fitted_haystacks: frozenset[str],
+    settings: Settings,
+) -> dict[str, Any]:
+    """
+    What the labels say of the judge, as JSON values: figures, biases, and `texts`, a row for each kind of text.
+
+    Args:
+        insights: All labels, with the judge's verdicts.
+        summaries: Summary id -> its row.
+        fitted_haystacks: Whose summaries the judge was fitted on.
+        settings: Of the intervals.
+    """
+    unseen = [one for one in insights if one.haystack_id not in fitted_haystacks]
+    measured = unseen or list(insights)
+    pairs = _pairs(measured)
+    return {
+        "fitted_haystacks": sorted(fitted_haystacks),
+        "in_sample": not unseen,
+        "n": len(pairs),
+        **_figures(pairs, settings),
+        "bias": _bias(pairs, summaries, settings),
+        "texts": _texts(insights, fitted_haystacks, settings),
+        "n_unjudged": len(insights) - len(_pairs(insights)),
+        "unjudged": dict(Counter(_why_unjudged(one) for one in insights if one.pair is None)),
+        "labels": {
+            "hash": content_key(sorted(map(_label_key, insights))),
+            "annotators": sorted({one.annotator for one in insights}),
+            "n_summaries": len({one.summary_id for one in insights}),
+            "n_topics": len({one.haystack_id for one in insights}),
+        },
+    }
+
+
+def _label_key(one: LabelledInsight) -> list[Any]:
+    return [one.summary_id, one.target_id, one.annotator, one.label["answer"], str(one.label["linked_unit"])]
+
+
+def _pairs(insights: Sequence[LabelledInsight]) -> list[JudgedPair]:
+    return [one.pair for one in insights if one.pair is not None]
+
+
+def _why_unjudged(one: LabelledInsight) -> str:
+    if one.label["answer"] is None:
+        return "not labelled"
+    return "no verdict" if one.verdict is None else str(one.verdict.get("failure") or "no reason recorded")
+
+
+def _texts(
+    insights: Sequence[LabelledInsight], fitted_haystacks: frozenset[str], settings: Settings
+) -> list[dict[str, Any]]:
+    """A row for each kind of text, first those that the judge was not fitted on, each part pooled where it has two."""
+    rows = []
+    for fitted in (False, True):
+        part = [one for one in insights if (one.haystack_id in fitted_haystacks) == fitted]
+        kinds = sorted({one.text for one in part}, key=str)
+        if len(kinds) > 1:
+            rows.append(_text_row(part, fitted, list(kinds), settings))
+        rows += [_text_row([one for one in part if one.text == kind], fitted, [kind], settings) for kind in kinds]
+    return rows
+
+
+def _text_row(
+    part: Sequence[LabelledInsight], fitted: bool, kinds: list[str | None], settings: Settings
+) -> dict[str, Any]:
+    pairs = _pairs(part)
+    return {
+        "texts": kinds,
+        "fitted": fitted,
+        "n": len(pairs),
+        "n_summaries": len({one.summary_id for one in part}),
+        "n_topics": len({one.haystack_id for one in part}),
+        **_figures(pairs, settings),
+        "bias_of_answers": agreement.mean_bias(pairs, **settings).as_json(),
+    }
+
+
+def _figures(pairs: Sequence[JudgedPair], settings: Settings) -> dict[str, Any]:
+    measures = {
+        "pearson": agreement.score_agreement,
+        "pearson_of_answers": agreement.answer_agreement,
+        "kappa": agreement.answer_kappa,
+        "linking_accuracy": agreement.linking_accuracy,
+        "linking_recall": agreement.linking_recall,
+    }
+    return {name: measure(pairs, **settings).as_json() for name, measure in measures.items()}
+
+
+def _bias(
+    pairs: Sequence[JudgedPair], summaries: Mapping[str, Mapping[str, Any]], settings: Settings
+) -> dict[str, Any]:
+    samples = agreement.sample_biases(pairs)
+    by_summarizer: dict[str, list[agreement.SampleBias]] = {}
+    for sample in samples:
+        by_summarizer.setdefault(summaries[sample.summary_id]["summarizer"], []).append(sample)
+    lengths = [words_per_bullet(summaries[sample.summary_id]["text"].split("\n")) or 0.0 for sample in samples]
+    ids = [sample.summary_id for sample in samples]
+    return {
+        "mean": agreement.mean_bias(pairs, **settings).as_json(),
+        "by_summarizer": [
+            {"summarizer": name, **_mean_of(group, settings).as_json()} for name, group in sorted(by_summarizer.items())
+        ],
+        "length_to_score": agreement.correlation(lengths, [s.score for s in samples], ids, **settings).as_json(),
+        "length_to_bias": agreement.correlation(lengths, [s.bias for s in samples], ids, **settings).as_json(),
+    }
+
+
+def _mean_of(group: Sequence[agreement.SampleBias], settings: Settings) -> Estimate:
+    return agreement.sample_mean([s.bias for s in group], [s.summary_id for s in group], **settings)
+
+
+# ---------------------------------------------------------------- in words
+
+
+def describe_coverage(card: Mapping[str, Any]) -> str:
+    """The card in one line: its figures on text that the judge was not fitted on come first."""
+    labels = card["labels"]
+    unseen = [row for row in card["texts"] if not row["fitted"]]
+    fitted = [row for row in card["texts"] if row["fitted"]]
+    told = [_row_words(row, first=place == 0) for place, row in enumerate(unseen)]
+    first, *others = told or ["text that it was not fitted on: not measured"]
+    transfer = "transfer to " if card["fitted_haystacks"] and unseen else ""
+    parts = [
+        card.get("scale"),
+        f"against {_annotators(labels['annotators'])}, {transfer}{first}",
+        *others,
+        _held_out(card["held_out"], fitted) if card.get("held_out") else None,
+        f"label set {labels['hash']}",
+        f"{card['n_unjudged']} unjudged" if card["n_unjudged"] else None,
+        card.get("note"),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _annotators(names: Sequence[str]) -> str:
+    if tuple(names) == PEOPLE:
+        return "people"
+    return ("annotator " if len(names) == 1 else "annotators ") + " and ".join(names)
+
+
+def _row_words(row: Mapping[str, Any], *, first: bool) -> str:
+    figures = [f"r {with_interval(row['pearson'], 1, 2)}"]
+    if first:
+        figures.append(f"kappa {with_interval(row['kappa'], 1, 2)}")
+        both, all_linked = (with_interval(row[f"linking_{how}"], 100, 1) for how in ("accuracy", "recall"))
+        figures.append(f"right links {both} % where both link, {all_linked} % of those that people link")
+    figures.append(f"bias {with_interval(row['bias_of_answers'], 1, 2)}")
+    return f"{_text_words(row['texts'])} ({_counts(row)}): {', '.join(figures)}"
+
+
+def _text_words(kinds: Sequence[str | None]) -> str:
+    return " and ".join("text of unknown kind" if kind is None else kind for kind in kinds)
+
+
+def _counts(row: Mapping[str, Any]) -> str:
+    counts = ((row["n"], "label"), (row["n_summaries"], "summary"), (row["n_topics"], "topic"))
+    return ", ".join(f"{n} {_plural(noun) if n != 1 else noun}" for n, noun in counts)
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
+def _held_out(rows: Sequence[Mapping[str, Any]], fitted: Sequence[Mapping[str, Any]]) -> str:
+    """What the judge reaches on the text that it was fitted on, when a part of it is left out."""
+    figures = {row["measure"].partition(": ")[2]: row for row in rows}
+    measures = (("r", "pearson"), ("kappa", "kappa"), ("bias", "bias of answers"))
+    parts = [f"{name} {with_interval(figures[key], 1, 2)}" for name, key in measures]
+    drops = [
+        f"{word} {figures[f'drop by {name}, fully covered']['value']:.2f}"
+        for word, name in (("negated", "negate"), ("another number", "number"), ("shuffled", "shuffle"))
+    ]
+    kinds = _text_words(list(dict.fromkeys(kind for row in fitted for kind in row["texts"])))
+    return (
+        f"within {kinds} that it was fitted on ({figures['pearson']['fitted_on']}): {', '.join(parts)}; "
+        f"there a covered insight loses {', '.join(drops)}"
+    )
