@@ -58,9 +58,9 @@ class Application:
             where = f"{url}: expected an application {name!r} of Ray Serve in this cluster"
             raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
 
-    async def post(self, path: str, body: bytes) -> HandleAnswer:
+    async def post(self, path: str, body: bytes, timeout_s: float | None = None) -> HandleAnswer:
         """
-        The application's answer.
+        The application's answer, for which the caller waits so long; None: for as long as it takes.
 
         Raises:
             ConnectionError: It is not there now, has no place, or failed.
@@ -69,7 +69,7 @@ class Application:
         from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 
         try:
-            answer: HandleAnswer = await self._handle.post.remote(path, body)
+            answer: HandleAnswer = await self._handle.post.remote(path, body, timeout_s)
         except (RayError, BackPressureError, DeploymentUnavailableError) as error:
             raise ConnectionError(type(error).__name__) from error
         return answer
@@ -87,7 +87,7 @@ def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
     async def send(path: str, body: Mapping[str, Any]) -> Reply:
         try:
             async with asyncio.timeout(timeout_s):
-                answer = await application.post(f"{base}{path}", json.dumps(dict(body)).encode())
+                answer = await application.post(f"{base}{path}", json.dumps(dict(body)).encode(), timeout_s)
         except (ConnectionError, TimeoutError) as error:
             return Reply(503, f"{type(error).__name__}: {error}")
         if answer.status == 200:
@@ -100,7 +100,9 @@ def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
 
 def handle_client(url: str) -> httpx.AsyncClient:
     """
-    A client of httpx whose requests go to the application of *url*, whatever their host; it keeps no deadline.
+    A client of httpx whose requests go to the application of *url*, whatever their host.
+
+    The time that a request may take to be read is told to the application, which keeps it.
 
     Raises:
         UsageError: As of `Application`.
@@ -112,7 +114,8 @@ def handle_client(url: str) -> httpx.AsyncClient:
     class Transport(httpx.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             try:
-                answer = await application.post(request.url.path, await request.aread())
+                timeout_s = request.extensions.get("timeout", {}).get("read")
+                answer = await application.post(request.url.path, await request.aread(), timeout_s)
             except ConnectionError as error:
                 raise httpx.ConnectError(str(error), request=request) from error
             return httpx.Response(answer.status, headers=dict(answer.headers), content=answer.body)

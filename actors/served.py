@@ -73,24 +73,38 @@ class Found(NamedTuple):
     answers: list[list[Answered]]
 
 
+DEADLINE_HEADER = "X-Request-Timeout"
+"""Of a request: the seconds for which its caller waits."""
+
+
 class Refusal(NamedTuple):
     """
     Attributes:
-        retry_after_s: The queue is full: ask again after so many seconds; None: the request is wrong, or too large for
-            the queue whenever it comes.
+        retry_after_s: Too much is waiting: ask again after so many seconds; None: the request is wrong, too late, or
+            too large for the queue whenever it comes.
         fault: What is wrong with the request; None: nothing.
+        late: Whether the request's own deadline passed.
     """
 
     retry_after_s: float | None
     fault: str | None = None
+    late: bool = False
 
 
 class QueueFullError(LongformError):
-    """More is waiting than the queue holds."""
+    """More is waiting than the queue holds, or than can be computed before the request's turn should come."""
 
     def __init__(self, retry_after_s: float) -> None:
-        super().__init__(f"the queue is full; ask again in {math.ceil(retry_after_s)} s")
+        super().__init__(f"too much is waiting for this model; ask again in {math.ceil(retry_after_s)} s")
         self.retry_after_s = retry_after_s
+
+
+class DeadlineError(LongformError):
+    """The time that a request gave itself passed before its answer."""
+
+    def __init__(self) -> None:
+        stated = f"the seconds that {DEADLINE_HEADER} states"
+        super().__init__(f"{stated} passed before the answer; state more, or ask for less")
 
 
 class TooLargeError(LongformError):

@@ -12,14 +12,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from actors.secret_values import redaction
-from actors.served import Found, Refusal, judge_answer, shared_text
+from actors.served import DEADLINE_HEADER, DeadlineError, Found, QueueFullError, Refusal, judge_answer, shared_text
 from longform.errors import LongformError
 from longform.ranking import ranked
 
 _PASSING = frozenset({429, 500, 502, 503, 504})
 """Statuses after which another try may succeed; Serve answers 500 when a replica dies under a request."""
 
+_REFUSED = 429
 _FIRST_WAIT_S = 0.5
+_DOUBLINGS = 10  # of it; beyond, any cap is reached
 
 
 class Reply(NamedTuple):
@@ -53,7 +55,8 @@ class ServedClient:
 
     Args:
         send: `over_http` or `over_handle`.
-        attempts: Of one request, at most.
+        attempts: Of one request, at most; a refusal of 429, after which the server is there, is none.
+        patience_s: Waited in all after refusals of one request.
         most_wait_s: Before one attempt, whatever the server asks for.
         sleep: Waits.
     """
@@ -63,11 +66,13 @@ class ServedClient:
         send: Send,
         *,
         attempts: int = 8,
+        patience_s: float = 600.0,
         most_wait_s: float = 30.0,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._send = send
         self._attempts = attempts
+        self._patience_s = patience_s
         self._most_wait_s = most_wait_s
         self._sleep = sleep
 
@@ -95,24 +100,46 @@ class ServedClient:
         return [(result["index"], result["relevance_score"]) for result in answer["results"]]
 
     async def _asked(self, path: str, body: Mapping[str, Any]) -> Any:
-        for attempt in range(self._attempts):
+        failed = refused = 0
+        waited_s = 0.0  # after refusals
+        while True:
             reply = await self._send(path, body)
             reply = reply._replace(body=redaction().value(reply.body))
             if reply.status == 200:
                 return reply.body
             if reply.status not in _PASSING:
                 raise RefusedError(reply.status, f"{path} answered {reply.status}: {reply.body}")
-            if attempt + 1 < self._attempts:
-                wait_s = reply.retry_after_s if reply.retry_after_s is not None else _FIRST_WAIT_S * 2**attempt
-                await self._sleep(min(wait_s, self._most_wait_s))
-        raise LongformError(f"{path} answered {reply.status} after {self._attempts} attempts: {reply.body}")
+            wait_s = self._wait_s(reply, failed + refused)
+            if reply.status == _REFUSED:
+                refused, waited_s = refused + 1, waited_s + wait_s
+            else:
+                failed += 1
+            if failed >= self._attempts:
+                raise LongformError(f"{path} answered {reply.status} after {failed} attempts: {reply.body}")
+            if waited_s > self._patience_s:
+                often = f"{refused} times in {self._patience_s:g} s"
+                raise LongformError(f"{path} answered {_REFUSED} {often}: {reply.body}")
+            await self._sleep(wait_s)
+
+    def _wait_s(self, reply: Reply, n_before: int) -> float:
+        """Return how long to wait after a reply that others came before."""
+        growing = _FIRST_WAIT_S * 2 ** min(n_before, _DOUBLINGS)
+        wait_s = growing if reply.retry_after_s is None else reply.retry_after_s
+        shortest = _FIRST_WAIT_S if reply.status == _REFUSED else 0.0  # of refusals only their time is bounded
+        return min(max(wait_s, shortest), self._most_wait_s)
 
 
 def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300.0) -> Send:
-    """Sends to a server, over a connection for each request: a request is a list, and takes long beside it."""
+    """
+    Sends to a server, which is told how long this waits.
+
+    It opens a connection for each request: a request is a list, and takes long beside it.
+    """
     import aiohttp
 
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers = {DEADLINE_HEADER: f"{timeout_s:g}"}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
 
     async def send(path: str, body: Mapping[str, Any]) -> Reply:
         timeout = aiohttp.ClientTimeout(total=timeout_s)
@@ -131,9 +158,11 @@ def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300
     return send
 
 
-def over_handle(handle: Any) -> Send:
+def over_handle(handle: Any, *, timeout_s: float = 300.0) -> Send:
     """
     Sends to one model's deployment of the same cluster: `serve.get_deployment_handle("judges-NAME", "longform")`.
+
+    The deployment is told how long this waits, and drops what was not computed by then.
 
     The model named in a request is not read: a handle is of one model. Scores of a reranker are its own, a logit or a
     cosine, whatever the configuration says of its HTTP answers.
@@ -144,7 +173,7 @@ def over_handle(handle: Any) -> Send:
     async def send(path: str, body: Mapping[str, Any]) -> Reply:
         items = body["items"] if path == "/v1/judge" else [{"query": body["query"], "texts": body["documents"]}]
         try:
-            found: Found | Refusal = await handle.options(session_id=shared_text(items)).ask.remote(items)
+            found: Found | Refusal = await handle.options(session_id=shared_text(items)).ask.remote(items, timeout_s)
         except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
             return Reply(503, type(error).__name__)
         except RayTaskError as error:
@@ -157,11 +186,13 @@ def over_handle(handle: Any) -> Send:
 
 
 def _refused(found: Refusal) -> Reply:
+    if found.late:
+        return Reply(504, str(DeadlineError()))
     if found.fault is not None:
         return Reply(422, found.fault)
     if found.retry_after_s is None:
         return Reply(413, "the request is more work than the model's queue may hold; split it")
-    return Reply(429, "the queue is full", found.retry_after_s)
+    return Reply(429, str(QueueFullError(found.retry_after_s)), found.retry_after_s)
 
 
 def _reranked(found: Found) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from longform import __version__
 from longform.strict import Strict
 from serve.access import OPEN_PATH, Access
 from serve.completions import add_completions
+from serve.deadlines import in_time
 from serve.engine import Backend
 from serve.errors import ApiError, add_error_answers, error_answer, read_items
 from serve.guard import Counts, Guard, metrics_text
@@ -161,7 +162,8 @@ def _add_descriptions(app: FastAPI, backends: Backends, counts: Counts) -> None:
 
 async def _asked(name: str, backend: Backend, items: Sequence[Any], limits: Limits, counts: Counts) -> Found:
     check_texts(items, limits)
-    found = await backend.ask(items)
+    async with in_time() as left_s:
+        found = await backend.ask(items, within_s=left_s)
     counts.add(name, (answer for of in found.answers for answer in of))
     return found
 

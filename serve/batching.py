@@ -8,6 +8,7 @@ meanwhile is the next batch. It is not `@serve.batch`, which needs a replica aro
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -15,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from actors.served import QueueFullError, TooLargeError
+from actors.served import DeadlineError, QueueFullError, TooLargeError
+from serve.admission import ServiceRate, expected_wait_s, may_join, retry_after_s
 
 _FAILURES = 3
 """Batches that may fail one after another before the replica calls itself ill."""
@@ -23,8 +25,14 @@ _FAILURES = 3
 _STUCK_S = 600.0
 """Longer than any batch takes on a CPU that is merely busy (guess)."""
 
-_LONGEST_WAIT_S = 30.0
-_SMOOTHING = 0.3  # of the newest batch in the mean seconds a token
+
+@dataclass
+class _Request:
+    """What all units of a request share; times are the clock's."""
+
+    start_by: float
+    done_by: float  # infinite: the caller did not say
+    started: bool = False
 
 
 @dataclass
@@ -32,18 +40,22 @@ class _Waiting:
     unit: Any
     cost: int
     answer: asyncio.Future[Any]
+    request: _Request
+    in_queue: bool = True
 
 
 class TokenBatcher:
     """
     Calls *run* with as many waiting units as fit the budget, first come first served; a larger unit goes alone.
 
-    A batch that fails is run again one unit at a time, so that a unit answers for itself only.
+    A batch that fails is run again one unit at a time, so that a unit answers for itself only. A request is refused
+    when it comes if its turn is expected too late, and at its turn if that came too late.
 
     Args:
         run: Units -> answers, in order; blocks.
         batch_tokens: The budget.
         queue_tokens: When as many wait, `ask` refuses.
+        max_wait_s: No request waits longer for its turn.
         wait_s: For company, before the first batch after a rest.
         clock: In seconds.
 
@@ -58,39 +70,46 @@ class TokenBatcher:
         *,
         batch_tokens: int,
         queue_tokens: int,
+        max_wait_s: float = math.inf,
         wait_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._run = run
         self._batch_tokens = batch_tokens
         self._queue_tokens = queue_tokens
+        self._max_wait_s = max_wait_s
         self._wait_s = wait_s
         self._clock = clock
         self._queue: deque[_Waiting] = deque()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batch")
         self._drain: asyncio.Task[None] | None = None
-        self._seconds_a_token = 0.0
+        self._rate = ServiceRate()
         self._started: float | None = None
+        self._running_tokens = 0
         self._failures = 0
         self._last_failure = ""
         self.waiting_tokens = 0
         self.n_batches = 0
 
-    async def ask(self, units: Sequence[Any], costs: Sequence[int]) -> list[Any]:
+    async def ask(self, units: Sequence[Any], costs: Sequence[int], *, within_s: float | None = None) -> list[Any]:
         """
         The answers, in order.
 
+        Args:
+            units: Of one request.
+            costs: Tokens of each.
+            within_s: Until nobody waits for the answers; None: the caller did not say.
+
         Raises:
-            QueueFullError: Nothing of it was queued.
+            QueueFullError: Nothing of it was run.
             TooLargeError: Nor will it ever be.
+            DeadlineError: *within_s* passed; what was left of it was not run.
             Exception: What *run* raised for a unit of them.
         """
-        if sum(costs) > self._queue_tokens:
-            raise TooLargeError
-        if self.waiting_tokens >= self._queue_tokens:
-            raise QueueFullError(self.retry_after_s())
-        loop = asyncio.get_running_loop()
-        asked = [_Waiting(unit, cost, loop.create_future()) for unit, cost in zip(units, costs, strict=True)]
+        self._admit(sum(costs), within_s)
+        now, loop = self._clock(), asyncio.get_running_loop()
+        request = _Request(now + self._max_wait_s, math.inf if within_s is None else now + within_s)
+        asked = [_Waiting(unit, cost, loop.create_future(), request) for unit, cost in zip(units, costs, strict=True)]
         self._queue.extend(asked)
         self.waiting_tokens += sum(costs)
         if asked and (self._drain is None or self._drain.done()):
@@ -99,16 +118,36 @@ class TokenBatcher:
             if asked:
                 await asyncio.wait([one.answer for one in asked])
         finally:
-            for one in asked:  # those of a caller who has gone are not run
-                one.answer.cancel()
+            for one in asked:  # those of a caller who has gone are not run, and nobody waits for them
+                if one.answer.cancel():
+                    self._leave(one)
         failures = [failure for one in asked if (failure := one.answer.exception())]
         if failures:
             raise failures[0]
         return [one.answer.result() for one in asked]
 
-    def retry_after_s(self) -> float:
-        """How long what waits will take, from 1 to 30 s."""
-        return min(max(1.0, self.waiting_tokens * self._seconds_a_token), _LONGEST_WAIT_S)
+    def _admit(self, tokens: int, within_s: float | None) -> None:
+        """
+        Raises:
+            QueueFullError, TooLargeError, DeadlineError: As of `ask`.
+        """
+        if tokens > self._queue_tokens:
+            raise TooLargeError
+        if within_s is not None and within_s <= 0:
+            raise DeadlineError
+        wait_s = self.expected_wait_s()
+        own_s = tokens * self._rate.seconds_a_token(self._running_tokens, self._running_s())
+        timely = not tokens or may_join(wait_s, own_s, max_wait_s=self._max_wait_s, within_s=within_s)
+        if self.waiting_tokens >= self._queue_tokens or not timely:
+            raise QueueFullError(retry_after_s(wait_s))
+
+    def expected_wait_s(self) -> float:
+        """Return the seconds until all that runs and waits now is computed, as far as is known."""
+        waiting, running = self.waiting_tokens, self._running_tokens
+        return expected_wait_s(self._rate, waiting_tokens=waiting, running_tokens=running, running_s=self._running_s())
+
+    def _running_s(self) -> float:
+        return 0.0 if self._started is None else self._clock() - self._started
 
     def problem(self) -> str | None:
         """Why this replica should be replaced; None: it works."""
@@ -127,13 +166,33 @@ class TokenBatcher:
         """The next batch; empty: nobody waits."""
         batch: list[_Waiting] = []
         room = self._batch_tokens
-        while self._queue and (self._queue[0].cost <= room or not batch):
-            one = self._queue.popleft()
-            self.waiting_tokens -= one.cost
-            if not one.answer.done():
+        while self._queue:
+            one = self._queue[0]
+            late = None if one.answer.done() else self._lateness(one.request)
+            if batch and one.cost > room and late is None and not one.answer.done():
+                break
+            self._leave(self._queue.popleft())
+            if late is not None:
+                _settle(one.answer, late)
+            elif not one.answer.done():
+                one.request.started = True
                 batch.append(one)
                 room -= one.cost
         return batch
+
+    def _lateness(self, request: _Request) -> Exception | None:
+        """Return what a request is told whose turn comes too late, or None."""
+        now = self._clock()
+        if now >= request.done_by:
+            return DeadlineError()
+        if now > request.start_by and not request.started:
+            return QueueFullError(retry_after_s(self.expected_wait_s()))
+        return None
+
+    def _leave(self, one: _Waiting) -> None:
+        """Count *one* no longer among those that wait."""
+        self.waiting_tokens -= one.cost if one.in_queue else 0
+        one.in_queue = False
 
     async def _answer(self, batch: list[_Waiting]) -> None:
         failure = await self._try(batch)
@@ -146,6 +205,7 @@ class TokenBatcher:
     async def _try(self, batch: list[_Waiting]) -> Exception | None:
         """Runs the batch and hands out its answers; a failure comes back, and is handed out where it was of one."""
         self._started = self._clock()
+        self._running_tokens = sum(one.cost for one in batch)
         self.n_batches += 1
         try:
             units = [one.unit for one in batch]
@@ -156,18 +216,13 @@ class TokenBatcher:
                 _settle(batch[0].answer, error)
             return error
         else:
-            self._learn(batch)
+            self._rate.learn(self._running_tokens, self._running_s())
             for one, answer in pairs:
                 _settle(one.answer, answer)
             return None
         finally:
             self._started = None
-
-    def _learn(self, batch: Sequence[_Waiting]) -> None:
-        started = self._clock() if self._started is None else self._started
-        newest = (self._clock() - started) / max(1, sum(one.cost for one in batch))
-        known = self._seconds_a_token or newest
-        self._seconds_a_token = known + _SMOOTHING * (newest - known)
+            self._running_tokens = 0
 
 
 def _settle(future: asyncio.Future[Any], outcome: Any) -> None:

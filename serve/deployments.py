@@ -1,7 +1,7 @@
 """
 The application on Ray Serve: one deployment a model, and an ingress before them.
 
-    serve deploy serve/config.yaml
+    python -m serve deploy serve/config.yaml
 
 A deployment is a thin wrapper of the classes that `serve.app` and the jobs use. Callers wait inside a replica, in a
 queue that refuses, not in Serve's router, which slows down far below what the replicas can do once they are full.
@@ -18,12 +18,22 @@ from typing import Any
 from fastapi import FastAPI
 from ray import serve
 from ray.serve.config import BackpressureConfig, RequestRouterConfig
-from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
+from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, RayServeException
 from ray.serve.handle import DeploymentHandle
 
 from actors.backlog import RayBoard
 from actors.serve_handle import HandleAnswer
-from actors.served import About, Found, QueueFullError, Refusal, TooLargeError, UnavailableError, shared_text
+from actors.served import (
+    About,
+    DeadlineError,
+    Found,
+    QueueFullError,
+    Refusal,
+    TooLargeError,
+    UnavailableError,
+    shared_text,
+)
+from longform.errors import UsageError
 from serve.access import Access, read_tokens
 from serve.app import Backends, ServedJudge, make_app
 from serve.backlog import BACKLOG
@@ -39,12 +49,18 @@ from serve.workers import CosineWorker, CrossEncoderWorker, EmbeddingWorker
 KINDS = ("embeddings", "rerankers", "judges", "chats")
 """The sections of the settings; the deployment of an entry is called `KIND-NAME`."""
 
+_PLACES = 2000
+"""
+Callers that Serve lets into a replica at once, and that may be on their way to it. Both are high because a router
+neither counts time nor knows when to come again; the replica does, and refuses at once.
+"""
+
 _PATIENCE: dict[str, float] = {"initial_backoff_s": 0.01, "backoff_multiplier": 1.5, "max_backoff_s": 0.05}
 
 
 @serve.deployment(
-    max_ongoing_requests=200,
-    max_queued_requests=400,
+    max_ongoing_requests=_PLACES,
+    max_queued_requests=_PLACES,
     request_router_config=RequestRouterConfig(request_router_class=ROUTER, **_PATIENCE),
     max_constructor_retry_count=3,
     graceful_shutdown_timeout_s=60,
@@ -66,14 +82,16 @@ class Replica:
         self._engine = load_engine(settings, kind, name)
         self._board: RayBoard | None = None
 
-    async def ask(self, items: Sequence[Any]) -> Found | Refusal:
+    async def ask(self, items: Sequence[Any], within_s: float | None = None) -> Found | Refusal:
         """The answers; a refusal is an answer too, since an error would cross the wire as another type."""
         try:
             # who asks by a handle has not passed the ingress, which reads them, too
             asked = items if self._item is None else read_items(self._name, self._item, items)
-            return await self._engine.ask(asked)
+            return await self._engine.ask(asked, within_s=within_s)
         except QueueFullError as error:
             return Refusal(error.retry_after_s)
+        except DeadlineError:
+            return Refusal(None, late=True)
         except TooLargeError:
             return Refusal(None)
         except ApiError as error:
@@ -92,8 +110,8 @@ class Replica:
 
 
 @serve.deployment(
-    max_ongoing_requests=500,
-    max_queued_requests=1000,
+    max_ongoing_requests=_PLACES,
+    max_queued_requests=_PLACES,
     backpressure_config=BackpressureConfig(status_code=429, retry_after_s=1),
     request_router_config=RequestRouterConfig(**_PATIENCE),
     max_constructor_retry_count=3,
@@ -118,12 +136,7 @@ class Ingress:
         self._handles = handles
 
     def __serve_build_asgi_app__(self) -> FastAPI:
-        access = Access(
-            bind=bind_address(),
-            tokens=read_tokens(self._settings.access, os.environ),
-            on_loopback=self._settings.access.on_loopback,
-            limits=self._settings.limits,
-        )
+        access = _access(self._settings, bind_address())
         found = {
             kind: {name: HandleBackend(f"{kind}-{name}", handle) for name, handle in self._handles[kind].items()}
             for kind in KINDS
@@ -131,9 +144,9 @@ class Ingress:
         self._app = make_app(backends(self._settings, found), access)
         return self._app
 
-    async def post(self, path: str, body: bytes) -> HandleAnswer:
+    async def post(self, path: str, body: bytes, timeout_s: float | None = None) -> HandleAnswer:
         """The answer to a caller of this cluster, as over HTTP; `serve://APPLICATION/PATH` asks here."""
-        return await post_by_handle(self._app, path, body)
+        return await post_by_handle(self._app, path, body, timeout_s)
 
 
 class HandleBackend:
@@ -157,10 +170,13 @@ class HandleBackend:
                 return f"Serve says {deployment.status}"
         return None
 
-    async def ask(self, items: Sequence[Any]) -> Found:
+    async def ask(self, items: Sequence[Any], *, within_s: float | None = None) -> Found:
+        handle = self._handle.options(session_id=shared_text(items))
         with _as_ours(self._deployment):
-            found: Found | Refusal = await self._handle.options(session_id=shared_text(items)).ask.remote(list(items))
+            found: Found | Refusal = await handle.ask.remote(list(items), within_s)
         if isinstance(found, Refusal):
+            if found.late:
+                raise DeadlineError
             if found.fault is not None:
                 raise ApiError(422, found.fault)
             raise TooLargeError if found.retry_after_s is None else QueueFullError(found.retry_after_s)
@@ -185,9 +201,31 @@ def build(arguments: dict[str, Any]) -> Any:
     The application that *arguments*, the `args:` of the configuration, describe.
 
     Raises:
-        UsageError: The settings are wrong; nothing was started.
+        CannotBuildError: The settings are wrong, or tokens are wanted and there are none; nothing was started.
     """
-    return application(arguments, {})
+    try:
+        _check_access(parse_settings(arguments))
+        return application(arguments, {})
+    except UsageError as error:
+        raise CannotBuildError(str(error)) from error
+
+
+class CannotBuildError(UsageError, RayServeException):  # type: ignore[misc]  # Ray has no types
+    """Serve states this kind at once, without a traceback; after any other it builds three times more."""
+
+
+def _check_access(settings: Settings) -> None:
+    """
+    Raises:
+        UsageError: The ingress would not start for want of tokens. Where Serve listens may not be known yet.
+    """
+    if (bind := bind_address()) is not None or settings.access.on_loopback:
+        _access(settings, bind)
+
+
+def _access(settings: Settings, bind: str | None) -> Access:
+    tokens = read_tokens(settings.access, os.environ)
+    return Access(bind=bind, tokens=tokens, on_loopback=settings.access.on_loopback, limits=settings.limits)
 
 
 def application(arguments: dict[str, Any], options: Mapping[str, Mapping[str, Any]]) -> Any:
@@ -259,9 +297,12 @@ def bind_address() -> str | None:
 
     There is no public way to ask, and a setting of our own could contradict what Serve really does.
     """
+    import ray
     from ray.serve import context
 
+    if not ray.is_initialized():  # to ask would start one
+        return None
     try:
-        return str(context._get_global_client().http_config.host)  # noqa: SLF001
+        return str(context._get_global_client(raise_if_no_controller_running=False).http_config.host)  # noqa: SLF001
     except AttributeError:
         return None

@@ -60,13 +60,18 @@ class Backend(Protocol):
     async def problem(self) -> str | None:
         """Why it does not work; None: it does."""
 
-    async def ask(self, items: Sequence[Any]) -> Found:
+    async def ask(self, items: Sequence[Any], *, within_s: float | None = None) -> Found:
         """
         The answers to the units of each item.
 
+        Args:
+            items: Of one request.
+            within_s: Until nobody waits for the answers; None: the caller did not say.
+
         Raises:
-            QueueFullError: Too much is waiting; nothing of this was queued.
+            QueueFullError: Too much is waiting; nothing of this was run.
             TooLargeError: This is more than may ever wait.
+            DeadlineError: *within_s* passed.
             UnavailableError: The model cannot be reached now.
         """
 
@@ -115,6 +120,7 @@ class Engine:
             worker.run,
             batch_tokens=batching.batch_tokens,
             queue_tokens=batching.queue_tokens,
+            max_wait_s=batching.max_wait_s,
             wait_s=batching.wait_s,
         )
         self._kept: Kept = kept or InMemory(batching.cache_entries)
@@ -133,7 +139,7 @@ class Engine:
         if problem := self._batcher.problem():
             raise LongformError(f"{self._worker.about.name}: {problem}")
 
-    async def ask(self, items: Sequence[Any]) -> Found:
+    async def ask(self, items: Sequence[Any], *, within_s: float | None = None) -> Found:
         split = [self._worker.split(item) for item in items]
         texts = Texts()
         keys = [[content_key(self._worker.about.version, texts.digests(unit)) for unit in units] for units in split]
@@ -141,7 +147,8 @@ class Engine:
         known = await self._kept.find(list(wanted))
         new = {key: unit for key, unit in wanted.items() if key not in known}
         units = list(new.values())
-        found = dict(zip(new, await self._batcher.ask(units, self._costs(units, texts)), strict=True))
+        answers_of_new = await self._batcher.ask(units, self._costs(units, texts), within_s=within_s)
+        found = dict(zip(new, answers_of_new, strict=True))
         work = {**known, **found}
         await self._kept.keep({key: one for key, one in work.items() if one.lasting and not one.from_ledger})
         answers = [[_answered(work[key], key, known=key in known) for key in of] for of in keys]

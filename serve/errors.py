@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from actors.served import QueueFullError, TooLargeError, UnavailableError
+from actors.served import DeadlineError, QueueFullError, TooLargeError, UnavailableError
 from longform.strict import Strict
 
 _LONGEST = 1000
@@ -89,6 +89,10 @@ def add_error_answers(app: FastAPI) -> None:
     @app.exception_handler(QueueFullError)
     async def full(_: Request, error: QueueFullError) -> JSONResponse:
         return error_answer(429, str(error), retry_after_s=error.retry_after_s)
+
+    @app.exception_handler(DeadlineError)
+    async def late(_: Request, error: DeadlineError) -> JSONResponse:
+        return error_answer(504, str(error))
 
     @app.exception_handler(TooLargeError)
     async def large(_: Request, error: TooLargeError) -> JSONResponse:

@@ -1,18 +1,20 @@
-"""What stands before every path: the count of requests, the token, and the size of the body."""
+"""What stands before every path: the count of requests, their headers and body, the token and the deadline."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 import httpx
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from actors.serve_handle import HandleAnswer
-from actors.served import Answered
+from actors.served import DEADLINE_HEADER, Answered
 from serve.access import OPEN_PATH, Access
-from serve.errors import error_answer
+from serve.deadlines import counting_down, stated_s
+from serve.errors import ApiError, error_answer
+from serve.intake import Intake, closing, head_fault, replayed
 
 BY_HANDLE = "longform.by_handle"
 """Stands in the scope of a request that did not come over HTTP; no header can put it there."""
@@ -39,7 +41,7 @@ class Counts:
 
 class Guard:
     """
-    Answers 401 to who has no token where one is wanted, 413 to a body that is too long; counts all.
+    Refuses requests without a token where one is wanted, and those that `serve.intake` refuses; counts all.
 
     Args:
         app: What stands behind.
@@ -51,6 +53,7 @@ class Guard:
     def __init__(self, app: ASGIApp, access: Access, counts: Counts, paths: Collection[str]) -> None:
         self._app = app
         self._access = access
+        self._intake = Intake(access.limits)
         self._counts = counts
         self._paths = frozenset(paths)
 
@@ -93,56 +96,37 @@ class Guard:
 
     async def _admit(self, caller: str | None, scope: Scope, receive: Receive, send: Send) -> None:
         """The application's answer, or a refusal."""
+        if fault := head_fault(scope, self._access.limits):
+            return await fault(scope, receive, send)
         if self._access.wants_token and caller is None and scope["path"] != OPEN_PATH:
-            refusal = error_answer(401, "expected `Authorization: Bearer TOKEN` with a known token")
+            refusal = closing(401, "expected `Authorization: Bearer TOKEN` with a known token")
             return await refusal(scope, receive, send)
-        body = await self._body(dict(scope["headers"]), receive)
-        if body is None:
-            most = self._access.limits.body_bytes
-            refusal = error_answer(413, f"expected a body of at most {most} bytes; send fewer texts at once")
-            return await refusal(scope, receive, send)
-        return await self._app(scope, _again(body, receive), send)
-
-    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
-        """The whole body; None: it is too long, and was not read to its end."""
-        most = self._access.limits.body_bytes
-        stated = headers.get(b"content-length", b"0")
-        if stated.isdigit() and (len(stated) > 18 or int(stated) > most):
-            return None
-        body = bytearray()
-        while True:
-            message = await receive()
-            body += message.get("body", b"")
-            if len(body) > most:
-                return None
-            if not message.get("more_body"):
-                return bytes(body)
+        try:
+            seconds = stated_s(scope["headers"])
+        except ApiError as error:
+            return await error_answer(error.status, error.message)(scope, receive, send)
+        with counting_down(seconds):
+            body = await self._intake.body(scope, receive)
+            if isinstance(body, bytes):
+                await self._app(scope, replayed(body, receive), send)
+            elif body is not None:
+                await body(scope, receive, send)
+        return None
 
 
-async def post_by_handle(app: ASGIApp, path: str, body: bytes) -> HandleAnswer:
-    """What *app* answers to a POST that came by a handle."""
+async def post_by_handle(app: ASGIApp, path: str, body: bytes, timeout_s: float | None = None) -> HandleAnswer:
+    """What *app* answers to a POST that came by a handle, whose caller waits so long."""
 
     async def by_handle(scope: Scope, receive: Receive, send: Send) -> None:
         await app({**scope, BY_HANDLE: True}, receive, send)
 
     transport = httpx.ASGITransport(by_handle, raise_app_exceptions=False)
-    request = httpx.Request("POST", f"http://cluster{path}", content=body, headers={"Content-Type": "application/json"})
+    headers = {"Content-Type": "application/json"}
+    if timeout_s is not None:
+        headers[DEADLINE_HEADER] = str(timeout_s)
+    request = httpx.Request("POST", f"http://cluster{path}", content=body, headers=headers)
     answer = await transport.handle_async_request(request)
     return HandleAnswer(answer.status_code, dict(answer.headers), await answer.aread())
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """*body* as one message, then what else comes."""
-    given = False
-
-    async def replay() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replay
 
 
 def metrics_text(counts: Counts) -> str:

@@ -47,6 +47,7 @@ class Batching(Strict):
     batch_tokens: int = Field(16384, gt=0)  # of one batch; a token is counted for every four bytes of text
     wait_s: float = Field(0.002, ge=0, le=1)  # for company, when nothing is running
     queue_tokens: int = Field(2_000_000, gt=0)  # waiting; beyond, requests are refused with 429
+    max_wait_s: float = Field(20.0, gt=0)  # for a request's turn; those that would wait longer are refused with 429
     cache_entries: int = Field(10_000, ge=0)  # answers kept by their content
 
 
@@ -133,11 +134,17 @@ ServedJudge = Annotated[
 
 
 class Limits(Strict):
-    """Of one request; what exceeds them is refused with 413."""
+    """Of one request; each is refused with the status that stands beside it."""
 
-    body_bytes: int = Field(16_000_000, gt=0)
-    texts: int = Field(4096, gt=0)  # all texts of a request together
-    text_chars: int = Field(1_000_000, gt=0)  # of one text
+    body_bytes: int = Field(16_000_000, gt=0)  # 413
+    texts: int = Field(4096, gt=0)  # all texts of a request together, 413
+    text_chars: int = Field(1_000_000, gt=0)  # of one text, 413
+    headers: int = Field(100, gt=0)  # 431
+    header_bytes: int = Field(32_768, gt=0)  # of all headers and the path together, 431
+    body_s: float = Field(20.0, gt=0)  # from the end of the headers to the end of the body, 408
+    unfinished: int = Field(
+        100, gt=0
+    )  # bodies of one client address under way; those beyond have a quarter, or get 429
 
 
 class AccessSettings(Strict):

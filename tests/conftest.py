@@ -21,6 +21,9 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
 os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# as docs/serving.md has it for nodes that serve; the proxies inherit it from the Ray that starts here
+os.environ.setdefault("RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH", "serve.proxy.middlewares")
+os.environ.setdefault("LONGFORM_SERVE_LIMITS", '{"body_s": 8}')
 
 
 @pytest.fixture(scope="session")

@@ -47,6 +47,16 @@ async def test_overload_and_dead_replicas_are_waited_out_up_to_a_cap() -> None:
     assert server.waits == [3.0, 1.0, 2.0, 10.0]
 
 
+async def test_refusals_are_bounded_in_time_and_not_in_number() -> None:
+    """A server that says when to come again is there; how often it says so tells only how many others ask."""
+    server = Server(*[Reply(429, "busy", 20.0)] * 20, RANKED)
+    assert await server.client(attempts=2).rerank("m", "q", ["a", "b"]) == [(1, 0.9), (0, 0.1)]
+    server = Server(*[Reply(429, "busy", 20.0)] * 5)
+    with pytest.raises(LongformError, match="429 4 times in 70 s: busy"):
+        await server.client(patience_s=70).rerank("m", "q", ["a", "b"])
+    assert server.waits == [20.0] * 3
+
+
 @pytest.mark.parametrize("status", [400, 401, 404, 413, 422])
 async def test_a_wrong_request_is_not_repeated(status: int) -> None:
     server = Server(Reply(status, "what is wrong"))
@@ -73,8 +83,8 @@ class Remote:
         self.session_id = session_id
         return self
 
-    async def remote(self, items: Any) -> Any:
-        self.items = items
+    async def remote(self, items: Any, within_s: float) -> Any:
+        self.items, self.within_s = items, within_s
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
@@ -111,6 +121,12 @@ async def test_a_wrong_request_by_a_handle_is_refused_as_by_a_url(outcome: Any, 
     with pytest.raises(RefusedError, match=said) as refused:
         await ServedClient(over_handle(Remote(outcome))).judge("j", [{}])
     assert refused.value.status == status
+
+
+async def test_a_handle_is_told_how_long_its_caller_waits_and_says_when_that_passed() -> None:
+    remote = Remote(Refusal(None, late=True))
+    reply = await over_handle(remote, timeout_s=7.0)("/v1/judge", {"items": [{}]})
+    assert (reply.status, remote.within_s) == (504, 7.0)
 
 
 async def test_a_model_that_fails_behind_a_handle_says_nothing_of_the_inside() -> None:

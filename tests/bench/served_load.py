@@ -56,20 +56,26 @@ def on_serve() -> Iterator[str]:
         serve.shutdown()
 
 
-def deploy(*, unit_s: float, waiting: int = 1000, **options: Any) -> None:
+def deploy(*, unit_s: float, waiting: int = 1000, max_wait_s: float = 600.0, **options: Any) -> None:
     """
     The paced judge, up and running; the present one is replaced.
 
     Args:
         unit_s: What a request takes.
         waiting: Requests that may wait in a replica.
+        max_wait_s: None of them longer.
         options: Of Serve.
     """
     from ray import serve
 
     from serve.deployments import application
 
-    batching = {"batch_tokens": _BATCH * _TEXT_TOKENS, "queue_tokens": waiting * _TEXT_TOKENS, "cache_entries": 0}
+    batching = {
+        "batch_tokens": _BATCH * _TEXT_TOKENS,
+        "queue_tokens": waiting * _TEXT_TOKENS,
+        "max_wait_s": max_wait_s,
+        "cache_entries": 0,
+    }
     judge = {"make": "tests.bench.paced:PacedJudge", "settings": {"unit_s": unit_s}, "batching": batching}
     made = application({"judges": {"paced": judge}}, {DEPLOYMENT: {"ray_actor_options": {"num_cpus": 0.1}, **options}})
     serve.run(made, name=_APPLICATION, route_prefix="/")

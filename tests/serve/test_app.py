@@ -149,7 +149,7 @@ async def test_a_full_queue_is_429_and_too_large_a_request_413() -> None:
     backends = small_backends(queue_tokens=10)
 
     class Full(Engine):
-        async def ask(self, items: Any) -> Any:
+        async def ask(self, items: Any, *, within_s: float | None = None) -> Any:
             raise QueueFullError(6.2)
 
     full = Backends(rerankers={"words": Full(CountingWorker(), Batching())}, embeddings=backends.embeddings)
@@ -201,7 +201,7 @@ async def test_health_is_of_the_models() -> None:
 
 async def test_a_model_that_cannot_be_reached_is_503() -> None:
     class Away(Engine):
-        async def ask(self, items: Any) -> Any:
+        async def ask(self, items: Any, *, within_s: float | None = None) -> Any:
             raise UnavailableError("replica at 10.0.0.7 died")
 
     backends = Backends(rerankers={"words": Away(CountingWorker(), Batching())})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.served import QueueFullError, TooLargeError
+from actors.served import DeadlineError, QueueFullError, TooLargeError
 from serve.batching import TokenBatcher
 
 
@@ -133,19 +133,113 @@ async def test_a_batch_that_never_ends_is_a_problem() -> None:
     assert asked.problem() is None
 
 
-async def test_the_wait_that_a_refusal_states_grows_with_what_waits() -> None:
-    now = [0.0]
+class Clock:
+    """A model that takes a second of this clock for each unit, and can be stopped before a batch."""
 
-    def slow(units: list[Any]) -> list[Any]:
-        now[0] += 2.0 * len(units)
-        return units
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.gate = Gate()
+        self.gate.open.set()
 
-    asked = TokenBatcher(slow, batch_tokens=1, queue_tokens=1000, clock=lambda: now[0])
-    await asked.ask(["a"], [1])
-    asked.waiting_tokens = 5
-    assert asked.retry_after_s() == pytest.approx(10.0)
-    asked.waiting_tokens = 100
-    assert asked.retry_after_s() == 30.0
+    def __call__(self) -> float:
+        return self.now
+
+    def run(self, units: list[Any]) -> list[Any]:
+        answers = self.gate(units)
+        self.now += len(units)
+        return answers
+
+    def batcher(self, **options: Any) -> TokenBatcher:
+        return TokenBatcher(self.run, batch_tokens=1, queue_tokens=1000, clock=self, **options)
+
+
+async def behind_a_batch(clock: Clock, asked: TokenBatcher, n_waiting: int) -> list[asyncio.Task[list[Any]]]:
+    """A second a token is known, one unit runs, and so many wait behind it."""
+    await asked.ask(["measured"], [1])
+    clock.gate.open.clear()
+    clock.gate.entered.clear()
+    tasks = [asyncio.create_task(asked.ask(["running"], [1]))]
+    await entered(clock.gate)
+    tasks += [asyncio.create_task(asked.ask([f"waits {n}"], [1])) for n in range(n_waiting)]
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def test_who_would_wait_too_long_is_told_when_to_come_again() -> None:
+    clock = Clock()
+    asked = clock.batcher(max_wait_s=5)
+    tasks = await behind_a_batch(clock, asked, 4)
+    assert asked.expected_wait_s() == pytest.approx(5.0)
+    last = asyncio.create_task(asked.ask(["last"], [1]))  # five seconds of work before it: it may wait
+    await asyncio.sleep(0)
+    with pytest.raises(QueueFullError) as refused:
+        await asked.ask(["refused"], [1])
+    assert refused.value.retry_after_s == pytest.approx(6.0)
+    clock.gate.open.set()
+    await asyncio.gather(*tasks, last)
+    assert ["refused"] not in clock.gate.batches
+
+
+async def test_a_request_is_refused_at_once_that_cannot_be_answered_within_its_own_deadline() -> None:
+    clock = Clock()
+    asked = clock.batcher(max_wait_s=100)
+    tasks = await behind_a_batch(clock, asked, 4)
+    with pytest.raises(QueueFullError):
+        await asked.ask(["a", "b"], [1, 1], within_s=6.5)  # five seconds before it, two of its own
+    tasks.append(asyncio.create_task(asked.ask(["c", "d"], [1, 1], within_s=7.5)))
+    await asyncio.sleep(0)
+    clock.gate.open.set()
+    assert (await asyncio.gather(*tasks))[-1] == ["<c>", "<d>"]
+
+
+async def test_what_nobody_waits_for_any_more_is_not_computed() -> None:
+    clock = Clock()
+    asked = clock.batcher(max_wait_s=100)
+    tasks = await behind_a_batch(clock, asked, 1)
+    late = asyncio.create_task(asked.ask(["late"], [1], within_s=10))
+    await asyncio.sleep(0)
+    clock.now += 20  # the batch that runs takes longer than was known
+    clock.gate.open.set()
+    with pytest.raises(DeadlineError):
+        await late
+    await asyncio.gather(*tasks)
+    assert clock.gate.batches == [["measured"], ["running"], ["waits 0"]]
+    with pytest.raises(DeadlineError):
+        await asked.ask(["passed before it came"], [1], within_s=0.0)
+    assert asked.waiting_tokens == 0
+
+
+async def test_no_request_begins_after_the_longest_wait_whatever_was_expected() -> None:
+    clock = Clock()
+    asked = clock.batcher(max_wait_s=5)
+    tasks = await behind_a_batch(clock, asked, 3)
+    clock.now += 20
+    clock.gate.open.set()
+    found = await asyncio.gather(*tasks, return_exceptions=True)
+    assert found[0] == ["<running>"]
+    assert [type(one) for one in found[1:]] == [QueueFullError] * 3
+    assert asked.waiting_tokens == 0
+
+
+async def test_a_request_that_has_begun_is_finished() -> None:
+    """Its later batches wait for its own earlier ones, not for others."""
+    clock = Clock()
+    units = [f"{n}" for n in range(9)]
+    assert len(await clock.batcher(max_wait_s=3).ask(units, [1] * 9)) == 9
+
+
+async def test_those_who_leave_are_not_counted_among_those_that_wait() -> None:
+    clock = Clock()
+    asked = clock.batcher(max_wait_s=5)
+    tasks = await behind_a_batch(clock, asked, 5)
+    with pytest.raises(QueueFullError):
+        await asked.ask(["refused"], [1])
+    for gone in tasks[2:]:
+        gone.cancel()
+    await asyncio.sleep(0)
+    assert asked.waiting_tokens == 1
+    clock.gate.open.set()
+    assert await asked.ask(["admitted"], [1]) == ["<admitted>"]
 
 
 async def test_nothing_asked_is_nothing_run() -> None:
