@@ -33,16 +33,22 @@ def head() -> Iterator[Head]:
 
 
 @pytest.fixture(scope="module")
-def served(head: Head, unused_tcp_port_factory: Any, small_model: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The URL of serve/config.yaml's application with a chat model beside it, on a port of its own."""
-    config = yaml.safe_load((ROOT / "serve" / "config.yaml").read_text())
-    config["http_options"]["port"] = port = unused_tcp_port_factory()
-    config["applications"][0]["args"]["chats"] = {"smollm2": {"model": small_model}}
+def config(unused_tcp_port_factory: Any, small_model: str) -> dict[str, Any]:
+    """serve/config.yaml with a chat model beside its own, on another port."""
+    shipped: dict[str, Any] = yaml.safe_load((ROOT / "serve" / "config.yaml").read_text())
+    shipped["http_options"]["port"] = unused_tcp_port_factory()
+    shipped["applications"][0]["args"]["chats"] = {"smollm2": {"model": small_model}}
+    return shipped
+
+
+@pytest.fixture(scope="module")
+def served(head: Head, config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URL of the application."""
     path = tmp_path_factory.mktemp("deploy") / "config.yaml"
     path.write_text(yaml.safe_dump(config))
-    done = command("serve", "deploy", "--address", head.address, str(path))
-    assert done.returncode == 0, done.stderr
-    url = f"http://127.0.0.1:{port}"
+    done = command("python", "-m", "serve", "deploy", str(path), "--address", head.address)
+    assert (done.returncode, done.stdout) == (0, "longform: running\n"), done.stderr
+    url = f"http://127.0.0.1:{config['http_options']['port']}"
     until(lambda: answers(url), "the first answer of the application", within_s=MOST_S)
     return url
 
@@ -92,3 +98,21 @@ def test_submitted_job_gets_what_the_judge_finds_in_the_process(served: str, hea
     done = head.submit("-m", "jobs.served_judge", str(pairs), *asked, submission_id="judging")
     assert done.returncode == 0, done.stdout + done.stderr
     assert_as_expected(pq.read_table(out).to_pylist(), asyncio.run(in_process()))
+
+
+def test_an_application_that_wants_tokens_and_has_none_fails_at_once_with_the_reason(
+    head: Head, served: str, config: dict[str, Any], tmp_path: Path
+) -> None:
+    """Beside the one that runs, which goes on; where Serve listens cannot be changed once it does."""
+    locked = {**config["applications"][0], "name": "locked", "route_prefix": "/locked"}
+    locked["args"] = {"judges": locked["args"]["judges"], "access": {"on_loopback": True}}
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump({**config, "applications": [config["applications"][0], locked]}))
+    done = command("python", "-m", "serve", "deploy", str(path), "--address", head.address)
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert line.startswith("python -m serve: application 'locked': listening on 127.0.0.1 wants bearer tokens")
+    told = yaml.safe_load(command("serve", "status", "--address", head.address).stdout)["applications"]
+    assert (told["locked"]["status"], told["longform"]["status"]) == ("DEPLOY_FAILED", "RUNNING")
+    assert "Traceback" not in told["locked"]["message"]
+    assert answers(served)
