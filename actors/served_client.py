@@ -158,11 +158,11 @@ def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300
     return send
 
 
-def over_handle(handle: Any, *, timeout_s: float = 300.0) -> Send:
+def over_handle(handle: Any, *, timeout_s: float | None = None) -> Send:
     """
     Sends to one model's deployment of the same cluster: `serve.get_deployment_handle("judges-NAME", "longform")`.
 
-    The deployment is told how long this waits, and drops what was not computed by then.
+    The deployment is told how long this waits, and drops what was not computed by then; None: however long it takes.
 
     The model named in a request is not read: a handle is of one model. Scores of a reranker are its own, a logit or a
     cosine, whatever the configuration says of its HTTP answers.

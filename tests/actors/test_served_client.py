@@ -83,7 +83,7 @@ class Remote:
         self.session_id = session_id
         return self
 
-    async def remote(self, items: Any, within_s: float) -> Any:
+    async def remote(self, items: Any, within_s: float | None) -> Any:
         self.items, self.within_s = items, within_s
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, Exception):

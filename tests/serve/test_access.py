@@ -119,6 +119,25 @@ def test_an_open_address_without_tokens_does_not_start(bind: str | None) -> None
         Access(bind=bind)
 
 
+@pytest.mark.parametrize(("bind", "on_loopback"), [("0.0.0.0", False), ("127.0.0.1", True), (None, True)])
+def test_an_application_that_wants_tokens_and_has_none_is_not_built(
+    bind: str | None, on_loopback: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Serve states errors of its own kind at once; after others it builds again, and says DEPLOYING meanwhile."""
+    from ray.serve.exceptions import RayServeException
+
+    from serve import deployments
+
+    monkeypatch.setattr(deployments, "bind_address", lambda: bind)
+    arguments = {
+        "judges": {"j": {"task": "support", "judge": {"kind": "offline"}}},
+        "access": {"on_loopback": on_loopback},
+    }
+    with pytest.raises(UsageError, match="LONGFORM_SERVE_TOKENS") as refused:
+        deployments.build(arguments)
+    assert isinstance(refused.value, RayServeException)
+
+
 def test_tokens_come_from_the_environment_and_a_file(tmp_path: Path) -> None:
     file = tmp_path / "tokens"
     file.write_text(f"# who may ask\nbob = {BOB}\n")
