@@ -26,6 +26,9 @@ LIMITS_ENV = "LONGFORM_SERVE_LIMITS"
 """Limits as a JSON object, where those of the application differ from the defaults: a proxy knows no application."""
 
 _OF_RAY = "/-/"
+_FOR_RAY = (b"x-request-timeout-seconds", b"x-request-disconnect-disabled")
+"""Headers that switch off Ray's time limit, and its notice of callers who left."""
+
 _AGAIN_S = 1.0
 
 
@@ -67,7 +70,8 @@ class ProxyGuard:
             return await refusal(scope, receive, send)
         body = await self._intake.body(scope, receive)
         if isinstance(body, bytes):
-            await self._answered(scope, replayed(body, receive), send)
+            headers = [(name, value) for name, value in scope["headers"] if name not in _FOR_RAY]
+            await self._answered({**scope, "headers": headers}, replayed(body, receive), send)
         elif body is not None:
             await body(scope, receive, send)
         return None

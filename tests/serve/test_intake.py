@@ -89,6 +89,20 @@ async def test_what_ray_says_of_itself_it_says_to_its_own_machine(path: str, add
         assert (await asked.get(path)).status_code == status
 
 
+async def test_callers_do_not_switch_off_what_ray_keeps_for_them() -> None:
+    found: list[bytes] = []
+
+    async def ray(scope: Any, receive: Any, send: Any) -> None:
+        found.extend(name for name, _ in scope["headers"] if name.startswith(b"x-"))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    async with client(ProxyGuard(ray, Limits())) as asked:
+        headers = {"X-Request-Disconnect-Disabled": "?1", "X-Request-Timeout-Seconds": "0", "X-Request-Timeout": "5"}
+        await asked.get("/", headers=headers)
+    assert found == [b"x-request-timeout"]
+
+
 def test_a_request_that_ray_gives_up_is_told_when_to_come_again() -> None:
     with running(ProxyGuard(no_answer, Limits())) as url:
         answer = httpx.post(f"{url}/v1/rerank", json=RERANK)
