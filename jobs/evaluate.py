@@ -66,7 +66,7 @@ def evaluate(
             before.budget_ended = True
             before.report()
             raise
-    return dict(found) if until == "report" else {"run": evaluation.record.content}
+    return dict(found) if until == "report" else {"run": evaluation.record.content, "unscored": evaluation.unscored}
 
 
 def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
@@ -141,13 +141,14 @@ def _work(arguments: argparse.Namespace) -> Outcome:
             return Outcome(planned, plan_words(planned))
         results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given)
     if arguments.until != "report":
-        return Outcome(results, f"done until {arguments.until}: {arguments.out}")
+        return Outcome(results, "\n".join([f"done until {arguments.until}: {arguments.out}", *results["unscored"]]))
     return _outcome(results, experiment.unjudged_threshold, arguments.out)
 
 
 def _outcome(results: dict[str, Any], threshold: float, out_url: str) -> Outcome:
     """Of a whole run: done, or done with more unjudged than the threshold allows."""
-    words = f"{len(all_cells(results))} cells; report: {out_url}/report/report.html"
+    cells = f"{len(all_cells(results))} cells; report: {out_url}/report/report.html"
+    words = "\n".join([cells, *results["unscored"]])
     unjudged = worst_unjudged_share(results)
     if unjudged <= threshold:
         return Outcome(results, words)

@@ -40,6 +40,7 @@ from jobs.spending_plan import keep_plan, spending_plan
 from jobs.split import split_stage, split_tasks
 from jobs.stage import Stage, Task, run_stage
 from jobs.summarize import summarize_stage, summarize_tasks
+from jobs.unscored import unscored
 from jobs.way import WAY, check_way
 from longform.configuration import Experiment
 from longform.judge_settings import MeanJudge, MeanSupportJudge
@@ -71,6 +72,7 @@ class Evaluation:
         check_batches(chat_models(experiment))
         calling.check_prices(chat_models(experiment))
         self.plan = plan_run(experiment, self.benchmark, limit=limit)
+        self.unscored = unscored(experiment, self.benchmark, list(self.benchmark.queries)[:limit])
         config = experiment.model_dump(mode="json")
         self.record = RunRecord(self.run, verb="evaluate", benchmark=self.benchmark, config=config, limit=limit)
         self.threads = max(1, int(cluster.cpus))
@@ -222,6 +224,7 @@ class Evaluation:
             units=self.plan.units,
             driver=self._driver(),
             more={
+                "unscored": self.unscored,
                 "retrieval": retrieval,
                 **call_results(self.run, self.record, self.experiment),
                 **faithfulness_results(

@@ -159,7 +159,7 @@ class Experiment(Strict):
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
     cutoffs: tuple[int, ...] = (5, 10, 20)  # K of P@K, R@K, nDCG@K, MAP@K
-    bullets: Literal["targets"] | int = "targets"  # bullets asked for: as many as the query has targets, or a number
+    bullets: Literal["targets"] | int = "targets"  # as many as the query has targets (without: 7), or a number
     units: UnitKind = "bullets"  # what a summary is judged by
     importance: Importance = RelevanceImportance(kind="relevance")
     faithfulness: Faithfulness = Faithfulness()

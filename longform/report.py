@@ -1,8 +1,8 @@
 """
 Results as a page: Markdown for a terminal or a repository, HTML as one file that needs no network.
 
-`results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`,
-`per_summary_cells`, `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, `calls` (what each
+`results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
+`unscored` (sentences), `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, `calls` (what each
 stage called and spent), with `audit` and `synthesis` (the benchmark's own), `repair` (rows, changes and examples of
 citations before and after their repair) and `drilldown`. What is empty or missing leaves its section out. `cells` are
 averaged as `aggregate` says. Scores are in 0 to 100, retrieval measures and shares in 0 to 1; None is unknown, and

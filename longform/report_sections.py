@@ -72,6 +72,7 @@ def sections(results: Results) -> list[Section]:
         LongformError: `title` or `aggregate` is missing or not one of the known words.
     """
     candidates = [
+        Section("unscored", "What is not scored", list(results.get("unscored") or []), []),
         *_scores(results),
         *comparison_sections(results),
         *_position(results),

@@ -1,0 +1,33 @@
+"""Which summaries of an evaluation have no score, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from actors.benchmark import Benchmark
+from jobs.summarize import USUAL_BULLETS
+from longform.configuration import Experiment
+
+
+def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:
+    """
+    A sentence for each thing that a run on these queries cannot score or had to assume; none if there is nothing.
+
+    A benchmark of documents and queries alone is retrieved and summarised, and its summaries have no score.
+    """
+    without = [query_id for query_id in query_ids if not benchmark.targets.get(query_id)]
+    which = "no query has" if len(without) == len(query_ids) else f"{len(without)} of {len(query_ids)} queries have no"
+    found = []
+    if not experiment.judges and not experiment.support_judges:
+        found.append("No summary is scored: the configuration names no judge.")
+    if experiment.judges and without:
+        found.append(
+            f"Coverage, citation and joint scores need insights, and {which} insights: "
+            "the summaries of such queries are written and not scored."
+        )
+    if experiment.bullets == "targets" and without:
+        found.append(
+            f"Summaries have as many bullets as their query has insights, and {which} insights: "
+            f"{USUAL_BULLETS} bullets are asked for there; set bullets to another number."
+        )
+    return found

@@ -1,0 +1,77 @@
+"""Documents and queries alone are retrieved and summarised; the end and the report say what has no score, and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.storage import Folder
+from jobs.evaluate import main
+from jobs.ingest import main as ingest
+from longform.report import html, markdown
+
+NOT_SCORED = "Coverage, citation and joint scores need insights, and no query has insights"
+BULLETS = "7 bullets are asked for there; set bullets to another number"
+NO_JUDGE = "No summary is scored: the configuration names no judge"
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("corpus")
+    texts = ["The council voted to rebuild the bridge.", "Rebuilding the bridge costs 3 million.", "Shops are closed."]
+    documents = [{"doc_id": f"d{place}", "text": text} for place, text in enumerate(texts)]
+    (folder / "documents.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    (folder / "queries.jsonl").write_text(json.dumps({"query_id": "q", "text": "What about the bridge?"}))
+    url = str(tmp_path_factory.mktemp("bench"))
+    assert ingest(["jsonl", str(folder), "--out", url]) == 0
+    return url
+
+
+def config(folder: Path, **more: object) -> str:
+    experiment = {
+        "name": "town",
+        "seed": 1,
+        "retrievers": {"bm25": {"kind": "bm25"}},
+        "summarizers": {"offline": {"kind": "offline"}},
+        "systems": [{"retriever": "bm25", "budget_tokens": 100, "summarizer": "offline"}],
+        "resamples": 100,
+    }
+    (folder / "town.yaml").write_text(json.dumps(experiment | more))
+    return str(folder / "town.yaml")
+
+
+def ended(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert main(arguments) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.ray
+def test_a_benchmark_without_insights_is_summarised_and_says_what_is_not_scored(
+    ray_session: None, bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(tmp_path / "run")
+    judged = config(tmp_path, judges={"offline": {"kind": "offline", "calibration": "people"}})
+    told = ended([judged, "--bench", bench, "--out", run, "--until", "summarize"], capsys)
+    (summary,) = Folder(run).read("summaries").to_pylist()
+    assert "bridge" in summary["text"]
+    assert NOT_SCORED in told
+    assert BULLETS in told
+
+    told = ended([judged, "--bench", bench, "--out", run], capsys)
+    report = (Path(run) / "report" / "report.md").read_text()
+    assert all(NOT_SCORED in text and BULLETS in text for text in (told, report))
+
+    told = ended([config(tmp_path), "--bench", bench, "--out", str(tmp_path / "unjudged")], capsys)
+    assert NO_JUDGE in told
+    assert NO_JUDGE in (tmp_path / "unjudged" / "report" / "report.md").read_text()
+
+
+def test_what_is_not_scored_leads_the_report() -> None:
+    results: dict[str, Any] = {"title": "t", "aggregate": "pooled", "unscored": ["No judge was named."], "run": {}}
+
+    assert markdown(results).index("No judge was named.") < markdown(results).index("How the numbers were made")
+    assert "No judge was named." in html(results)
