@@ -7,6 +7,7 @@ from itertools import count, takewhile
 from typing import Any
 
 from actors.storage import Folder
+from actors.table_snapshot import Snapshot
 from longform.errors import UsageError
 from longform.records import Document, Qrel, Query, Target, gold_documents
 
@@ -84,12 +85,12 @@ class Benchmark:
         return [t for targets in self.targets.values() for t in targets if t.haystack_id == haystack_id]
 
     def _documents(self, haystack_id: str) -> list[Document]:
-        rows = self.folder.read("documents", work_ids=self._parts_of(haystack_id)).to_pylist()
+        rows = self._all_documents.read(work_ids=self._parts_of(haystack_id)).to_pylist()
         return sorted((Document(**row) for row in rows), key=lambda document: document.doc_index)
 
     def _read_gold_numbers(self, haystack_id: str) -> dict[str, frozenset[int]] | None:
         columns = ["doc_id", "doc_index"]
-        places = self.folder.read("documents", work_ids=self._parts_of(haystack_id), columns=columns).to_pylist()
+        places = self._all_documents.read(work_ids=self._parts_of(haystack_id), columns=columns).to_pylist()
         if not places:
             return None
         number = {row["doc_id"]: row["doc_index"] + 1 for row in places}
@@ -103,6 +104,13 @@ class Benchmark:
     def _gold_documents(self) -> dict[str, frozenset[str]]:
         return gold_documents(self.qrels)
 
+    @cached_property
+    def _all_documents(self) -> Snapshot:
+        return self.folder.snapshot("documents")
+
     def _parts_of(self, haystack_id: str) -> list[str]:
-        there = self.folder.locate("documents").keys()
-        return list(takewhile(there.__contains__, (part_work_id(haystack_id, number) for number in count())))
+        return list(
+            takewhile(
+                self._all_documents.located.__contains__, (part_work_id(haystack_id, number) for number in count())
+            )
+        )

@@ -5,7 +5,7 @@ A table is a folder of parts. A part counts once a commit file names it: writers
 commit last, so that a writer killed at any moment leaves whole rows or none. A part of a run holds whole
 work ids; where two commits hold one work id, the later commit wins.
 
-    TABLE/part-<hash>.parquet
+    TABLE/part-<hash>.parquet                the hash is of its work ids and content
     TABLE/_commits/<number>-<hash>.json     {"parts": [{"path", "rows", "work_ids"}], "forgotten": [work ids]}
 """
 
@@ -16,17 +16,18 @@ import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from actors.storage_errors import StorageError, explained, listing_fault, storage_message
+from actors.table_snapshot import Commit, Part, Snapshot
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SCHEMAS, conform
@@ -34,15 +35,6 @@ from longform.tables import SCHEMAS, conform
 _COMMITS = "_commits"
 _S3_ATTEMPTS = 6  # of one request, with pauses that double up to 20 s in between (botocore's standard mode)
 _S3_WAIT_S = 20.0  # for an answer; what is created is small
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """One Parquet file of a table, and the work ids whose rows it holds."""
-
-    path: str
-    rows: int
-    work_ids: tuple[str, ...] = field(default=())
 
 
 class Folder:
@@ -67,13 +59,14 @@ class Folder:
     @explained("be changed")
     def delete_table(self, table: str) -> None:
         """Remove a table with all its parts; a table that is not there is fine."""
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             self._filesystem.delete_dir(self._path(table))
 
     @explained("be changed")
     def delete_if_empty(self) -> None:
         """Remove the folder where nothing stands in it."""
-        if self.exists() and not self._filesystem.get_file_info(pafs.FileSelector(self._root)):
+        is_folder = self._filesystem.get_file_info(self._root).type == pafs.FileType.Directory
+        if is_folder and not self._filesystem.get_file_info(pafs.FileSelector(self._root)):
             self._filesystem.delete_dir(self._root)
 
     def check_reachable(self) -> None:
@@ -101,10 +94,14 @@ class Folder:
         path = self._path(name)
         self._filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
         if isinstance(self._filesystem, pafs.LocalFileSystem):
-            temporary = f"{path}.{content_key(name, len(content))}.tmp"
-            with self._filesystem.open_output_stream(temporary, compression=None) as stream:
-                stream.write(content)
-            self._filesystem.move(temporary, path)
+            unfinished = f"{path}.{uuid.uuid4().hex}.tmp"  # another writer of the same file has its own
+            try:
+                with self._filesystem.open_output_stream(unfinished, compression=None) as stream:
+                    stream.write(content)
+                self._filesystem.move(unfinished, path)
+            except BaseException:
+                Path(unfinished).unlink(missing_ok=True)
+                raise
         else:
             with self._filesystem.open_output_stream(path, compression=None) as stream:
                 stream.write(content)
@@ -119,7 +116,7 @@ class Folder:
             writer who must know puts a mark of its own into the content.
 
         Raises:
-            OSError: It could not be told; the file may or may not be there. On S3 a `StorageError`.
+            StorageError: It could not be told; the file may or may not be there.
         """
         if isinstance(self._filesystem, pafs.LocalFileSystem):
             return _create_locally(Path(self._path(name)), content)
@@ -164,12 +161,18 @@ class Folder:
     # ------------------------------------------------------------ tables
 
     def write_part(self, table: str, rows: pa.Table | Iterable[Mapping[str, Any]], *, work_ids: Sequence[str]) -> Part:
-        """Write rows as one part, not yet committed. The name is the hash of its work ids."""
+        """
+        Write rows as one part, not yet committed.
+
+        Its name is the hash of its work ids and its content: rows that are made again never change a part that somebody
+        reads.
+        """
         content = rows.cast(SCHEMAS[table]) if isinstance(rows, pa.Table) else conform(rows, SCHEMAS[table])
-        name = f"part-{content_key(table, sorted(work_ids))}.parquet"
         sink = pa.BufferOutputStream()
         pq.write_table(content, sink, compression="zstd")
-        self.write_bytes(f"{table}/{name}", sink.getvalue().to_pybytes())
+        written = sink.getvalue().to_pybytes()
+        name = f"part-{content_key(table, sorted(work_ids), sha256(written).hexdigest())}.parquet"
+        self.write_bytes(f"{table}/{name}", written)
         return Part(path=f"{table}/{name}", rows=content.num_rows, work_ids=tuple(work_ids))
 
     def commit(self, table: str, parts: Sequence[Part]) -> None:
@@ -180,23 +183,17 @@ class Folder:
         """Let the rows of *work_ids* count no more, until a later commit holds them again."""
         self._add_commit(table, {"parts": [], "forgotten": list(work_ids)})
 
+    def snapshot(self, table: str) -> Snapshot:
+        """Return the table as it stands now; a stage that reads more than once takes one."""
+        return Snapshot(table, self._commits(table), self.read_part)
+
     def parts(self, table: str) -> list[Part]:
         """The committed parts, oldest first; none where the table is not there. Some of their rows may be forgotten."""
-        found: dict[str, Part] = {}
-        for parts, _ in self._commits(table):
-            for part in parts:
-                found.pop(part.path, None)
-                found[part.path] = part
-        return list(found.values())
+        return self.snapshot(table).parts
 
-    def locate(self, table: str) -> dict[str, str]:
+    def locate(self, table: str) -> Mapping[str, str]:
         """Work id -> path of the part that holds its current rows."""
-        found: dict[str, str] = {}
-        for parts, forgotten in self._commits(table):
-            found.update((work_id, part.path) for part in parts for work_id in part.work_ids)
-            for work_id in forgotten:
-                found.pop(work_id, None)
-        return found
+        return self.snapshot(table).located
 
     @explained("be read")
     def read_part(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
@@ -209,28 +206,13 @@ class Folder:
 
         Memory: the whole answer at once. `batches` streams.
         """
-        schema = SCHEMAS[table]
-        found = list(self.batches(table, work_ids=work_ids, columns=columns))
-        empty = pa.schema([schema.field(name) for name in columns]) if columns else schema
-        return pa.concat_tables(found) if found else empty.empty_table()
+        return self.snapshot(table).read(work_ids=work_ids, columns=columns)
 
     def batches(
         self, table: str, *, work_ids: Iterable[str] | None = None, columns: list[str] | None = None
     ) -> Iterator[pa.Table]:
         """The same rows as `read`, one part at a time."""
-        wanted = None if work_ids is None else set(work_ids)
-        located = self.locate(table)
-        for part in self.parts(table):
-            current = {w for w in part.work_ids if located.get(w) == part.path}
-            keep = current if wanted is None else current & wanted
-            if not keep:
-                continue
-            content = _whole(
-                self.read_part(part.path, columns=columns and _with_work_id(table, columns)), table, columns
-            )
-            if "work_id" in SCHEMAS[table].names and keep != set(part.work_ids):
-                content = content.filter(pc.is_in(content["work_id"], pa.array(sorted(keep))))
-            yield content.select(columns) if columns else content
+        return self.snapshot(table).batches(work_ids=work_ids, columns=columns)
 
     # ------------------------------------------------------------ inside
 
@@ -250,7 +232,7 @@ class Folder:
         number = len(self._commit_names(table))
         self.write_json(f"{table}/{_COMMITS}/{number:06d}-{content_key(body)}.json", body)
 
-    def _commits(self, table: str) -> Iterator[tuple[list[Part], list[str]]]:
+    def _commits(self, table: str) -> Iterator[Commit]:
         """The parts that each commit adds and the work ids that it forgets, oldest first."""
         for name in self._commit_names(table):
             body = self.read_json(f"{table}/{_COMMITS}/{name}")
@@ -270,20 +252,6 @@ def file_place(url: str) -> tuple[Folder, str]:
     """The folder of a file, and its name there, from its path or `s3://` URL."""
     folder, slash, name = url.rpartition("/")
     return Folder(folder or slash or "."), name
-
-
-def _whole(content: pa.Table, table: str, columns: list[str] | None) -> pa.Table:
-    """*content* with the columns that a part written before they were thought of lacks, all null."""
-    for name in columns or SCHEMAS[table].names:
-        if name not in content.column_names:
-            content = content.append_column(
-                SCHEMAS[table].field(name), pa.nulls(len(content), SCHEMAS[table].field(name).type)
-            )
-    return content if columns else content.select(SCHEMAS[table].names)
-
-
-def _with_work_id(table: str, columns: list[str]) -> list[str]:
-    return columns if "work_id" in columns or "work_id" not in SCHEMAS[table].names else [*columns, "work_id"]
 
 
 def _create_locally(path: Path, content: bytes) -> bool:

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from actors.storage import Folder
+from actors.table_snapshot import Snapshot
 from jobs.check import Checked, Source
 from jobs.results import summary_infos
 from jobs.score_support import support_cells, support_score_work_id
@@ -19,7 +20,6 @@ from longform.metrics.faithfulness import Merging
 from longform.position_bias import SummaryPlaces, summary_places
 
 _CELL_COLUMNS = ["work_id", "doc_position", "unit_index", "answer", "probability"]
-_WORK_IDS_AT_ONCE = 200
 
 
 def faithfulness_results(
@@ -131,23 +131,22 @@ _Places = dict[str, tuple[int, SummaryPlaces]]
 def _all_places(run: Folder, checks: Mapping[Checked, Source], aligner: str | None) -> _Places:
     """The aligner's summaries first: the others' sentences stand where it puts them."""
     of = {checked: source.work_id for checked, source in checks.items()}
-    found = dict(_places(run, [work_id for checked, work_id in of.items() if checked.judge == aligner], {}))
+    verdicts = run.snapshot("verdicts")
+    found = dict(_places(verdicts, [work_id for checked, work_id in of.items() if checked.judge == aligner], {}))
     best = {
         work_id: found[of[Checked(checked.summary, aligner)]][1].best
         for checked, work_id in of.items()
         if aligner is not None and of[Checked(checked.summary, aligner)] in found
     }
-    return found | dict(_places(run, [work_id for work_id in of.values() if work_id not in found], best))
+    return found | dict(_places(verdicts, [work_id for work_id in of.values() if work_id not in found], best))
 
 
 def _places(
-    run: Folder, work_ids: Sequence[str], best: Mapping[str, Sequence[Sequence[int]]]
+    verdicts: Snapshot, work_ids: Sequence[str], best: Mapping[str, Sequence[Sequence[int]]]
 ) -> Iterator[tuple[str, tuple[int, SummaryPlaces]]]:
-    """One summary's cells are in memory at a time."""
-    for start in range(0, len(work_ids), _WORK_IDS_AT_ONCE):
-        chunk = work_ids[start : start + _WORK_IDS_AT_ONCE]
-        for batch in run.batches("verdicts", work_ids=chunk, columns=_CELL_COLUMNS):
-            rows = sorted(batch.to_pylist(), key=lambda row: row["work_id"])
-            for work_id, own in groupby(rows, key=lambda row: row["work_id"]):
-                cells = support_cells(own)
-                yield work_id, (cells.size, summary_places(cells, best.get(work_id)))
+    """The cells of one part are in memory at a time; each part is read once."""
+    for batch in verdicts.batches(work_ids=work_ids, columns=_CELL_COLUMNS):
+        rows = sorted(batch.to_pylist(), key=lambda row: row["work_id"])
+        for work_id, own in groupby(rows, key=lambda row: row["work_id"]):
+            cells = support_cells(own)
+            yield work_id, (cells.size, summary_places(cells, best.get(work_id)))

@@ -17,6 +17,7 @@ import numpy as np
 from actors.benchmark import MANIFEST
 from actors.chat import load_prompt
 from actors.storage import Folder
+from actors.table_snapshot import Snapshot
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
 from jobs.stage import Row, Stage, Task, run_stage
@@ -105,10 +106,11 @@ class Synthesis:
 
     def write(self, outline_ids: Sequence[str]) -> list[list[str]]:
         """Write the documents; the work ids of each haystack's drafts."""
-        parts, done = self.work.locate("outlines"), self.work.locate("drafts")
+        done = self.work.locate("drafts")
         found, tasks = [], []
+        outlines = self.work.snapshot("outlines")
         for number, outline_id in enumerate(outline_ids):
-            row, outline = self._outline(outline_id)
+            row, outline = _outline(outlines, outline_id)
             if not outline.subtopics:
                 raise LongformError(_nothing_accepted(row))
             assigned = self.assigned(number, outline)
@@ -122,7 +124,7 @@ class Synthesis:
                         "topic": number,
                         "haystack_id": row["haystack_id"],
                         "outline": outline_id,
-                        "part": parts[outline_id],
+                        "part": outlines.located[outline_id],
                         "assigned": places,
                         "doc_index": index,
                     },
@@ -144,14 +146,14 @@ class Synthesis:
         """What is still to be asked for, haystack by haystack."""
         if self.out.has(MANIFEST):
             return []
-        outlines, drafts = self.work.locate("outlines"), self.work.locate("drafts")
+        outlines, drafts = self.work.snapshot("outlines"), self.work.locate("drafts")
         found = []
         for number, topic in enumerate(self.config.topics):
             work_id = self.outline_id(number)
-            if work_id not in outlines:
+            if work_id not in outlines.located:
                 found.append(Left(topic, outline=True, documents=self.config.sizes.documents))
                 continue
-            ids = self.draft_ids(number, self._outline(work_id)[1])
+            ids = self.draft_ids(number, _outline(outlines, work_id)[1])
             found.append(Left(topic, outline=False, documents=sum(one not in drafts for one in ids)))
         return found
 
@@ -177,9 +179,10 @@ class Synthesis:
     def collect(self, outline_ids: Sequence[str], draft_ids: Sequence[Sequence[str]]) -> dict[str, Any]:
         """Write the benchmark and the account of how it came about; the account."""
         written, attempts = [], []
+        outlines, drafted = self.work.snapshot("outlines"), self.work.snapshot("drafts")
         for number, (outline_id, ids) in enumerate(zip(outline_ids, draft_ids, strict=True)):
-            row, outline = self._outline(outline_id)
-            drafts = sorted(self.work.read("drafts", work_ids=ids).to_pylist(), key=lambda draft: draft["doc_index"])
+            row, outline = _outline(outlines, outline_id)
+            drafts = sorted(drafted.read(work_ids=ids).to_pylist(), key=lambda draft: draft["doc_index"])
             written.append(
                 Written(
                     haystack_id=row["haystack_id"],
@@ -213,10 +216,6 @@ class Synthesis:
             slots=open_rows(self.config.writer),
         )
         run_stage(self.work, stage, wanted, tasks, cluster=self.cluster)
-
-    def _outline(self, work_id: str) -> tuple[Row, Outline]:
-        (row,) = self.work.read("outlines", work_ids=[work_id]).to_pylist()
-        return row, Outline.model_validate_json(row["outline"])
 
     def _refuse_another(self) -> None:
         if self.out.has(MANIFEST) and (held := self.out.read_json(MANIFEST)["sources"]) != self.sources:
@@ -269,3 +268,8 @@ def _nothing_accepted(outline: Row) -> str:
     given_up = [attempt for attempt in outline["attempts"] if attempt["verdict"] == "exhausted"]
     lines = [f"  {attempt['check']}: {attempt['subject']}: {attempt['reason']}" for attempt in given_up[:5]]
     return "\n".join([f"{outline['haystack_id']}: no subtopic was accepted. What was given up, first:", *lines])
+
+
+def _outline(outlines: Snapshot, work_id: str) -> tuple[Row, Outline]:
+    (row,) = outlines.read(work_ids=[work_id]).to_pylist()
+    return row, Outline.model_validate_json(row["outline"])

@@ -123,16 +123,17 @@ def judge_driver(
 
 def _hows(run: Folder, benchmark: Benchmark, checked: list[tuple[str, Source]], threshold: float) -> Iterator[How]:
     """The verdicts of a few summaries are in memory at a time."""
+    summaries, verdicts = run.snapshot("summaries"), run.snapshot("verdicts")
+    checked = sorted(checked, key=lambda one: verdicts.located[one[1].work_id])  # those of one part together
     for start in range(0, len(checked), _SUMMARIES_AT_ONCE):
         chunk = dict(checked[start : start + _SUMMARIES_AT_ONCE])
-        verdicts: dict[str, list[Row]] = {}
-        for row in run.read(
-            "verdicts", work_ids=[source.work_id for source in chunk.values()], columns=_COLUMNS
-        ).to_pylist():
-            verdicts.setdefault(row["work_id"], []).append(row)
-        for summary in run.read("summaries", work_ids=list(chunk), columns=["work_id", "step", "text"]).to_pylist():
+        said: dict[str, list[Row]] = {}
+        of_chunk = [source.work_id for source in chunk.values()]
+        for row in verdicts.read(work_ids=of_chunk, columns=_COLUMNS).to_pylist():
+            said.setdefault(row["work_id"], []).append(row)
+        for summary in summaries.read(work_ids=list(chunk), columns=["work_id", "step", "text"]).to_pylist():
             source = chunk[summary["work_id"]]
             numbers = _numbers(benchmark, benchmark.queries[source.query_id].haystack_id)
-            support = support_of(verdicts.get(source.work_id, []), numbers)
+            support = support_of(said.get(source.work_id, []), numbers)
             found = _judged(summary, support, threshold) if summary["step"] is None else None
             yield from found.hows if found else ()

@@ -63,8 +63,7 @@ def _means_of(plan: RunPlan, failed: Collection[str]) -> set[str]:
 
 def passing_failures(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:
     """Those of *work_ids* of which a row failed so."""
-    wanted = set(work_ids) & run.locate(table).keys()
-    rows = run.read(table, work_ids=wanted, columns=["work_id", "failure"]).to_pylist() if wanted else []
+    rows = run.read(table, work_ids=work_ids, columns=["work_id", "failure"]).to_pylist()
     return {row["work_id"] for row in rows if row["failure"] is not None and may_pass(row["failure"])}
 
 

@@ -66,7 +66,8 @@ def _on_cluster(benchmark: Benchmark, url: str, cluster: Cluster) -> list[Haysta
     todo = [task for task in tasks if task.work_ids[0] not in done]
     stage = Stage(name="audit", table=_TABLE, identity=identity, make_worker=partial(_audit_worker, url))
     run_stage(work, stage, len(tasks), todo, cluster=cluster)
-    rows = [work.read(_TABLE, work_ids=task.work_ids).to_pylist()[0] for task in tasks]
+    audits = work.snapshot(_TABLE)
+    rows = [audits.read(work_ids=task.work_ids).to_pylist()[0] for task in tasks]
     return [HaystackAudit.from_json(json.loads(row["audit"])) for row in rows]
 
 

@@ -179,8 +179,9 @@ def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, callin
         slots=max([1, *map(open_rows, _chats(config))]),
     )
     run_stage(work, stage, len(tasks), todo, cluster=cluster)
+    haystacks = work.snapshot(_TABLE)
     for task in tasks:
-        (row,) = work.read(_TABLE, work_ids=task.work_ids).to_pylist()
+        (row,) = haystacks.read(work_ids=task.work_ids).to_pylist()
         yield row
 
 
