@@ -9,6 +9,7 @@ The calls of a ledger in one SQLite file.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from actors.ledger_entry import Entry, Session, read_logprobs
+from actors.storage_errors import StorageError, disk_message
 from longform.calls import Intent, Receipt
 from longform.chat import ChatReply, Usage
 from longform.errors import LongformError
@@ -29,6 +31,15 @@ from longform.tables import CALLS
 _FORMAT = 1  # of the tables below, kept as the file's user_version
 _BUSY_S = 120.0  # a writer may have to upload while it holds the file
 _KEYS_AT_ONCE = 500  # SQLite builds of before 2020 take 999 parameters
+_DOING = "be written"
+_ERRNO = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_READONLY: errno.EACCES,
+    sqlite3.SQLITE_CANTOPEN: errno.EACCES,
+    sqlite3.SQLITE_PERM: errno.EACCES,
+    sqlite3.SQLITE_IOERR: errno.EIO,
+}
+_NO_ROOM_BYTES = 100_000
 _SMALL_INTEGERS = 2**63  # what SQLite and the table can hold
 
 _SCHEMA = """
@@ -94,11 +105,12 @@ class CallRecords:
     """
 
     def __init__(self, path: Path, *, durable: bool) -> None:
-        if not path.exists():
-            _create(path)
         self.path = path
-        self._connection = _connect(path)
-        self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        with _explained(path):
+            if not path.exists():
+                _create(path)
+            self._connection = _connect(path)
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         self._sessions: dict[Session, int] = {}
 
     def close(self) -> None:
@@ -107,14 +119,16 @@ class CallRecords:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that happens within, or nothing where it raises; one writer at a time, over all processes."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            self._sessions.clear()
-            raise
-        self._connection.execute("COMMIT")
+        with _explained(self.path):
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # a full disk may have ended it already
+                    self._connection.execute("ROLLBACK")
+                self._sessions.clear()
+                raise
 
     def n_applied(self) -> int:
         """The number of the last entry of a shared log that is in here; 0: none."""
@@ -202,12 +216,42 @@ class CallRecords:
         return self._sessions[session]
 
 
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn what the disk refuses into a `StorageError` that says what to do."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        kind = error.sqlite_errorcode & 0xFF  # the lowest byte
+        if kind not in _ERRNO:
+            raise
+        fault = OSError(_errno(kind, path.parent), str(error))
+        raise StorageError(disk_message(str(path), _DOING, fault), lasts=True) from error
+    except StorageError:
+        raise
+    except OSError as error:
+        raise StorageError(disk_message(str(path), _DOING, error), lasts=True) from error
+
+
+def _errno(kind: int, folder: Path) -> int:
+    """Return what the disk says of itself if it explains the fault: SQLite calls a full disk an I/O error, too."""
+    disk = os.statvfs(folder)
+    if disk.f_flag & os.ST_RDONLY:
+        return errno.EROFS
+    return errno.ENOSPC if disk.f_bavail * disk.f_frsize < _NO_ROOM_BYTES else _ERRNO[kind]
+
+
 def _create(path: Path) -> None:
     unfinished = beside(path)
-    with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
-        connection.executescript(_SCHEMA)
-        connection.execute(f"PRAGMA user_version = {_FORMAT}")
-    put_in_place(unfinished, path)
+    try:
+        unfinished.touch()  # tells better than SQLite what is wrong
+        with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
+            connection.executescript(_SCHEMA)
+            connection.execute(f"PRAGMA user_version = {_FORMAT}")
+        put_in_place(unfinished, path)
+    finally:
+        for rest in path.parent.glob(f"{unfinished.name}*"):
+            rest.unlink(missing_ok=True)
 
 
 def beside(path: Path) -> Path:
@@ -232,6 +276,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         found = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.OperationalError:  # of the disk, not of what stands in the file
+        connection.close()
+        raise
     except sqlite3.DatabaseError as error:
         connection.close()
         raise LongformError(f"{path}: expected a ledger (a SQLite file), found something else: {error}") from error

@@ -1,12 +1,13 @@
 """
-What went wrong on S3, in a message that says what to do.
+What went wrong on a disk or on S3, in a message that says what to do.
 
-The service's own words are of little use: of a wrong secret a `HeadObject` says no more than ACCESS_DENIED, and a
+Of S3 the service's own words are of little use: of a wrong secret a `HeadObject` says no more than ACCESS_DENIED, and a
 missing bucket looks like a folder with nothing in it. A request to list one name has an answer with the reason in it.
 """
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import re
@@ -17,7 +18,19 @@ from longform.errors import LongformError
 
 
 class StorageError(LongformError, OSError):
-    """A place could not be read or written; nobody knows whether a write has happened."""
+    """
+    A place could not be read or written; nobody knows whether a write has happened.
+
+    Attributes:
+        lasts: Whether the next try will end alike: a disk is full, or may not be written to.
+    """
+
+    def __init__(self, message: str, *, lasts: bool = False) -> None:
+        super().__init__(message)
+        self.lasts = lasts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return functools.partial(StorageError, lasts=self.lasts), (str(self),)
 
 
 class OnStorage(Protocol):
@@ -75,6 +88,23 @@ _REASONS = (
 )
 """The most exact first: a refusal without a reason is the last resort."""
 
+_GOES_ON = "the same command goes on afterwards"
+
+_ON_DISK: dict[int | None, tuple[str, str]] = {
+    errno.ENOSPC: ("the disk is full", f"make room there; {_GOES_ON}"),
+    errno.EDQUOT: ("this user's quota of the disk is used up", f"make room there; {_GOES_ON}"),
+    errno.EFBIG: ("a file would be larger than it may be", f"raise `ulimit -f`, or the disk's limit; {_GOES_ON}"),
+    errno.EROFS: ("the disk is read-only", "name a folder on another one"),
+    errno.EACCES: ("this user may not do that there", "change the rights, or name another folder"),
+    errno.EPERM: ("this user may not do that there", "change the rights, or name another folder"),
+    errno.ENOTDIR: ("a file stands where a folder is to be", "name another folder"),
+    errno.EEXIST: ("a file stands where a folder is to be", "name another folder"),
+    errno.ENAMETOOLONG: ("the name is too long", "name another folder"),
+    errno.EMFILE: ("this process has too many files open", f"raise `ulimit -n`; {_GOES_ON}"),
+    errno.EIO: ("the disk has a fault", f"look at the system's log; {_GOES_ON}"),
+}
+"""What an errno means to a user, and what to do."""
+
 _REFUSED_WITHOUT_REASON = re.compile("No response body|status 403|status 400", re.IGNORECASE)
 
 Given = ParamSpec("Given")
@@ -87,7 +117,7 @@ Method = Callable[Concatenate[Place, Given], Result]
 
 def explained(doing: str) -> Callable[[Method[Place, Given, Result]], Method[Place, Given, Result]]:
     """
-    Makes the `OSError`s of a method on `s3://` into `StorageError`s that say what to do; a file not found stays one.
+    Makes the `OSError`s of a method into `StorageError`s that say what to do; a file not found by a read stays one.
 
     Args:
         doing: What cannot be done then, such as "be read".
@@ -98,11 +128,13 @@ def explained(doing: str) -> Callable[[Method[Place, Given, Result]], Method[Pla
         def told(place: Place, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
             try:
                 return method(place, *args, **kwargs)
-            except (FileNotFoundError, StorageError):
+            except StorageError:
                 raise
             except OSError as error:
-                if not place.url.startswith("s3://"):
+                if isinstance(error, FileNotFoundError) and doing == "be read":
                     raise
+                if not place.url.startswith("s3://"):
+                    raise StorageError(disk_message(place.url, doing, error), lasts=True) from error
                 raise StorageError(storage_message(place.url, doing, error, place.listing_fault)) from error
 
         return told
@@ -128,6 +160,20 @@ def storage_message(
     reason = _known(said)
     what = f"{reason.found}; {reason.advice}" if reason else "the reason is not known here"
     return f"{url}: cannot {doing}: {what}. Asked at {_endpoint()} in region {_region()}; the answer: {_short(said)}"
+
+
+def disk_message(place: str, doing: str, error: OSError) -> str:
+    """
+    Say what went wrong on a disk of this machine.
+
+    Args:
+        place: Where.
+        doing: What cannot be done.
+        error: What came of trying.
+    """
+    said = os.strerror(error.errno) if error.errno else _short(str(error))
+    found, advice = _ON_DISK.get(error.errno, (said, "look at the path and at its disk"))
+    return f"{place}: cannot {doing}: {found}; {advice}. The answer: {_short(str(error))}"
 
 
 def _known(said: str) -> _Reason | None:

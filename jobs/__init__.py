@@ -1,1 +1,8 @@
 """What one submits: a stage a file, in the order of the data, and the commands over them."""
+
+import sys
+
+if sys.argv[:1] == ["-m"]:  # `python -m jobs.VERB` is about to load the verb's modules
+    from jobs.interrupts import end_at_once_while_loading
+
+    end_at_once_while_loading("longform")

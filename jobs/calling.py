@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from actors.call_context import CallContext
+from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.price_list import PriceList
 from longform.configuration import Experiment
@@ -40,8 +41,14 @@ class Calling:
         return CallContext(job=self.job, stage=stage, ledger=self.ledger, prices=self._prices)
 
     def start(self) -> None:
-        """Make sure the keeper runs, in the Ray that runs if one does; the second call does nothing."""
+        """
+        Make sure the keeper runs, in the Ray that runs if one does; the second call does nothing.
+
+        Raises:
+            LongformError: The ledger cannot be opened and written.
+        """
         if self._keeper is None:
+            Ledger(self.ledger, job=self.job).close()  # an actor that fails so would say it in a traceback
             self._keeper = start_keeper(self.ledger, self.job, self.budget)
 
     def n_reused(self) -> int:

@@ -5,17 +5,28 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import shutil
 import signal
+import socket
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from jobs.job_package import large_package
+from longform.errors import LongformError
 
+_ANSWERS_WITHIN_S = 10.0
+_RAY_WRITES_BYTES = 50_000_000  # sessions of an hour have left 2 to 10 MB of logs
 _OBJECT_STORE_BYTES = 200_000_000  # tasks carry ids and receipts, never texts
+
+
+class ClusterError(LongformError):
+    """Ray could not be started or joined; nothing was done."""
 
 
 class Cluster:
@@ -40,7 +51,12 @@ class Cluster:
         return bool(self._address)
 
     def start(self) -> None:
-        """Make sure that Ray runs; the second call does nothing."""
+        """
+        Make sure that Ray runs; the second call does nothing.
+
+        Raises:
+            ClusterError: It does not start, or nobody answers at the address.
+        """
         os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # it warns of every actor pool's arguments
@@ -49,28 +65,38 @@ class Cluster:
         _notices_on_stderr()
         if ray.is_initialized():
             return
-        on_sigterm = signal.getsignal(signal.SIGTERM)
-        if self._address:
-            ray.init(address=self._address, log_to_driver=False, logging_level="error")
-            if words := large_package(ray.get_runtime_context().runtime_env, Path.cwd()):
-                print(words, file=sys.stderr)
-        else:
-            os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # ours alone, on loopback
-            ray.init(
-                address="local",
-                num_cpus=max(2, int(self.workers * self.cpus)),
-                include_dashboard=False,
-                object_store_memory=_OBJECT_STORE_BYTES,
-                log_to_driver=False,
-                logging_level="error",
-            )
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, on_sigterm)  # Ray puts a handler in its place that aborts
+        with _our_handler_of_sigterm():
+            try:
+                self._init()
+            except ClusterError:
+                raise
+            except Exception as error:
+                raise ClusterError(_why_not(self._address, error)) from error
         self._started_here = True
         import ray.data  # its import sets its loggers up
 
         for name in ("ray", "ray.data"):
             logging.getLogger(name).setLevel(logging.ERROR)
+
+    def _init(self) -> None:
+        import ray
+
+        if self._address:
+            _check_answers(self._address)
+            ray.init(address=self._address, log_to_driver=False, logging_level="error")
+            if words := large_package(ray.get_runtime_context().runtime_env, Path.cwd()):
+                print(words, file=sys.stderr)
+            return
+        _check_room()
+        os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # ours alone, on loopback
+        ray.init(
+            address="local",
+            num_cpus=max(2, int(self.workers * self.cpus)),
+            include_dashboard=False,
+            object_store_memory=_OBJECT_STORE_BYTES,
+            log_to_driver=False,
+            logging_level="error",
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -82,6 +108,55 @@ class Cluster:
             import ray
 
             ray.shutdown()
+
+
+@contextmanager
+def _our_handler_of_sigterm() -> Iterator[None]:
+    """Keep Ray from putting handlers in our place: they end the process without our word and with another exit code."""
+    from ray._private import utils
+
+    ours, set_handler = signal.getsignal(signal.SIGTERM), utils.set_sigterm_handler
+    utils.set_sigterm_handler = lambda _: None
+    try:
+        yield
+    finally:
+        utils.set_sigterm_handler = set_handler
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, ours)  # Ray's native code has put one there, too, which aborts
+
+
+def _check_room() -> None:
+    """Refuse to start Ray on a full disk: its workers would die and start again without end."""
+    from ray._common.utils import get_default_system_temp_dir
+
+    folder = get_default_system_temp_dir()
+    free = shutil.disk_usage(folder).free
+    if free < _RAY_WRITES_BYTES:
+        raise ClusterError(
+            f"Ray was not started: {folder}, where it writes, has {free / 1e6:.1f} MB left and Ray needs "
+            f"{_RAY_WRITES_BYTES / 1e6:.0f} MB; make room there, or name another folder by RAY_TMPDIR; the same "
+            "command goes on afterwards"
+        )
+
+
+def _check_answers(address: str) -> None:
+    """Ask for a connection: Ray itself tries for eight minutes at a place where nobody listens."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=_ANSWERS_WITHIN_S).close()
+
+
+def _why_not(address: str | None, error: Exception) -> str:
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+    if address:
+        return (
+            f"the Ray at {address} cannot be joined; look whether it runs, and at --ray-address and RAY_ADDRESS. "
+            f"The answer: {said}"
+        )
+    return (
+        "Ray did not start; see whether the machine is overloaded and whether there is room in Ray's folder "
+        f"(RAY_TMPDIR, by default /tmp), or join one that runs with --ray-address. The answer: {said}"
+    )
 
 
 @cache

@@ -2,7 +2,7 @@
 The command line: `longform VERB ...` is `python -m jobs.VERB ...`.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, configuration or input, 3 done with failures above the threshold,
-4 budget reached, 130 interrupted.
+4 budget reached, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ import json
 import logging
 import signal
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from actors.secret_values import RedactingFormatter, redacted
+from actors.storage_errors import disk_message
+from jobs.interrupts import WORDS, Interruptible, end_at_once_while_loading, exit_code
 from longform import __version__
 from longform.errors import LongformError
+
+_LOG = logging.getLogger(__name__)
 
 VERBS = {
     "ingest": "released files, BEIR or plain JSONL -> a benchmark folder",
@@ -34,7 +37,7 @@ VERBS = {
     "probe": "what a model accepts, found out by asking it",
     "train": "re-make the offline models that ship, and measure what they reach",
 }
-DONE, FAILED, USAGE, FAILURES_ABOVE_THRESHOLD, BUDGET_REACHED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+DONE, FAILED, USAGE, FAILURES_ABOVE_THRESHOLD, BUDGET_REACHED = 0, 1, 2, 3, 4
 
 
 class Outcome(NamedTuple):
@@ -58,29 +61,43 @@ def verb_parser(verb: str, description: str | None) -> argparse.ArgumentParser:
 def run_verb(
     parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], Outcome], argv: Sequence[str] | None
 ) -> int:
-    """Parse, work, print; an error of ours is one line on standard error and its exit code."""
+    """Parse, work, print; an error that a user can mend is one line on standard error and its exit code."""
     arguments = parser.parse_args(argv)
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # `ray job stop` sends it: end as for Ctrl-C
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(RedactingFormatter(logging.BASIC_FORMAT))
     logging.basicConfig(level=arguments.log_level.upper(), handlers=[handler])
+    signals = Interruptible(parser.prog)
     try:
-        outcome = work(arguments)
-    except LongformError as error:
-        print(redacted(f"{parser.prog}: {error}"), file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print(f"{parser.prog}: interrupted; what is finished is kept, and the same command goes on", file=sys.stderr)
-        return INTERRUPTED
+        with signals:
+            outcome = work(arguments)
+    except BaseException as error:
+        told = _told(error, signals.received)
+        if told is None:
+            raise
+        _LOG.debug("what the command ended with", exc_info=True)
+        print(redacted(f"{parser.prog}: {told[0]}"), file=sys.stderr)
+        return told[1]
     print(json.dumps(outcome.document, ensure_ascii=False, allow_nan=False) if arguments.json else outcome.words)
     return outcome.exit_code
+
+
+def _told(error: BaseException, received: int | None) -> tuple[str, int] | None:
+    """Return the words and the exit code for what ended a command; None: it is a fault of ours, with a traceback."""
+    if received is not None or isinstance(error, KeyboardInterrupt):  # libraries put errors of their own in its place
+        return WORDS, exit_code(received or signal.SIGINT)
+    if isinstance(error, LongformError):
+        return str(error), error.exit_code
+    if isinstance(error, OSError):
+        return disk_message(str(error.filename or "a file"), "be used", error), FAILED
+    return None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Hand the rest of the command line to the verb's own module; importing all of them would take seconds."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words and words[0] in VERBS:
+        if argv is None:  # typed, not called
+            end_at_once_while_loading(f"longform {words[0]}")
         return int(import_module(f"jobs.{words[0].replace('-', '_')}").main(words[1:]))
     if words == ["--version"]:
         print(__version__)

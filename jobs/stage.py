@@ -24,7 +24,9 @@ from typing import Any, TextIO
 import pyarrow as pa
 
 from actors.secret_values import redacted
-from actors.storage import Folder, Part
+from actors.storage import Folder
+from actors.storage_errors import StorageError
+from actors.table_snapshot import Part
 from jobs.cluster import Cluster
 from longform.errors import BudgetReachedError, LongformError
 
@@ -41,7 +43,7 @@ _LOG_INTERVAL_S = 10.0
 
 
 class StageError(LongformError):
-    """Some tasks of a stage failed; what others made is kept."""
+    """Some tasks of a stage failed, or it could not go on; what others made is kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +105,7 @@ def run_stage(
         log: Where progress goes.
 
     Raises:
-        StageError: A task failed; the first error's traceback is in the message.
+        StageError: A task failed, or none can succeed; the message has the first error, with a traceback if it is ours.
         BudgetReachedError: The command may not spend what is left to do.
     """
     started = time.monotonic()
@@ -113,12 +115,14 @@ def run_stage(
     waiting: list[Part] = []
     rows = 0
     out_of_budget = 0
+    hopeless = False
     try:
         for receipt in _receipts(run, stage, tasks, cluster) if tasks else ():
             if receipt["error"] == _BUDGET:
                 out_of_budget += 1
             elif receipt["error"]:
                 errors.append(receipt["error"])
+                hopeless = receipt["hopeless"]
             else:
                 work_ids = tuple(json.loads(receipt["work_ids"]))
                 waiting.append(Part(path=receipt["path"], rows=receipt["rows"], work_ids=work_ids))
@@ -127,14 +131,17 @@ def run_stage(
             if len(waiting) >= _RECEIPTS_A_COMMIT:
                 run.commit(stage.table, waiting)
                 waiting = []
+            if hopeless:
+                raise StageError(f"{stage.name}: {errors[-1]}; what is finished is kept")
     finally:  # also where the command is interrupted
-        if waiting:
-            run.commit(stage.table, waiting)
-        progress.end(rows, found=wanted - todo)
+        try:
+            if waiting:
+                run.commit(stage.table, waiting)
+        finally:
+            progress.end(rows, found=wanted - todo)
     if errors:
         failed = f"{stage.name}: {len(errors)} of {len(tasks)} tasks failed; what others made is kept"
-        msg = f"{failed}. The first:\n{errors[0]}"
-        raise StageError(msg)
+        raise StageError(f"{failed}. The first:{_beside_or_below(errors[0])}")
     if out_of_budget:
         done = len(tasks) - out_of_budget
         raise BudgetReachedError(
@@ -191,38 +198,43 @@ def tasks_a_block(n_tasks: int, *, workers: int) -> int:
     return min(_MOST_TASKS_A_BLOCK, max(1, math.ceil(n_tasks / (_BLOCKS_A_WORKER * workers))))
 
 
-class Performer:
-    """A pool's actor: makes its worker once."""
+class _Pooled:
+    """A pool's actor: makes its worker once. If that fails, each of its tasks says why."""
 
     def __init__(self, run: Folder, stage: Stage) -> None:
         self._run, self._stage = run, stage
-        self._worker = stage.make_worker()
+        try:
+            self._worker = stage.make_worker()
+        except Exception as error:  # noqa: BLE001  # Ray would end the job with a traceback of its own
+            self._fault: Row | None = _error_receipt([], error) | {"hopeless": True}
+        else:
+            self._fault = None
+
+
+class Performer(_Pooled):
+    """A pool's actor for a worker that computes."""
 
     def __call__(self, row: Row) -> Row:
+        if self._fault is not None:
+            return self._fault
         work_ids, payload = json.loads(row["task"])
         try:
             return _receipt(self._run, self._stage, work_ids, _awaited(self._worker(payload)))
-        except BudgetReachedError:
-            return _error_receipt(work_ids, _BUDGET)
-        except Exception:  # noqa: BLE001  # a row never raises: it would end the job or drop its block
-            return _error_receipt(work_ids, redacted(traceback.format_exc()))
+        except Exception as error:  # noqa: BLE001  # a row never raises: it would end the job or drop its block
+            return _error_receipt(work_ids, error)
 
 
-class AsyncPerformer:
-    """The same for a worker that waits on a network: many tasks at once on one event loop."""
-
-    def __init__(self, run: Folder, stage: Stage) -> None:
-        self._run, self._stage = run, stage
-        self._worker = stage.make_worker()
+class AsyncPerformer(_Pooled):
+    """A pool's actor for a worker that waits on a network: many tasks at once on one event loop."""
 
     async def __call__(self, row: Row) -> Row:
+        if self._fault is not None:
+            return self._fault
         work_ids, payload = json.loads(row["task"])
         try:
             return _receipt(self._run, self._stage, work_ids, await self._worker(payload))
-        except BudgetReachedError:
-            return _error_receipt(work_ids, _BUDGET)
-        except Exception:  # noqa: BLE001  # as above
-            return _error_receipt(work_ids, redacted(traceback.format_exc()))
+        except Exception as error:  # noqa: BLE001  # as above
+            return _error_receipt(work_ids, error)
 
 
 def perform(row: Row, *, run: Folder, stage: Stage) -> Row:
@@ -230,8 +242,8 @@ def perform(row: Row, *, run: Folder, stage: Stage) -> Row:
     work_ids, payload = json.loads(row["task"])
     try:
         return _receipt(run, stage, work_ids, _awaited(_kept_worker(stage)(payload)))
-    except Exception:  # noqa: BLE001  # as above
-        return _error_receipt(work_ids, redacted(traceback.format_exc()))
+    except Exception as error:  # noqa: BLE001  # as above
+        return _error_receipt(work_ids, error)
 
 
 def _awaited(rows: Any) -> Iterable[Row]:
@@ -247,11 +259,23 @@ def _kept_worker(stage: Stage) -> Worker:
 def _receipt(run: Folder, stage: Stage, work_ids: list[str], rows: Iterable[Row]) -> Row:
     assert not inspect.isawaitable(rows), f"{stage.name} is not marked asynchronous"
     part = run.write_part(stage.table, rows, work_ids=work_ids)
-    return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": ""}
+    return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": "", "hopeless": False}
 
 
-def _error_receipt(work_ids: list[str], error: str) -> Row:
-    return {"path": "", "rows": 0, "work_ids": json.dumps(work_ids), "error": error}
+def _error_receipt(work_ids: list[str], error: Exception) -> Row:
+    """Say why a task made nothing, and whether no other will make anything either."""
+    said = _BUDGET if isinstance(error, BudgetReachedError) else redacted(_words(error))
+    hopeless = isinstance(error, StorageError) and error.lasts
+    return {"path": "", "rows": 0, "work_ids": json.dumps(work_ids), "error": said, "hopeless": hopeless}
+
+
+def _words(error: Exception) -> str:
+    """Return a sentence if the error is meant for users, else its traceback."""
+    return str(error) if isinstance(error, LongformError) else "".join(traceback.format_exception(error))
+
+
+def _beside_or_below(error: str) -> str:
+    return f"\n{error}" if "\n" in error else f" {error}"
 
 
 class _Progress:

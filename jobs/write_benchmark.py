@@ -44,12 +44,12 @@ def write_benchmark(
         return same_or_refuse(folder, sources)
     try:
         manifest = _write_tables(folder, haystacks) | {"sources": list(sources)}
+        folder.write_json(MANIFEST, manifest)
     except BaseException:
         for table in TABLES:
             folder.delete_table(table)
         folder.delete_if_empty()
         raise
-    folder.write_json(MANIFEST, manifest)
     return manifest
 
 

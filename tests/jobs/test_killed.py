@@ -200,12 +200,12 @@ def test_workers_stop_calling_when_their_driver_is_killed(moment: int, trial: Tr
     trial.assert_in_the_books(most_in_flight=WORKERS * CONCURRENCY)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_command_ends_and_keeps_what_is_finished(number: signal.Signals, trial: Trial) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_command_ends_and_keeps_what_is_finished(number: signal.Signals, code: int, trial: Trial) -> None:
     with trial.command() as command:
         command.reach(trial.fake, trial.undisturbed.n_calls // 2)
         command.signal(number)
-        assert command.wait() == 130, command.said()
+        assert command.wait() == code, command.said()
         command.gone()
 
     assert 0 < bill(trial.fake, trial.folder).ledger.answered < trial.undisturbed.n_calls

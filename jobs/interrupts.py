@@ -1,0 +1,86 @@
+"""
+SIGINT (Ctrl-C) and SIGTERM (`ray job stop`, a scheduler) end a command with one line and exit code 130 or 143.
+
+While the modules of a command load, a signal ends the process at once: there is nothing to clean up, and libraries
+swallow exceptions that reach them in their imports. While the command works, the first signal raises, so that stages
+commit what is finished; a second one ends the process at once. This module imports nothing but small parts of the
+standard library, since it has to be there before all others.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+WORDS = "interrupted; what is finished is kept, and the same command goes on"
+
+
+def exit_code(number: int) -> int:
+    """Return what a shell says of a process that a signal has ended."""
+    return 128 + number
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal came; `number` says which."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(WORDS)
+        self.number = number
+
+
+def end_at_once_while_loading(program: str) -> None:
+    """Let a signal end this process with one line, until `Interruptible` takes over."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        _end(program, number)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup`, or a shell's background
+                signal.signal(number, end)
+
+
+class Interruptible:
+    """
+    Lets the first signal raise `Interrupted` in the `with`, and a second one end the process.
+
+    Args:
+        program: What the line begins with.
+
+    Attributes:
+        received: The signal that came; None: none.
+    """
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+        self._before: dict[int, Any] = {}
+        self.received: int | None = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        if self.received is not None:
+            _end(self._program, number)
+        self.received = number
+        raise Interrupted(number)
+
+
+def _end(program: str, number: int) -> None:
+    os.write(sys.stderr.fileno() if sys.stderr else 2, f"{program}: {WORDS}\n".encode())
+    os._exit(exit_code(number))

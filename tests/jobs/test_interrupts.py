@@ -1,0 +1,101 @@
+"""A signal ends a command with one line and the exit code of a shell, whenever it comes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs.commands import Outcome, run_verb, verb_parser
+
+ROOT = Path(__file__).parents[2]
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+LINE = "interrupted; what is finished is kept, and the same command goes on"
+LOADING = 'import signal\nprint("loading", flush=True)\nsignal.pause()\n'
+"""Stands in for a library that takes seconds to load."""
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_terminal() -> None:
+    """Undo what a shell does to its background, in which tests may run; processes inherit it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize("command", [["jobs.commands", "evaluate"], ["jobs.evaluate"]])
+def test_signal_while_modules_load_is_one_line(number: signal.Signals, command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "pyarrow.py").write_text(LOADING)
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    with subprocess.Popen(
+        [sys.executable, "-m", *command, "demo", "--out", str(tmp_path / "run")],
+        env=os.environ | {"PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(number)
+        _, said = process.communicate()
+
+    assert process.returncode == CODES[number]
+    assert said.endswith(f": {LINE}\n")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_signal_at_work_is_one_line_and_leaves_handlers_as_they_were(
+    number: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where a library puts an error of its own in the place of ours."""
+
+    def library(_: argparse.Namespace) -> Outcome:
+        try:
+            signal.raise_signal(number)
+        except BaseException as error:
+            raise ValueError("the library's own") from error
+        raise AssertionError("the signal did not come")
+
+    handlers = [signal.getsignal(one) for one in CODES]
+
+    assert run_verb(verb_parser("x", None), library, []) == CODES[number]
+    assert capsys.readouterr().err == f"longform x: {LINE}\n"
+    assert [signal.getsignal(one) for one in CODES] == handlers
+
+
+def test_ray_that_does_not_start_or_answer_is_one_sentence(
+    unused_tcp_port: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of its own that takes too long, and one where nobody listens."""
+    import ray
+
+    from jobs.cluster import Cluster
+
+    there = f"127.0.0.1:{unused_tcp_port}"
+
+    def late(**_: object) -> None:
+        raise Exception("The current node timed out during startup.")  # noqa: TRY002  # as Ray does
+
+    def said(address: str | None) -> str:
+        def work(_: argparse.Namespace) -> Outcome:
+            with Cluster(address=address, workers=1) as cluster:
+                cluster.start()
+            return Outcome({}, "")
+
+        assert run_verb(verb_parser("x", None), work, []) == 1
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1
+        return told
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", late)
+
+    assert said(None).startswith("longform x: Ray did not start; see whether the machine is overloaded")
+    assert f"the Ray at {there} cannot be joined; look whether it runs" in said(there)
