@@ -39,7 +39,8 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("cited")
     synthesize(read_config("demo", ["haystacks=1"]), str(folder / "bench"))
     (folder / "c.yaml").write_text(json.dumps(CONFIG))
-    return [str(folder / "c.yaml"), "--bench", str(folder / "bench"), "--out", str(folder / "run"), "--limit", "3"]
+    paths = [str(folder / "c.yaml"), "--bench", str(folder / "bench"), "--out", str(folder / "run")]
+    return [*paths, "--limit", "3", "--workers", "1"]
 
 
 def n_calls(url: str) -> int:

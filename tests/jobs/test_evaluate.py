@@ -146,10 +146,10 @@ def _copy(run: Folder, place: Path) -> Folder:
 
 
 @pytest.mark.ray
-def test_four_workers_write_the_rows_of_one(
+def test_two_workers_write_the_rows_of_one(
     finished: tuple[Folder, dict[str, Any]], bench: str, experiment: Experiment, tmp_path: Path
 ) -> None:
-    evaluate(experiment, bench, str(tmp_path), cluster=Cluster(address=None, workers=4, cpus=0.5), calling=CALLING)
+    evaluate(experiment, bench, str(tmp_path), cluster=Cluster(address=None, workers=2), calling=CALLING)
 
     for table in TABLES:
         assert contents(Folder(str(tmp_path)), table) == contents(finished[0], table), table
@@ -168,7 +168,7 @@ def test_stage_that_lost_parts_is_finished_and_no_more(
         commits[-1].write_text(json.dumps(body))
     lost = len(finished[0].locate("summaries")) - len(run.locate("summaries"))
 
-    found = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=2), calling=CALLING)
+    found = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=1), calling=CALLING)
 
     summarized = next(stage for stage in found["run"]["stages"] if stage["name"] == "summarize offline")
     assert summarized["rows"] == lost > 0

@@ -43,7 +43,7 @@ def test_two_judges_score_the_same_summaries(ray_session: None, bench: str, tmp_
         Experiment.model_validate(experiment("obedient")),
         bench,
         str(tmp_path),
-        cluster=Cluster(address=None, workers=2),
+        cluster=Cluster(address=None, workers=1),
         calling=Calling("test", ledger=str(tmp_path / "ledger")),
     )
     cells = {cell["judge"]: cell for cell in results["cells"]}
@@ -65,7 +65,7 @@ def test_misbehaving_model_leaves_rows_with_reasons_and_ends_with_3(
     config = tmp_path / "chat.yaml"
     config.write_text(json.dumps(experiment("misbehaving")))
 
-    assert main([str(config), "--bench", bench, "--out", str(tmp_path / "run"), "--json"]) == 3
+    assert main([str(config), "--bench", bench, "--out", str(tmp_path / "run"), "--json", "--workers", "1"]) == 3
 
     results = json.loads(capsys.readouterr().out)
     verdicts = Folder(str(tmp_path / "run")).read("verdicts").to_pylist()

@@ -18,7 +18,7 @@ from jobs.evaluate import evaluate, main
 from longform.configuration import Experiment
 from longform.twins import LABEL, METHOD
 
-CLUSTER = Cluster(address=None, workers=2)
+CLUSTER = Cluster(address=None, workers=1)
 TABLES = ("summaries", "units", "verdicts", "scores")
 OF_THE_TWIN = ("work_id", "summary_id")
 
@@ -172,7 +172,7 @@ def test_run_that_was_killed_at_any_stage_ends_with_the_same_rows(
         Experiment.model_validate(CONFIG),
         bench,
         run.url,
-        cluster=Cluster(address=None, workers=3),
+        cluster=CLUSTER,
         calling=calling(run.url),
     )
 
@@ -193,7 +193,8 @@ def test_repair_costs_a_finished_run_its_own_work_only(
     before = evaluate(Experiment.model_validate(plain), bench, run, cluster=CLUSTER, calling=calling(run), limit=2)
 
     assert "repair" not in before
-    assert main([str(config), "--bench", bench, "--out", run, "--limit", "2", "--citations", "matrix"]) == 0
+    few = ["--limit", "2", "--workers", "1"]
+    assert main([str(config), "--bench", bench, "--out", run, *few, "--citations", "matrix"]) == 0
 
     rows = {stage["name"]: stage["rows"] for stage in Folder(run).read_json("run.json")["stages"]}
     assert (rows["summarize scripted"], rows["judge first"], rows["repair"]) == (0, 0, 2)

@@ -32,7 +32,7 @@ def run(url: str, out: Path, *changes: str, aligned: bool = False) -> Mapping[st
         *changes,
     ]
     sets = [word for change in given for word in ("--set", change)]
-    assert evaluate.main(["positional_bias", "--bench", url, "--out", str(out), *sets]) == 0
+    assert evaluate.main(["positional_bias", "--bench", url, "--out", str(out), "--workers", "1", *sets]) == 0
     return dict(json.loads((out / "results.json").read_text()))
 
 

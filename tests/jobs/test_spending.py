@@ -46,7 +46,7 @@ class Story(NamedTuple):
 @pytest.fixture(scope="module")
 def story(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> Story:
     folder = tmp_path_factory.mktemp("planned")
-    cluster = Cluster(address=None, workers=2)
+    cluster = Cluster(address=None, workers=1)
     experiment = Experiment.model_validate(EXPERIMENT)
 
     def calling() -> Calling:

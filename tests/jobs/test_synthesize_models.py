@@ -46,7 +46,7 @@ def synthesize(url: str, *changes: str) -> dict[str, Any]:
     return synthesize_with_models(
         read_config("rehearsal", [*SMALL, *changes]),
         url,
-        cluster=Cluster(address=None, workers=2),
+        cluster=Cluster(address=None, workers=1),
         calling=Calling("test", ledger=f"{url}-ledger"),
     )
 
@@ -106,7 +106,8 @@ systems: [{retriever: bm25, budget_tokens: 400, summarizer: offline}]
 def test_a_run_on_it_is_scored_and_its_report_says_how_far_to_trust_it(bench: str, tmp_path: Path) -> None:
     (tmp_path / "made.yaml").write_text(EXPERIMENT)
     run = tmp_path / "run"
-    assert evaluate([str(tmp_path / "made.yaml"), "--bench", bench, "--out", str(run), "--limit", "2"]) == 0
+    few = ["--limit", "2", "--workers", "1"]
+    assert evaluate([str(tmp_path / "made.yaml"), "--bench", bench, "--out", str(run), *few]) == 0
 
     results = json.loads((run / "results.json").read_text())
     assert results["cells"]
@@ -149,7 +150,7 @@ def test_a_plan_of_what_is_made_already_is_empty(bench: str, capsys: pytest.Capt
 
 def opened(url: str, *changes: str) -> Synthesis:
     config = read_config("rehearsal", [*SMALL, *changes])
-    return Synthesis(config, url, cluster=Cluster(address=None, workers=2), calling=Calling("test", ledger=url))
+    return Synthesis(config, url, cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=url))
 
 
 def test_topics_that_begin_alike_are_two_haystacks(tmp_path: Path) -> None:
