@@ -23,7 +23,7 @@ BUCKET = "bench"
 _KEY, _SECRET = "test-key", "test-secret"
 _PORTS = ("s3", "master", "volume", "filer")
 _GRPC_OFFSET = 10_000  # weed listens there too
-_STARTS_WITHIN_S = 60
+_STARTS_WITHIN_S = 300
 
 
 @pytest.fixture(scope="session")

@@ -89,11 +89,11 @@ async def test_a_local_model_answers_while_the_event_loop_is_free(small_model: s
 @pytest.mark.slow
 async def test_the_deadline_of_a_call_does_not_count_the_ones_before_it(small_model: str) -> None:
     """The first one is given up after its deadline and computes on; the next has all of its own."""
-    chat = LlamaChat(local(small_model, context_window=2048, timeout_s=0.5))
+    chat = LlamaChat(local(small_model, context_window=2048, timeout_s=60))
     await chat.complete(request("hello", max_tokens=1))
-    chat.settings = local(small_model, timeout_s=0.05)
-    given_up = await chat.complete(request("Tell me a long story.", max_tokens=10))
-    chat.settings = local(small_model, timeout_s=60)
+    chat.settings = local(small_model, timeout_s=0.01)
+    given_up = await chat.complete(request("Tell me a long story.", max_tokens=40))
+    chat.settings = local(small_model, timeout_s=600)
     after = await chat.complete(request("hello", max_tokens=1))
     await chat.close()
     assert (given_up.failure, after.failure) == ("timeout", "length")

@@ -55,7 +55,7 @@ async def test_steps_whose_parents_are_done_run_at_once() -> None:
         running.discard(step.name)
         return said(step.name)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(300):
         await run_plan(plan, ask)
     assert max(seen, key=len) == {"document-1", "document-2", "document-3", "document-4"}
 
@@ -108,7 +108,7 @@ async def test_what_is_raised_ends_the_plan_and_leaves_nothing_running() -> None
     with pytest.raises(RuntimeError, match="budget"):
         await run_plan(make_plan(SHIPPED_METHODS["hierarchical-once"], 3), ask)
     left = asyncio.all_tasks() - before
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(300):
         await asyncio.gather(*left, return_exceptions=True)
     assert sorted(cancelled) == ["document-1", "document-3"]
 

@@ -206,7 +206,7 @@ async def test_as_many_are_in_flight_as_were_asked(server: Server) -> None:
         return web.json_response(completion())
 
     server.handler = hold
-    chat = OpenAIChat(ChatSettings(model="m", base_url=server.url, timeout_s=30))
+    chat = OpenAIChat(ChatSettings(model="m", base_url=server.url, timeout_s=300))
     replies = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(256)))
     assert {reply.failure for reply in replies} == {None}
     await chat.close()

@@ -96,7 +96,7 @@ def test_what_may_pass_is_made_again_until_it_has_passed(ray_session: None, tmp_
         for _ in range(8):
             evaluate(
                 experiment(url), bench, run.url,
-                cluster=Cluster(address=None, workers=2), calling=Calling("test", ledger=calling), limit=3,
+                cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=calling), limit=3,
             )  # fmt: skip
             after = rows(run, "verdicts")
             good = {key: row for key, row in before.items() if row["answer"] is not None}
@@ -108,7 +108,7 @@ def test_what_may_pass_is_made_again_until_it_has_passed(ray_session: None, tmp_
         elsewhere = Folder(str(tmp_path / "elsewhere"))
         evaluate(
             experiment(url), bench, elsewhere.url,
-            cluster=Cluster(address=None, workers=2), calling=Calling("test", ledger=calling), limit=3,
+            cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=calling), limit=3,
             until="summarize",
         )  # fmt: skip
 

@@ -70,13 +70,11 @@ def submitted(head: Head, bench: str, config: str, tmp_path_factory: pytest.Temp
     return Folder(out)
 
 
-@pytest.fixture(scope="module", params=[1, 4], ids=["1-worker", "4-workers"])
-def local(
-    request: pytest.FixtureRequest, ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory
-) -> Folder:
+@pytest.fixture(scope="module")
+def local(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """The run of the same experiment without a cluster."""
     out = str(tmp_path_factory.mktemp("local"))
-    cluster = Cluster(address=None, workers=request.param)
+    cluster = Cluster(address=None, workers=1)
     evaluate(
         Experiment.model_validate(EXPERIMENT),
         bench,

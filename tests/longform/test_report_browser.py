@@ -51,7 +51,7 @@ def dump(path: Path, folder: Path, fragment: str = "") -> str:
         f"--user-data-dir={folder / 'profile'}",
         f"{path.as_uri()}{fragment}",
     ]
-    return subprocess.run(command, capture_output=True, check=True, timeout=120).stdout.decode()
+    return subprocess.run(command, capture_output=True, check=True, timeout=600).stdout.decode()
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def test_two_replicas_know_what_they_were_asked(ray_session: None, unused_tcp_po
     serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
     try:
         serve.run(application(arguments, {"judges-place": {"num_replicas": 2}}), name="routed", route_prefix="/")
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120) as asked:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600) as asked:
             rounds = [[asked.post("/v1/judge", json={"items": [item]}).json() for item in items] for _ in "ab"]
     finally:
         serve.shutdown()

@@ -51,7 +51,7 @@ def test_each_path_answers_on_a_real_serve(served: str) -> None:
         "/score": {"text_1": "a bank", "text_2": ["a fox", "the bank"]},
         "/v1/judge": {"judge": "offline-support", "items": [{"document": "The bank rose.", "sentences": ["It rose."]}]},
     }
-    with httpx.Client(base_url=served, timeout=120) as asked:
+    with httpx.Client(base_url=served, timeout=600) as asked:
         answers = {path: asked.post(path, json=body) for path, body in bodies.items()}
         answers |= {path: asked.get(path) for path in ("/health", "/v1/models", "/info", "/metrics", "/openapi.json")}
         again = asked.post("/v1/judge", json=bodies["/v1/judge"])
