@@ -50,9 +50,9 @@ def test_interval_of_auroc_is_of_resampled_clusters(rows: list[tuple[int, bool, 
     """The quadratic form of the clusters' counts, against every resample's pairs counted one by one."""
     clusters = [cluster for cluster, *_ in rows]
     labels, numbers = np.array([label for _, label, _ in rows]), np.array([number for *_, number in rows])
-    found = auroc(numbers, labels, clusters, seed=3, resamples=50)
+    found = auroc(numbers, labels, clusters, seed=3, resamples=12)
     names = list(dict.fromkeys(clusters))
-    counts = np.random.default_rng(3).multinomial(len(names), np.full(len(names), 1 / len(names)), size=50)
+    counts = np.random.default_rng(3).multinomial(len(names), np.full(len(names), 1 / len(names)), size=12)
     drawn = []
     for count in counts:
         times = np.array([count[names.index(cluster)] for cluster in clusters])
