@@ -78,10 +78,13 @@ def coverage_outcome(arguments: argparse.Namespace) -> Outcome:
             planned = plan_calibration(calibration, run=run, calling=calling, workers=cluster.workers)
             return Outcome(planned, plan_words(planned))
         card = calibrate(calibration, run=run, cluster=cluster, calling=calling)
-    write_card(card, note=arguments.note, out=arguments.out)
+    judged_some = len(calibration.labels) > card["n_unjudged"]
+    write_card(card, note=arguments.note, out=arguments.out if judged_some else None)
     share = card["n_unjudged"] / len(calibration.labels)
     most = experiment.unjudged_threshold if experiment else UNJUDGED_THRESHOLD
     words = f"{arguments.judge} {describe(card)}\ncost: {_cost_words(card['cost'])}"
+    if arguments.out and not judged_some:
+        words += f"\n{arguments.out}: no card is written, since no label was judged"
     return Outcome(card, words, FAILURES_ABOVE_THRESHOLD if share > most else DONE)
 
 

@@ -183,10 +183,15 @@ def describe_coverage(card: Mapping[str, Any]) -> str:
         *others,
         _held_out(card["held_out"], fitted) if card.get("held_out") else None,
         f"label set {labels['hash']}",
-        f"{card['n_unjudged']} unjudged" if card["n_unjudged"] else None,
+        _unjudged(card) if card["n_unjudged"] else None,
         card.get("note"),
     ]
     return "; ".join(part for part in parts if part)
+
+
+def _unjudged(card: Mapping[str, Any]) -> str:
+    reasons = ", ".join(f"{count} {reason}" for reason, count in card["unjudged"].items())
+    return f"{card['n_unjudged']} unjudged ({reasons})"
 
 
 def _annotators(names: Sequence[str]) -> str:

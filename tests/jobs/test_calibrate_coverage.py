@@ -47,8 +47,9 @@ def test_the_example_of_the_documentation_is_calibrated(bench: str, capsys: pyte
     assert "against annotator first, transfer to news (3 labels, 2 summaries, 1 topic): r " in describe(card)
 
 
-def with_a_second_annotator(folder: Path) -> str:
-    """A benchmark where a second annotator and a model have labelled what the first has."""
+def with_a_second_annotator(folder: Path, *, people: str = "s1 s2", model: str = "s1 s2") -> str:
+    """A benchmark of two summaries, where two people have labelled those named, and a model those named for it."""
+    labelled = {"ann": people, "bo": people, "released:m": model}
     rows = {
         "documents": [{"doc_id": "d", "text": "The dam was closed in May."}],
         "queries": [{"query_id": "q", "text": "What happened?"}],
@@ -61,6 +62,7 @@ def with_a_second_annotator(folder: Path) -> str:
             {"summary_id": summary, "insight_id": "i", "annotator": annotator, "coverage": coverage, "bullet": None}
             for annotator, marks in (("ann", "full none"), ("bo", "none full"), ("released:m", "full none"))
             for summary, coverage in zip(("s1", "s2"), marks.split(), strict=True)
+            if summary in labelled[annotator]
         ],
     }
     (folder / "in").mkdir()
@@ -112,6 +114,18 @@ def test_options_that_do_not_fit_are_refused(
 ) -> None:
     assert main([with_a_second_annotator(tmp_path), *options]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_judge_that_answers_nothing_gets_no_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The predictions of a model for one of two labelled summaries, of which people labelled the other."""
+    url, card = with_a_second_annotator(tmp_path, people="s2", model="s1"), tmp_path / "card.json"
+    capsys.readouterr()
+
+    assert main([url, "--judge", "released:m", "--annotator", "ann", "--out", str(card), "--resamples", "100"]) == 3
+    told = capsys.readouterr().out
+    assert "1 unjudged (1 no verdict)" in told
+    assert "no card is written" in told
+    assert not card.exists()
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from actors.ledger import Ledger
 from actors.scripted_chat import SCRIPTS
 from longform.chat import ChatReply, ChatRequest, Usage
 from longform.errors import UsageError
+from longform.judge_cards import shipped_card
 from longform.judge_settings import ChatJudge
 from serve.app import Backends, ServedJudge
 from serve.deployments import load_engine
@@ -139,22 +140,18 @@ async def test_what_nobody_was_asked_about_does_not_count_as_missing_in_the_ledg
 
 
 async def test_the_card_that_is_named_comes_with_each_answer(tmp_path: Path) -> None:
-    value = {"value": 0.7, "low": 0.6, "high": 0.8}
-    card = {
-        **dict.fromkeys(("kappa", "linking_accuracy"), value),
-        "pearson": value | {"n": 300},
-        "bias": {"mean": value},
-        "labels": {"n_topics": 2, "n_summaries": 40, "hash": "abc"},
-        "prompt_version": load_prompt("judge_coverage_3", None).version,
-    }
+    prompt = load_prompt("judge_coverage_3", None).version
+    made_of = {"backend": "chat", "model": "scripted (script obedient)", "prompt_version": prompt}
+    card = (shipped_card("released:gpt-4o") or {}) | {"judged_by": made_of, "note": "mine"}
     file = tmp_path / "card.json"
     file.write_text(json.dumps(card))
     answer = await judged(tmp_path, ITEM, card=file)
-    assert "label set abc" in answer["card"]
+    assert answer["card"].endswith("; mine")
     assert answer["card_reason"] is None
-    file.write_text(json.dumps(card | {"prompt_version": "judge_coverage_3@another"}))
-    with pytest.raises(UsageError, match="expected the card of this coverage judge as it is"):
-        await judged(tmp_path, ITEM, card=file)
+    for change in ({"model": "gpt-4o"}, {"prompt_version": "judge_coverage_3@another"}):
+        file.write_text(json.dumps(card | {"judged_by": made_of | change}))
+        with pytest.raises(UsageError, match=f"found the card of another judge: {next(iter(change))} "):
+            await judged(tmp_path, ITEM, card=file)
 
 
 def test_a_model_that_costs_money_or_a_judge_without_a_ledger_is_refused(tmp_path: Path) -> None:
