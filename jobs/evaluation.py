@@ -21,6 +21,7 @@ from jobs.cluster import Cluster
 from jobs.combine import combine_stage, combine_tasks
 from jobs.combine_support import combine_support_stage, combine_support_tasks
 from jobs.faithfulness_results import faithfulness_results
+from jobs.in_sample import fitted_of
 from jobs.judge import judge_stage, judge_tasks
 from jobs.pack import pack_stage, pack_tasks
 from jobs.plan_run import check_experiment, plan_run
@@ -223,6 +224,7 @@ class Evaluation:
             compare_with=self.experiment.compare_with,
             units=self.plan.units,
             driver=self._driver(),
+            fitted=fitted_of(self.experiment),
             more={
                 "unscored": self.unscored,
                 "retrieval": retrieval,

@@ -14,6 +14,7 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.classify import PREFIX, classify_work_id
+from jobs.in_sample import TWINS_ONLY, Fitted, mark_in_sample
 from jobs.repair_results import BY_MATRIX, repair_results, repaired_originals
 from jobs.run_record import RunRecord
 from jobs.score import score_work_id, summary_tables
@@ -71,14 +72,15 @@ def write_results(
     compare_with: str | None = None,
     units: UnitKind = "bullets",
     driver: Mapping[str, Any] = BY_MATRIX,
+    fitted: Fitted = TWINS_ONLY,
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """
     The results of a run, written to `results.json` and, with the drill-down, as pages.
 
     *judges* has a row `judge, scale, card` for each judge, in the report's order; *compare_with* names the system that
-    all others are compared with; *driver* says what drove the citations of twins, if there are any; *more* adds tables
-    of the caller's own.
+    all others are compared with; *driver* says what drove the citations of twins, if there are any; *fitted* says which
+    parts are fitted models; *more* adds tables of the caller's own.
     """
     infos, clusters = _with_clusters(summary_infos(run, summary_work_ids).values())
     score_ids = [score_work_id(work_id, partial_score) for work_id in verdict_work_ids]
@@ -110,6 +112,7 @@ def write_results(
         facts: dict[str, Any] = {"scores": scores, "infos": infos, "drilldown": drilldown, "checked": checked}
         facts |= {"driver": driver, "aggregate": aggregate, "seed": seed}
         results["repair"] = repair_results(benchmark, originals=originals, **facts)
+    mark_in_sample(results, benchmark, drilldown["queries"], fitted)
     if benchmark.folder.has(AUDIT):
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):

@@ -36,6 +36,7 @@ from jobs.train_checker import main as train_checker_main
 from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.extractive import VERSION as RANKER_VERSION
+from longform.in_sample import FILES, insight_keys
 from longform.judge_model import JudgeModel
 from longform.records import Query, gold_documents
 from longform.retriever_settings import FusionRetriever
@@ -123,7 +124,7 @@ class Training:
                 "fitted_on": self._fitted_on,
             }
             for kind in KINDS
-        }
+        } | {f"{FILES['support']}.json": {"support": self._insights}}
 
     def support_reach(self) -> list[Reach]:
         labels: dict[str, list[Mapping[str, Any]]] = {}
@@ -140,6 +141,7 @@ class Training:
         model = fit_ranker(ranked_queries(self.haystacks, support), left_out=())
         return {
             "ranker.json": {"model": model.as_json(), "version": RANKER_VERSION, "fitted_on": self._fitted_on},
+            f"{FILES['ranker']}.json": {"ranker": self._insights},
         }
 
     def ranker_reach(self) -> list[Reach]:
@@ -201,7 +203,9 @@ class Training:
     # ------------------------------------------------------------ judge
 
     def judge_models(self) -> Files:
-        return {name: model.as_json() for name, model in fit_shipped_judges(self.people, self.gpt4o).items()}
+        models = {name: model.as_json() for name, model in fit_shipped_judges(self.people, self.gpt4o).items()}
+        seen = {"people": _labelled_insights(self._human, HUMAN), "gpt-4o": _labelled_insights(self._bench, GPT_4O)}
+        return models | {f"{FILES['people']}.json": seen}
 
     def judge_reach(self) -> list[Reach]:
         gold = {
@@ -214,9 +218,20 @@ class Training:
         return judge_reach(self.people, second, self.gpt4o, query_texts=texts, gold=gold)
 
     @property
+    def _insights(self) -> list[str]:
+        """Keys of the insights whose documents the models were fitted on."""
+        return insight_keys(target.text for targets in self._bench.targets.values() for target in targets)
+
+    @property
     def _fitted_on(self) -> str:
         sources = [source["name"] for source in self._bench.manifest.get("sources", [])]
         return f"gold maps of {', '.join(sources) or self._bench.folder.url}"
+
+
+def _labelled_insights(benchmark: Benchmark, annotator: str) -> list[str]:
+    rows = benchmark.folder.read("labels", columns=["annotator", "target_id"]).to_pylist()
+    labelled = {row["target_id"] for row in rows if row["annotator"] == annotator}
+    return insight_keys(benchmark.target(target_id).text for target_id in labelled)
 
 
 def _labels(benchmark: Benchmark, annotator: str) -> LabelledSet:
@@ -258,7 +273,7 @@ def train(names: Sequence[str], bench_url: str, human_url: str | None, out: Path
 
 
 def _indent(file: str) -> int | None:
-    return None if file == "ranker.json" else 1  # thousands of numbers: one line
+    return None if file == "ranker.json" or file.startswith("seen_") else 1  # thousands of numbers: one line
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -20,6 +20,7 @@ from longform.paired_differences import Difference, n_sign_changes, paired_diffe
 from longform.statistics import Array, ratio
 
 NOT_DISTINGUISHABLE = "not distinguishable"
+TOO_FEW = "too few clusters"
 _TIED = 1e-9  # points
 _SHOWN = 12  # names of systems in an error
 
@@ -115,6 +116,7 @@ def compared(
         "measure": measure,
         "chosen": "best" if compare_with is None else "named",
         "n_systems": len(members),
+        "n_ordered": sum(member.ordered for member in members),
         "without_score": [str(member.name) for member in members if member.mean is None],
         "cluster": summaries[0].info.cluster_kind,
         "n_clusters": len(clusters),
@@ -132,6 +134,7 @@ def compared(
         family
         | {
             "reference": str(reference.name),
+            "reference_score": reference.mean,
             "reference_same": [str(name) for name in reference.same],
             "tied": [str(member.name) for member in tied],
             "rows": _rows(reference, others, seed=stable_seed(seed, judge, measure)),
@@ -199,7 +202,7 @@ def finding(found: Difference | None) -> str:
     if found is None:
         return "no query in common"
     if found.too_few_clusters:
-        return f"too few clusters ({found.n_clusters}): no difference could be shown"
+        return f"{TOO_FEW} ({found.n_clusters}): no difference could be shown"
     if not found.distinguishable:
         return NOT_DISTINGUISHABLE
     return "better" if found.value > 0 else "worse"

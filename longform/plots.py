@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from longform.report_tables import twin_label
+from longform.report_tables import figure_labels
 
 Row = Mapping[str, Any]
 
@@ -75,16 +75,16 @@ def score_plot(
     within = "setting" if by == "summarizer" else "summarizer"
     by_key = {(cell[by], cell[within]): cell for cell in known}
 
-    labels = {
-        cell["summarizer"]: twin_label(cell["summarizer"], cell["twin_of"]) for cell in known if cell.get("twin_of")
-    }
+    labels, entries = figure_labels(known, by, below=True), figure_labels(known, within, below=False)
+    bands = {row: labels.get(row, row) for row in rows}
+    legend = {entry: entries.get(entry, entry) for entry in series}
 
     def draw(axes: Axes) -> None:
-        _score_bands(axes, by_key, measure, {row: labels.get(row, row) for row in rows}, series)
+        _score_bands(axes, by_key, measure, bands, legend)
         axes.set_xlim(0, _upper(_ends(known, measure)))
         axes.set_xlabel(f"{measure}, of 100")
 
-    lines = sum(_band_lines(labels.get(row, row), len(series)) for row in rows)
+    lines = sum(_band_lines(label, len(series)) for label in bands.values())
     svg = render(draw, height=0.55 + lines * _LINE_IN, name=name)
     ranked = [cell for cell in known if not cell.get("twin_of")] or known
     best = max(ranked, key=lambda cell: cell[measure])
@@ -208,9 +208,9 @@ def curve_plot(rows: Sequence[Row], *, name: str) -> Plot | None:
 
 
 def _score_bands(
-    axes: Axes, by_key: Mapping[tuple[str, str], Row], measure: str, rows: Mapping[str, str], series: Sequence[str]
+    axes: Axes, by_key: Mapping[tuple[str, str], Row], measure: str, rows: Mapping[str, str], series: Mapping[str, str]
 ) -> None:
-    """One band a row (its name -> its label), one line in it a series, from the top down."""
+    """One band a row, one line in it a series, from the top down; both are names and their labels."""
     top, ticks = 0.0, []
     for row, label in rows.items():
         height = _band_lines(label, len(series))
@@ -221,8 +221,8 @@ def _score_bands(
                 _point(axes, by_key[row, entry], measure, line, place)
         top += height
         axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
-    for place, entry in enumerate(series):
-        axes.plot([], [], label=entry, **series_style(place) | {"linestyle": "none"})
+    for place, label in enumerate(series.values()):
+        axes.plot([], [], label=label, **series_style(place) | {"linestyle": "none"})
     axes.set_ylim(top, 0)
     axes.set_yticks(ticks, ["\n".join(_label_lines(label)) for label in rows.values()], color=_INK)
     axes.tick_params(axis="y", length=0)
@@ -308,7 +308,7 @@ def _told(cell: Row, measure: str) -> str:
 
 
 def _label_lines(label: str) -> list[str]:
-    return wrap(label, _LABEL_CHARACTERS, max_lines=_LABEL_LINES, placeholder="…") or [""]
+    return wrap(label, _LABEL_CHARACTERS, break_on_hyphens=False, max_lines=_LABEL_LINES, placeholder="…") or [""]
 
 
 def _band_lines(label: str, n_series: int) -> float:

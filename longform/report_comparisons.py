@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from longform.comparisons import NOT_DISTINGUISHABLE
+from longform.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.paired_differences import ALPHA, ENUMERATED, smallest_p
 from longform.report_parts import Results, Section, judge_line
-from longform.report_tables import Cell, Column, Row, Table, number
+from longform.report_tables import IN_SAMPLE, Cell, Column, Row, Table, number
 
 _NAMED = 8  # systems in a sentence
 _PLURALS = {"query": "queries", "haystack": "haystacks"}
 _UNBOUNDED = "so few clusters bound no difference"
-_OLD = "These results were compared by an older rule; `longform aggregate RUN` compares them again."
+_OLD = "These results were compared by an older rule; longform aggregate RUN compares them again."
 
 
 def clusters_told(clusters: Row | None) -> str:
@@ -23,6 +23,8 @@ def clusters_told(clusters: Row | None) -> str:
     n_queries, n_haystacks = clusters["n_queries"], clusters["n_haystacks"]
     queries = f"{n_queries} {'query' if n_queries == 1 else 'queries'}"
     haystacks = f"{n_haystacks} {'haystack' if n_haystacks == 1 else 'haystacks'}"
+    if n_queries == 1:
+        return "There is one query: nothing can be said of how far its scores would hold for others."
     if clusters["kind"] == "haystack":
         return f"Intervals and tests take {haystacks} as independent: the {queries} of a haystack share its documents."
     told = f"Intervals and tests take {queries} as independent."
@@ -42,8 +44,8 @@ def comparison_sections(results: Results) -> Iterator[Section]:
     if any("rows" not in family for family in families):
         yield Section("comparisons", "Comparisons", [_OLD], [])
         return
-    paragraphs = [told for told in (clusters_told(results.get("clusters")),) if told]
-    paragraphs += [line for family in families for line in _told(family)]
+    paragraphs = [" ".join(_told(family)) for family in families]
+    paragraphs += [told for told in (clusters_told(results.get("clusters")),) if told]
     tables = [_table(results, family) for family in families if family["rows"]]
     yield Section("comparisons", "Comparisons with one system", paragraphs, tables)
 
@@ -58,16 +60,24 @@ def _told(family: Row) -> Iterator[str]:
     if not family["rows"] and reference in _without_score(family):
         yield f"{lead}: {reference}, which the configuration names, has no score, so nothing was compared with it."
         return
-    yield f"{lead}: each system is compared with {_with_same(reference, family['reference_same'])}. {_why(family)}"
+    marked = f" ({IN_SAMPLE})" if family.get("reference_in_sample") else ""
+    named = _with_same(f"{reference}{marked}", family["reference_same"])
+    score = f", which scores {family['reference_score']:.1f}" if family.get("reference_score") is not None else ""
+    yield f"{lead}: each system is compared with {named}{score}. {_why(family)}"
     found = Counter(row["finding"] for row in family["rows"])
-    counted = "; ".join(f"{n} {words}" for words, n in found.most_common())
+    counted = "; ".join(f"{n} {_among(words)}" for words, n in found.most_common())
     n = len(family["rows"])
-    yield f"{lead}: {n} {'comparison' if n == 1 else 'comparisons'}: {counted or 'none'}."
+    yield f"{n} {'comparison' if n == 1 else 'comparisons'}: {counted or 'none'}."
     alike = [row["system"] for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
     if alike and len(found) > 1:
-        yield f"{lead}: {NOT_DISTINGUISHABLE} from {reference}: {_list(alike)}."
+        yield f"{NOT_DISTINGUISHABLE.capitalize()} from {reference}: {_list(alike)}."
     if missing := _without_score(family):
-        yield f"{lead}: without a score, and not compared: {_list(missing)}."
+        yield f"Without a score, and not compared: {_list(missing)}."
+
+
+def _among(found: str) -> str:
+    """A finding behind the number of its systems."""
+    return f"with {found}" if found.startswith(TOO_FEW) else found
 
 
 def _without_score(family: Row) -> list[str]:
@@ -76,7 +86,7 @@ def _without_score(family: Row) -> list[str]:
 
 def _why(family: Row) -> str:
     if family["chosen"] == "named":
-        return "The configuration names it (`compare_with`)."
+        return "The configuration names it (compare_with)."
     tied = family["tied"]
     equal = (
         f" {_list(tied)} {'has' if len(tied) == 1 else 'have'} the same score; the first in the configuration's order "
@@ -84,9 +94,10 @@ def _why(family: Row) -> str:
         if tied
         else ""
     )
+    of_whom = " of the systems whose documents were not ordered on purpose" if family.get("n_ordered") else ""
     return (
-        "It has the best score on these same data, which flatters it: part of its lead is luck. Name a system under "
-        f"`compare_with` to compare with one that was chosen beforehand.{equal}"
+        f"It has the best score{of_whom} on these same data, which flatters it: part of its lead is luck. Name a "
+        f"system under compare_with to compare with one that was chosen beforehand.{equal}"
     )
 
 
@@ -101,6 +112,17 @@ def _with_same(name: str, same: Sequence[str]) -> str:
 
 def _table(results: Results, family: Row) -> Table:
     cluster, n = family["cluster"], family["n_clusters"]
+    lead = (
+        f"{judge_line(results, family['judge'])}. Difference: the system's {family['measure']} score less that of "
+        f"{family['reference']}, in points, over the {_PLURALS[cluster]} that both have."
+    )
+    columns = [Column("system", numeric=False), Column("score"), Column("difference"), Column("p")]
+    columns += [Column(_PLURALS[cluster]), Column("finding", numeric=False)]
+    rows = [_cells(row) for row in family["rows"]]
+    if smallest_p(n) > ALPHA:
+        return Table(
+            f"{lead} An interval or a test needs six {_PLURALS[cluster]} or more. Rows by score.", columns, rows
+        )
     made = (
         f"all {family['n_sign_changes']:,} changes of sign"
         if n <= ENUMERATED
@@ -109,28 +131,27 @@ def _table(results: Results, family: Row) -> Table:
     members = len(family["rows"])
     together = f"all {members} differences of this table together" if members > 1 else "this difference"
     caption = (
-        f"{judge_line(results, family['judge'])}. Difference: the system's {family['measure']} score less that of "
-        f"{family['reference']}, in points, over the {_PLURALS[cluster]} that both have. Brackets: an interval that "
-        f"holds {together} in {100 * (1 - ALPHA):.0f} of 100 cases. It excludes 0 exactly if p is at most {ALPHA:.2f}. "
+        f"{lead} Brackets: an interval that holds {together} in {100 * (1 - ALPHA):.0f} of 100 "
+        f"cases. It excludes 0 exactly if p is at most {ALPHA:.2f}. "
         f"p: two-sided, by {made} of the {_PLURALS[cluster]}' differences, against the largest of the family (max-T of "
         f"Westfall and Young); with {n} {_PLURALS[cluster]} the smallest is {smallest_p(n):.2g}. Rows by score."
     )
-    columns = [Column("system", numeric=False), Column("score"), Column("difference"), Column("p")]
-    columns += [Column(_PLURALS[cluster]), Column("finding", numeric=False)]
-    return Table(caption, columns, [_cells(row) for row in family["rows"]])
+    return Table(caption, columns, rows)
 
 
 def _cells(row: Row) -> list[Cell]:
-    same = f"the same summaries: {_list(row['same'])}" if row["same"] else None
+    marks = [f"({IN_SAMPLE})"] if row.get("in_sample") else []
+    marks += [f"the same summaries: {_list(row['same'])}"] if row["same"] else []
     interval = (row["low"], row["high"])
     difference = number(row["difference"], sign=True, interval=interval, reason=row["finding"])
-    if row["difference"] is not None and row["low"] is None:
+    few = row["finding"].startswith(TOO_FEW)
+    if row["difference"] is not None and row["low"] is None and not few:
         difference = difference._replace(detail=_UNBOUNDED)
     return [
-        Cell(row["system"], detail=same),
+        Cell(row["system"], detail="; ".join(marks) or None),
         number(row["score"]),
         difference,
-        number(row["p"], digits=4, reason=row["finding"]),
+        number(None if few else row["p"], digits=4, reason=row["finding"]),
         Cell(str(row["n_clusters"]), order=float(row["n_clusters"])),
         Cell(row["finding"]),
     ]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from longform.report_tables import Cell, Row, Table, distinct, is_position_setting, words
+from longform.report_tables import IN_SAMPLE, Cell, Row, Table, distinct, is_position_setting, words
 from longform.statistics import LEVEL
 
 Results = Mapping[str, Any]
@@ -77,7 +77,7 @@ def judge_line(results: Results, judge: str) -> str:
     """A judge's name with its card's line, which names its scale, or plainly that it has none."""
     row = _judge_row(results, judge)
     told = row.get("card") or "; ".join(part for part in (row.get("scale"), card_words(row)) if part)
-    return f"Judge {judge} ({told})"
+    return f"Judge {judge} ({'; '.join(part for part in (row.get('in_sample'), told) if part)})"
 
 
 def card_words(row: Row) -> str:
@@ -88,7 +88,21 @@ def card_words(row: Row) -> str:
 
 def judge_cell(results: Results, judge: object, *, reason: str | None = None) -> Cell:
     """A judge's name in a table, with its scale where it has one: scores on two scales are not comparable."""
-    return words(judge, reason=reason)._replace(detail=_judge_row(results, judge).get("scale"))
+    row = _judge_row(results, judge)
+    marks = [part for part in (IN_SAMPLE if row.get("in_sample") else None, row.get("scale")) if part]
+    return words(judge, reason=reason)._replace(detail="; ".join(marks) or None)
+
+
+def in_sample_told(results: Results) -> str | None:
+    """What the mark in the tables means; None if nothing bears it."""
+    rows = [*(results.get("cells") or []), *(results.get("retrieval") or [])]
+    judges = [row for row in results.get("judges") or [] if row.get("in_sample")]
+    if not judges and not any(row.get("in_sample") for row in rows):
+        return None
+    return (
+        f"{IN_SAMPLE.capitalize()}: a model that ships made the figure (citations of a twin, summaries, a ranking or "
+        "verdicts), and was fitted on insights of these very data. Such figures are higher than on other data."
+    )
 
 
 def _judge_row(results: Results, judge: object) -> Row:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from longform.judged_citations import HOWS
 from longform.models import read_model
 from longform.report_parts import INTERVAL, Results, Section, by_judge, judge_line
-from longform.report_tables import Cell, Column, Row, Table, number, words
+from longform.report_tables import IN_SAMPLE, Cell, Column, Row, Table, number, words
 
 WARNING = "Such citations say that supporting documents were found, not that they were used."
 SIDES = {"before": "As written", "after": "Supporting documents found"}
@@ -38,7 +38,7 @@ def _driver(results: Results, repair: Row) -> str:
         fitted = read_model("support_words")["fitted_on"]
         return (
             "Driven by matrix: the words that bullets and documents share. The support model that ships was fitted on "
-            f"{fitted}: there the figures are in sample."
+            f"{fitted}. {_sampled(repair)}"
         )
     counted = "; ".join(f"{n} {HOWS[how]}" for how, n in repair["bullets"].items() if n)
     return (
@@ -49,15 +49,25 @@ def _driver(results: Results, repair: Row) -> str:
     )
 
 
+def _sampled(repair: Row) -> str:
+    """Say whether the model saw the insights that citations are scored by; older results do not know."""
+    if "in_sample" not in repair:
+        return "There the figures are in sample."
+    seen = repair["in_sample"]
+    return f"The figures after repair are {seen}." if seen else "It saw none of the insights that are scored here."
+
+
 def _table(rows: list[Row], results: Results, judge: str, label: str) -> Table:
     caption = (
         f"{judge_line(results, judge)}. Before: as the summary cites. After: {label}. Scores from 0 to 100, higher is "
         "better; differences in points, paired by summary. Coverage is the same by construction, so is faithfulness "
-        f"where it stands beside: bullets and verdicts stay. {INTERVAL} Rows by joint score before repair."
+        f"where it stands beside: bullets and verdicts stay. {INTERVAL} Those of the differences "
+        "hold for all rows of a measure together. Rows by joint score before repair."
     )
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
     for measure in ("citation", "joint"):
-        columns += [Column(name, group=measure) for name in ("before", "after", "difference")]
+        after = f"after ({IN_SAMPLE})" if results["repair"].get("in_sample") else "after"
+        columns += [Column(name, group=measure) for name in ("before", after, "difference")]
     columns += [Column(name, group="coverage") for name in ("before", "after")]
     judged = any("faithfulness" in row for row in rows)
     if judged:

@@ -18,6 +18,7 @@ from longform.report_parts import (
     as_shown,
     by_judge,
     card_words,
+    in_sample_told,
     judge_cell,
     judge_line,
     main_cells,
@@ -33,12 +34,14 @@ from longform.report_tables import (
     best_first,
     count,
     is_wide,
+    marked_settings,
     number,
     percent,
     reason,
     score_grid,
     score_list,
     scored,
+    setting_cell,
     settings_of,
     share_cut,
     summarizer_cell,
@@ -97,14 +100,17 @@ def sections(results: Results) -> list[Section]:
 
 def _named(results: Results, row: Row, names: Sequence[str]) -> list[Cell]:
     """The texts that say what a row is about; a judge with the scale of its scores."""
-    return [
-        judge_cell(results, row.get(name), reason=reason(row, name))
-        if name == "judge"
-        else summarizer_cell(row)
-        if name == "summarizer"
-        else words(row.get(name), reason=reason(row, name))
-        for name in names
-    ]
+    return [_name_cell(results, row, name) for name in names]
+
+
+def _name_cell(results: Results, row: Row, name: str) -> Cell:
+    if name == "judge":
+        return judge_cell(results, row.get(name), reason=reason(row, name))
+    if name == "summarizer":
+        return summarizer_cell(row)
+    if name in ("setting", "system"):
+        return setting_cell(row, name)
+    return words(row.get(name), reason=reason(row, name))
 
 
 def _scores(results: Results) -> Iterator[Section]:
@@ -118,7 +124,8 @@ def _scores(results: Results) -> Iterator[Section]:
             tables.append(score_list(cells, f"{line}. {_SCORES} {INTERVAL} Rows by joint score. {_ASIDES}"))
     if tables:
         told = clusters_told(results.get("clusters"))
-        yield Section("scores", "Coverage, citation and joint score", [told] if told else [], tables)
+        paragraphs = [line for line in (told, in_sample_told(results)) if line]
+        yield Section("scores", "Coverage, citation and joint score", paragraphs, tables)
 
 
 def _position(results: Results) -> Iterator[Section]:
@@ -154,7 +161,7 @@ def _retrieval(results: Results) -> Iterator[Section]:
     rows = results.get("retrieval") or []
     if not rows:
         return
-    plain = {"system", "recall_at_budget", "cut_share", "budget_tokens", "intervals", "reasons"}
+    plain = {"system", "recall_at_budget", "cut_share", "budget_tokens", "intervals", "reasons", "in_sample"}
     cutoffs = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in plain]
     caption = (
         "Recall at budget: share of an insight's documents that reach the prompt, mean over insights. All measures "
@@ -164,7 +171,7 @@ def _retrieval(results: Results) -> Iterator[Section]:
     columns += [Column(name) for name in cutoffs]
     body = [
         [
-            words(row["system"]),
+            setting_cell(row, "system"),
             Cell("no limit") if row.get("budget_tokens") is None else count(row["budget_tokens"]),
             scored(row, "recall_at_budget", digits=3),
             percent(row.get("cut_share"), reason=reason(row, "cut_share")),
@@ -194,7 +201,8 @@ def _citation(results: Results) -> Iterator[Section]:
         settings = extremes or settings_of(cells)
         by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
         columns = [Column("summarizer", numeric=False)]
-        columns += [Column(setting, group=title) for title in titles.values() for setting in settings]
+        heads = marked_settings(cells)
+        columns += [Column(heads[setting], group=title) for title in titles.values() for setting in settings]
         columns.append(Column("cut"))
         body = [
             [

@@ -121,6 +121,7 @@ def is_position_setting(setting: str) -> bool:
     return setting in _RELEASED_ORDERS or (bool(slash) and order in _ORDERS)
 
 
+IN_SAMPLE = "in-sample"
 TWIN = "↳ "
 """Before what a twin differs by, in the row below its original."""
 
@@ -133,8 +134,37 @@ def twin_label(summarizer: str, twin_of: str) -> str:
 def summarizer_cell(row: Row) -> Cell:
     """Who wrote the summaries of a row; a twin is marked as what stands below its original."""
     name, original = row.get("summarizer"), row.get("twin_of")
-    cell = words(name, reason=reason(row, "summarizer"))
+    cell = words(name, reason=reason(row, "summarizer"))._replace(detail=_mark(row, "summarizer"))
     return cell if name is None or not original else cell._replace(text=twin_label(name, original), beside=True)
+
+
+def setting_cell(row: Row, field: str = "setting") -> Cell:
+    """What the summarizer of a row was given, or the ranking that a row is about."""
+    return words(row.get(field), reason=reason(row, field))._replace(detail=_mark(row, "setting"))
+
+
+def _mark(row: Row, part: str) -> str | None:
+    return f"({IN_SAMPLE})" if part in (row.get("in_sample") or ()) else None
+
+
+def marked_settings(cells: Iterable[Row]) -> dict[str, str]:
+    """Setting -> what it is called where a mark has no cell of its own, as in a column's head."""
+    return {
+        cell["setting"]: f"{cell['setting']} ({IN_SAMPLE})" if _mark(cell, "setting") else cell["setting"]
+        for cell in cells
+    }
+
+
+def figure_labels(cells: Iterable[Row], field: str, *, below: bool) -> dict[str, str]:
+    """Summarizer or setting -> what it is called in a figure; *below*: a twin stands below its original there."""
+    if field == "setting":
+        return marked_settings(cells)
+    found = {}
+    for cell in cells:
+        name, original = cell["summarizer"], cell.get("twin_of")
+        label = twin_label(name, original) if original and below else name
+        found[name] = f"{label} ({IN_SAMPLE})" if _mark(cell, "summarizer") else label
+    return found
 
 
 def beside_originals(rows: Iterable[Row], *fields: str) -> list[Row]:
@@ -196,7 +226,8 @@ def score_grid(cells: Sequence[Row], caption: str) -> Table:
     settings = settings_of(cells)
     by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
     columns = [Column("summarizer", numeric=False)]
-    columns += [Column(setting, group=measure) for measure in MEASURES for setting in settings]
+    heads = marked_settings(cells)
+    columns += [Column(heads[setting], group=measure) for measure in MEASURES for setting in settings]
     columns += [Column("words a bullet"), Column("cut"), Column("unjudged")]
     rows = []
     for name in summarizers_by_joint(cells):
@@ -212,7 +243,7 @@ def score_list(cells: Sequence[Row], caption: str, measures: Sequence[str] = MEA
     columns += [Column(measure) for measure in measures]
     columns += [Column("words a bullet"), Column("cut"), Column("unjudged")]
     rows = [
-        [words(cell["setting"]), summarizer_cell(cell), *(scored(cell, m) for m in measures), *_asides([cell])]
+        [setting_cell(cell), summarizer_cell(cell), *(scored(cell, m) for m in measures), *_asides([cell])]
         for cell in best_first(cells)
     ]
     return Table(caption, columns, rows)

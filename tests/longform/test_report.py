@@ -267,6 +267,22 @@ def test_twins_do_not_change_the_form_of_the_first_table(results):
     ]
 
 
+def test_in_sample_figures_are_marked_where_they_stand(results):
+    plain = [cell for cell in results["cells"] if cell["judge"] == "offline"]
+    twins = [cell | {"in_sample": ["summarizer"] if cell["twin_of"] else []} for cell in with_twins(plain)]
+    page = Page(html(only(results) | {"cells": twins}))
+
+    for section in ("scores", "citation", "cells"):
+        marked = {row[0] for row in page.tables[section][0] if "in-sample" in row[0]}
+        assert marked == {f"↳ {LABEL} (in-sample)"}
+    fitted = [cell | {"in_sample": ["setting"] if cell["setting"] == "oracle" else []} for cell in plain]
+    judges = [row | {"in_sample": "in-sample: fitted on 4 of these 4 insights"} for row in results["judges"]]
+    report = markdown(only(results) | {"cells": fitted, "judges": judges})
+    assert "joint: oracle (in-sample)" in report
+    assert "Judge offline (in-sample: fitted on 4 of these 4 insights; " in report
+    assert "Such figures are higher than on other data." in report
+
+
 # ---------------------------------------------------------------- captions
 
 
@@ -454,3 +470,21 @@ def test_nested_facts_are_flattened_by_the_names_on_the_way():
         ("run a c", "1, 2"),
         ("run d", None),
     ]
+
+
+def test_comparison_of_one_query_says_that_there_is_nothing_to_test(results):
+    row = {"system": "b, full", "same": [], "score": 60.0, "difference": 10.0, "low": None, "high": None, "p": 1.0}
+    row |= {"n_clusters": 1, "finding": "too few clusters (1): no difference could be shown"}
+    family = results["comparisons"][0] | {"n_clusters": 1, "n_sign_changes": 2, "rows": [row], "without_score": []}
+    report = markdown(only(results) | {"comparisons": [family]})
+
+    assert "1 with too few clusters (1): no difference could be shown." in " ".join(report.split())
+    assert "An interval or a test needs six queries or more." in report
+    assert "Brackets" not in report
+    assert "Left out: p (too few clusters (1): no difference could be shown)." in report
+
+
+def test_results_that_an_older_rule_compared_are_not_shown_as_if_this_one_had(results):
+    old = {"a": "x", "b": "y", "measure": "joint", "judge": "j", "difference": 1.0, "p_holm": 0.2, "verdict": "v"}
+
+    assert "longform aggregate RUN compares them again" in markdown(only(results) | {"comparisons": [old]})

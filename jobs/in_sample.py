@@ -1,0 +1,83 @@
+"""Marks the figures of a run's results that fitted models made on insights they were fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from actors.benchmark import Benchmark
+from longform.configuration import Experiment
+from longform.in_sample import SUPPORT, in_sample, models_of_judge, models_of_retriever, models_of_summarizer
+
+Models = Mapping[str, frozenset[str]]
+_TABLES = ("cells", "per_summary_cells", "position", "curve", "failure_modes", "retrieval")
+
+
+class Fitted(NamedTuple):
+    """
+    The fitted models behind each part of a run.
+
+    Attributes:
+        judges: By name.
+        summarizers: By name.
+        settings: By the setting's name, and by the ranking's.
+        twins: Of all twins.
+    """
+
+    judges: Models
+    summarizers: Models
+    settings: Models
+    twins: frozenset[str]
+
+
+TWINS_ONLY = Fitted({}, {}, {}, SUPPORT)
+"""What was written elsewhere, with twins by matrix beside it."""
+
+
+def fitted_of(experiment: Experiment) -> Fitted:
+    systems = experiment.all_systems()
+    retrievers = {s.retriever: models_of_retriever(s.retriever, experiment.retrievers) for s in systems}
+    names = [(name, s.retriever) for s in systems for name in (s.setting, s.ranking)]
+    return Fitted(
+        judges={name: models_of_judge(judge, experiment.judges) for name, judge in experiment.judges.items()},
+        summarizers={name: models_of_summarizer(s) for name, s in experiment.summarizers.items()},
+        settings={name: retrievers[retriever] for name, retriever in names},
+        twins=SUPPORT if experiment.citing_judge is None else frozenset(),
+    )
+
+
+def mark_in_sample(results: Mapping[str, Any], benchmark: Benchmark, queries: Collection[str], fitted: Fitted) -> None:
+    """
+    Add to *results* what is in sample and why, and to each row of its tables which of its parts are.
+
+    A row's `in_sample` names them: `summarizer` (of a twin: its citations), `setting`.
+    """
+    texts = [target.text for query in queries for target in benchmark.targets.get(query, [])]
+
+    def told(models: Models) -> dict[str, str]:
+        found = {name: in_sample(own, texts) for name, own in models.items() if own}
+        return {name: words for name, words in found.items() if words is not None}
+
+    judges, summarizers, settings = (told(models) for models in (fitted.judges, fitted.summarizers, fitted.settings))
+    twins = in_sample(fitted.twins, texts) if fitted.twins else None
+    for row in results["judges"]:
+        row["in_sample"] = judges.get(row["judge"])
+    tables = [row for name in _TABLES for row in results.get(name) or []]
+    for row in tables:
+        row["in_sample"] = list(_parts(row, summarizers, settings, twins))
+    marked = {f"{row['summarizer']}, {row['setting']}" for row in results["cells"] if row["in_sample"]}
+    for family in results["comparisons"]:
+        family["reference_in_sample"] = family["reference"] in marked
+        for row in family["rows"]:
+            row["in_sample"] = row["system"] in marked
+    if results.get("repair"):
+        results["repair"]["in_sample"] = twins
+
+
+def _parts(
+    row: Mapping[str, Any], summarizers: Mapping[str, str], settings: Mapping[str, str], twins: str | None
+) -> Iterable[str]:
+    if (row.get("twin_of") or row.get("summarizer")) in summarizers or (row.get("twin_of") and twins):
+        yield "summarizer"
+    if row.get("setting", row.get("system")) in settings:
+        yield "setting"
