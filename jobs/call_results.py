@@ -32,12 +32,25 @@ def noted_calls(record: RunRecord, calling: Calling, stage: str) -> Iterator[Non
     """Note in the run's record which job calls models, how long a stage takes, and how many replies it had before."""
     record.add_job(calling.context(stage))
     calling.start()
-    started, before = time.monotonic(), calling.n_reused()
+    started, before, n_before = time.monotonic(), calling.n_reused(), _n_calls(calling, stage)
     try:
         yield
     finally:  # also where the budget ends it
         seconds, reused = time.monotonic() - started, max(0, calling.n_reused() - before)
-        record.add_called(calling.job, {"stage": stage, "seconds": seconds, "reused": reused})
+        calls = _n_calls(calling, stage) - n_before
+        took = {"stage": stage, "seconds": seconds, "reused": reused, "calls": calls}
+        record.add_called(calling.job, took)
+
+
+def _n_calls(calling: Calling, stage: str) -> int:
+    """Return how many calls the job has made for the stage so far."""
+    ledger = open_ledger(calling.context(stage).ledger)
+    if ledger is None:
+        return 0
+    try:
+        return ledger.totals(job=calling.job, stage=stage).calls
+    finally:
+        ledger.close()
 
 
 def call_results(run: Folder, record: RunRecord, experiment: Experiment) -> dict[str, Any]:

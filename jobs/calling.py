@@ -31,7 +31,7 @@ class Calling:
     """
 
     def __init__(self, verb: str, *, ledger: str, prices: str | None = None, budget: Budget = NO_LIMIT) -> None:
-        self.job = f"{verb}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
+        self.job = command_name(verb)
         self.ledger, self.budget = ledger, budget
         self._prices = prices
         self._keeper: object = None
@@ -72,6 +72,11 @@ class Calling:
         prices = PriceList.read(self._prices)
         if unknown := sorted({settings.model for settings in models if prices.price(settings) is None}):
             raise UsageError(f"--max-cost needs prices, and those of {unknown} are unknown; state them with --prices")
+
+
+def command_name(verb: str) -> str:
+    """Return a new name for a command: its verb, the time, and something of its own."""
+    return f"{verb}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
 
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:

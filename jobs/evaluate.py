@@ -7,6 +7,7 @@ The main job: run systems on a benchmark, judge what they write, report.
     ray job submit --working-dir . -- python -m jobs.evaluate CONFIG --bench s3://... --out s3://...
 
 CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing that stands in RUN.
+RUN belongs to one configuration: systems, judges and queries may be added, and what else changes is refused by name.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from actors.storage import Folder
 from jobs.calling import Calling, add_calling_arguments, calling_of
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
 from jobs.evaluation import Evaluation
 from jobs.faithfulness_results import with_another_order
+from jobs.run_record import check_goes_on
 from jobs.spending_plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
 from jobs.way import WAY
@@ -59,7 +62,7 @@ def evaluate(
     found = evaluation.through(until)
     while until == "report" and (more := with_another_order(evaluation.experiment, found)) is not None:
         before = evaluation
-        evaluation = Evaluation(more, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
+        evaluation = Evaluation(more, bench_url, out_url, cluster=cluster, calling=calling, limit=limit, goes_on=True)
         try:
             found = evaluation.through(until)
         except BudgetReachedError:
@@ -74,12 +77,13 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
     The benchmark on the command line, else the configuration's, else one made as it says, in the run's folder.
 
     Raises:
-        UsageError: None of the three.
+        UsageError: None of the three, or the run's folder holds a run of another configuration.
     """
     if named or experiment.benchmark:
         return str(named or experiment.benchmark)
     if experiment.synthesize is None:
         raise UsageError(f"configuration {experiment.name!r} names no benchmark; name one with --bench")
+    check_goes_on(Folder(out_url), experiment)  # before the benchmark is written into it
     url = f"{out_url.rstrip('/')}/benchmark"
     make_benchmark(read_config(experiment.synthesize), url)
     return url

@@ -24,7 +24,7 @@ from jobs.faithfulness_results import faithfulness_results
 from jobs.in_sample import fitted_of
 from jobs.judge import judge_stage, judge_tasks
 from jobs.pack import pack_stage, pack_tasks
-from jobs.plan_run import check_experiment, plan_run
+from jobs.plan_run import check_experiment, plan_run, prompt_versions
 from jobs.prepay import Batched, check_batches, checks_in_batches, prepay, summaries_in_batches, verdicts_in_batches
 from jobs.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
 from jobs.repair_by_judge import judge_driver, judged_repair_stage, judged_repair_tasks
@@ -34,7 +34,7 @@ from jobs.results import summary_infos, write_results
 from jobs.retrieval_results import retrieval_rows
 from jobs.retrieve import retrieve_stage, retrieve_tasks
 from jobs.retry import forget_passing_failures
-from jobs.run_record import RunRecord
+from jobs.run_record import RunRecord, check_goes_on
 from jobs.score import score_stage, score_tasks
 from jobs.score_support import support_score_stage, support_score_tasks
 from jobs.spending_plan import keep_plan, spending_plan
@@ -60,6 +60,7 @@ class Evaluation:
         calling: Calling,
         limit: int | None = None,
         planning: bool = False,
+        goes_on: bool = False,
     ) -> None:
         self.experiment, self.bench_url, self.cluster, self.calling = experiment, bench_url, cluster, calling
         for url in (bench_url, out_url, calling.ledger):
@@ -67,6 +68,8 @@ class Evaluation:
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         check_way(WAY)
         check_experiment(experiment, self.benchmark, with_keys=not planning)
+        prompts = prompt_versions(experiment)
+        check_goes_on(self.run, experiment, limit=limit, n_queries=len(self.benchmark.queries), prompts=prompts)
         for row in judge_rows(experiment):
             if row["card_reason"]:
                 print(f"judge {row['judge']}: {row['card_reason']}; the report has no card for it", file=sys.stderr)
@@ -74,8 +77,17 @@ class Evaluation:
         calling.check_prices(chat_models(experiment))
         self.plan = plan_run(experiment, self.benchmark, limit=limit)
         self.unscored = unscored(experiment, self.benchmark, list(self.benchmark.queries)[:limit])
-        config = experiment.model_dump(mode="json")
-        self.record = RunRecord(self.run, verb="evaluate", benchmark=self.benchmark, config=config, limit=limit)
+        self.record = RunRecord(
+            self.run,
+            command=calling.job,
+            verb="evaluate",
+            benchmark=self.benchmark,
+            config=experiment.model_dump(mode="json"),
+            limit=limit,
+            prompts=prompts,
+            planning=planning,
+            goes_on=goes_on,
+        )
         self.threads = max(1, int(cluster.cpus))
         self.budget_ended = False
 
@@ -265,4 +277,4 @@ class Evaluation:
                 open_until_done.enter_context(noted_calls(self.record, self.calling, stage.name))
                 if batched is not None:
                     prepay(batched, self.calling.context(stage.name))
-            self.record.add(run_stage(self.run, stage, wanted, tasks, cluster=self.cluster))
+            run_stage(self.run, stage, wanted, tasks, cluster=self.cluster, note=self.record.note)

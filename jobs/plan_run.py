@@ -156,6 +156,22 @@ def _check_prompts(folder: str | None) -> None:
         raise UsageError(f"{folder}: expected prompt files of {sorted(known)}, found {sorted(unknown)}")
 
 
+def prompt_versions(experiment: Experiment) -> dict[str, str]:
+    """Return the version of each prompt that the experiment asks a model with, by its name."""
+    methods = dict.fromkeys(system.method for system in experiment.all_systems())
+    names = {
+        name
+        for settings in experiment.summarizers.values()
+        if isinstance(settings, ChatSummarizer)
+        for method in methods
+        for name in prompts_of(settings, experiment.all_methods()[method])
+    }
+    for judge in [*experiment.judges.values(), *experiment.support_judges.values()]:
+        if isinstance(judge, ChatJudge | ChatSupportJudge):
+            names |= {judge.prompt, REPAIR_PROMPT}
+    return {name: load_prompt(name, experiment.prompts).version for name in sorted(names)}
+
+
 def _summarizer_versions(experiment: Experiment) -> dict[tuple[str, str], str]:
     """Of what makes the summaries of each summarizer under each method: its prompts, or its code."""
     methods = {system.method for system in experiment.all_systems()}

@@ -19,6 +19,7 @@ from pydantic import Field
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
+from jobs.calling import command_name
 from jobs.cards import released_judge_row
 from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
@@ -36,7 +37,7 @@ from jobs.repair import (
     with_twins,
 )
 from jobs.results import write_results
-from jobs.run_record import RunRecord
+from jobs.run_record import RunRecord, check_replay_goes_on
 from jobs.score import score_stage, score_tasks
 from jobs.split import split_stage, split_tasks, unit_work_id
 from jobs.stage import Row, Stage, Task, run_stage
@@ -78,7 +79,14 @@ class Replay:
             check_documents(self.benchmark)
         if settings.compare_with is not None:
             named_system(settings.compare_with, _released_systems(self.benchmark, labelled))
-        self.record = RunRecord(self.run, verb="replay", benchmark=self.benchmark, config=settings.model_dump())
+        check_replay_goes_on(self.run)
+        self.record = RunRecord(
+            self.run,
+            command=command_name("replay"),
+            verb="replay",
+            benchmark=self.benchmark,
+            config=settings.model_dump(),
+        )
         self.released = {label.summary_id: label.work_id for label in labelled}
         self.repaired = repaired_work_ids(self.released.values()) if settings.citations == "matrix" else {}
         self.labels = {
@@ -128,7 +136,7 @@ class Replay:
         )
 
     def _perform(self, stage: Stage, wanted: int, tasks: list[Task]) -> None:
-        self.record.add(run_stage(self.run, stage, wanted, tasks, cluster=self.cluster))
+        run_stage(self.run, stage, wanted, tasks, cluster=self.cluster, note=self.record.note)
 
 
 def replay(bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster) -> dict[str, Any]:

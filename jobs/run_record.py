@@ -1,63 +1,98 @@
-"""`run.json`: what a run was made from and by, and what each stage counted."""
+"""
+`run.json`: what a run was made from, and what its work cost in all the commands that did it.
+
+    config, limit   what the folder is a run of; null as long as it has only been planned
+    prompts         version of each prompt that the configuration asks with
+    stages          one entry a stage: what it wants, and `work`, what each command that did some of it took
+    commands        the commands that did work: verb, git commit, versions
+    jobs            those of them that called models: ledger, prices, and what each stage took
+    last_call       what the last command did, stage by stage, though it be nothing
+"""
 
 from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Mapping
-from dataclasses import asdict
+import time
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from actors.benchmark import Benchmark
 from actors.call_context import CallContext
 from actors.storage import Folder
 from jobs.stage import StageReport
 from longform import __version__
+from longform.configuration import Experiment
 from longform.errors import UsageError
+from longform.same_run import changes, other_configuration
 
 _PACKAGES = ("ray", "numpy", "scipy", "pyarrow", "torch", "sentence-transformers", "tiktoken", "nupunkt", "openai")
 _FILE = "run.json"
+_FORMAT = 2
+_NOTE_EVERY_S = (
+    10.0  # while a stage runs; what a command that is killed did since is in the tables, without its seconds
+)
+_SUMS = ("pieces", "rows", "seconds")
+_NOT_NAMED = "a command before records named them"
 
 
 class RunRecord:
     """
-    The record of one run folder, written at the start and after each stage.
+    The record of one run folder, written at the start, while stages run, and after each.
+
+    Args:
+        run: The folder.
+        command: The name of the command that works on it, as its ledger has it.
+        verb: What makes such runs.
+        benchmark: Of the run.
+        config: Of the run, as JSON values.
+        limit: Queries, the first ones; None: all.
+        prompts: Version of each prompt that is asked with.
+        planning: Whether the command only plans: the folder is not bound to its configuration.
+        goes_on: Whether what the command did before is part of its call, as with a further order of documents.
 
     Raises:
-        UsageError: The folder holds a run of another benchmark.
+        UsageError: The folder holds a run of another benchmark, or of a format that this version does not know.
     """
 
     def __init__(
         self,
         run: Folder,
         *,
+        command: str,
         verb: str,
         benchmark: Benchmark,
         config: Mapping[str, Any],
         limit: int | None = None,
+        prompts: Mapping[str, str] | None = None,
+        planning: bool = False,
+        goes_on: bool = False,
     ) -> None:
-        self._run = run
-        dataset = benchmark.manifest["dataset_hash"]
-        before = run.read_json(_FILE) if run.has(_FILE) else None
-        if before and before["benchmark"]["dataset_hash"] != dataset:
-            held = before["benchmark"]
-            raise UsageError(
-                f"{run.url}: holds a run of benchmark {held['url']} (dataset {held['dataset_hash']}), "
-                f"not of {benchmark.folder.url} (dataset {dataset}); name another folder"
-            )
+        self._run, self._command = run, command
+        before = _read(run)
+        _check_dataset(run, before, benchmark)
+        self._maker = {"verb": verb, "git_commit": _git_commit(), "versions": _versions()}
+        bound = {"config": dict(config), "limit": limit, "prompts": dict(prompts or {})}
+        if planning:
+            bound = {key: before.get(key) for key in bound}
         self.content: dict[str, Any] = {
+            "format": _FORMAT,
             "verb": verb,
             "benchmark": {"url": benchmark.folder.url, **benchmark.manifest},
-            "config": dict(config),
-            "limit": limit,  # queries; null: all
-            "git_commit": _git_commit(),
-            "versions": {"longform": __version__, "python": platform.python_version()}
-            | {name: version(name) for name in _PACKAGES},
-            "jobs": before.get("jobs", []) if before else [],
-            "stages": [],
+            **bound,
+            "commands": before.get("commands", {}),
+            "jobs": before.get("jobs", []),
+            "stages": before.get("stages", []),
+            "last_call": {"command": command, **self._maker, "stages": []},
         }
+        if goes_on:
+            self.content["last_call"] = before["last_call"]
+        self._begun: dict[str, dict[str, Any]] = {}
+        self._written_at = 0.0
         self._write()
 
     @property
@@ -73,29 +108,204 @@ class RunRecord:
             self._write()
 
     def add_called(self, job: str, stage: Mapping[str, Any]) -> None:
-        """Note what one *stage* of a *job* took."""
+        """Note what the calls of one *stage* of a *job* took."""
         next(noted for noted in self.content["jobs"] if noted["job"] == job)["stages"].append(dict(stage))
         self._write()
 
-    def add(self, report: StageReport) -> None:
-        """Note a stage's counts."""
-        self.content["stages"].append(asdict(report))
-        self._write()
+    def note(self, report: StageReport, *, final: bool) -> None:
+        """Note what this command did for a stage so far; *final* if it does no more."""
+        if report.name not in self._begun:
+            self._begun[report.name] = self._before(report)
+        begun = self._begun[report.name]
+        self._note_work(report, begun["work"])
+        self._note_last_call(report, begun["last_call"])
+        if final:
+            del self._begun[report.name]
+        if final or time.monotonic() - self._written_at > _NOTE_EVERY_S:
+            self._write()
+
+    def _before(self, report: StageReport) -> dict[str, Any]:
+        """Return what this command had done for the stage before, and note work that no command has told of."""
+        stage = _of_name(self.content["stages"], report.name) or _stage(report.name, report.table)
+        told = sum(work["pieces"] for work in stage["work"])
+        stage["pieces_untold"] = max(stage["pieces_untold"], report.found - told)
+        if stage not in self.content["stages"]:
+            self.content["stages"].append(stage)
+        last = _of_name(self.content["last_call"]["stages"], report.name) or {}
+        work = _of_command(stage["work"], self._command) or {}
+        return {"work": dict(work), "last_call": dict(last)}
+
+    def _note_work(self, report: StageReport, before: Mapping[str, Any]) -> None:
+        stage = _of_name(self.content["stages"], report.name)
+        assert stage is not None
+        stage["wanted"] = report.wanted
+        if report.pieces:
+            self.content["commands"].setdefault(self._command, self._maker)
+            work = {"command": self._command, **_added(before, report), "workers": report.workers}
+            stage["work"] = [one for one in stage["work"] if one["command"] != self._command] + [work]
+        stage.update({name: sum(work[name] for work in stage["work"]) for name in _SUMS})
+
+    def _note_last_call(self, report: StageReport, before: Mapping[str, Any]) -> None:
+        stages = self.content["last_call"]["stages"]
+        did = {"name": report.name, "table": report.table, "wanted": report.wanted, "found": report.found}
+        did |= _added(before, report)
+        if (noted := _of_name(stages, report.name)) is None:
+            stages.append(did)
+        else:
+            noted.update(did)
 
     def _write(self) -> None:
+        self._written_at = time.monotonic()
         self._run.write_json(_FILE, self.content)
+
+
+def _stage(name: str, table: str) -> dict[str, Any]:
+    return {"name": name, "table": table, "wanted": 0, **dict.fromkeys(_SUMS, 0), "pieces_untold": 0, "work": []}
+
+
+def _added(before: Mapping[str, Any], report: StageReport) -> dict[str, Any]:
+    return {name: before.get(name, 0) + getattr(report, name) for name in _SUMS}
+
+
+def _of_name(stages: Iterable[dict[str, Any]], name: str) -> dict[str, Any] | None:
+    return next((stage for stage in stages if stage["name"] == name), None)
+
+
+def _of_command(work: Iterable[dict[str, Any]], command: str) -> dict[str, Any] | None:
+    return next((one for one in work if one["command"] == command), None)
+
+
+# ---------------------------------------------------------------- what stands there
 
 
 def read_record(run: Folder) -> dict[str, Any]:
     """
-    The record of a run that was made before.
+    Return the record of a run that was made before.
 
     Raises:
-        UsageError: No run stands there.
+        UsageError: No run stands there, or it has only been planned.
     """
-    if not run.has(_FILE):
+    record = _read(run)
+    if not record:
         raise UsageError(f"no run at {run.url!r}: expected a folder with {_FILE}; make one with `longform evaluate`")
-    return dict(run.read_json(_FILE))
+    if record["config"] is None:
+        raise UsageError(f"{run.url}: this run has only been planned; do it with `longform evaluate` without --plan")
+    return record
+
+
+def check_goes_on(
+    run: Folder,
+    experiment: Experiment,
+    *,
+    limit: int | None = None,
+    n_queries: int | None = None,
+    prompts: Mapping[str, str] | None = None,
+) -> None:
+    """
+    Make sure that *experiment* is what the folder holds a run of, or adds to it.
+
+    Args:
+        run: The folder; one without a run takes any.
+        experiment: What is to be run in it.
+        limit: Of its queries; None: all.
+        n_queries: That the benchmark has; None: not known yet, so that the limit is not compared.
+        prompts: Version of each prompt it asks with; None: not compared.
+
+    Raises:
+        UsageError: It changes what stored rows and results mean; each such key is named.
+    """
+    record = _read(run)
+    if not record or record["config"] is None:
+        return
+    _check_verb(run, record, "evaluate")
+    try:
+        before = Experiment.model_validate(record["config"])
+    except ValidationError as error:
+        key = ".".join(map(str, error.errors()[0]["loc"]))
+        raise UsageError(
+            f"{run.url}: the configuration of this run, made by another version of longform, cannot be read any more "
+            f"({key}: {error.errors()[0]['msg']}); name another --out, or go on with the version that made it"
+        ) from error
+    told = other_configuration(before, experiment)
+    if n_queries is not None:
+        told += _smaller_limit(record["limit"], limit, n_queries)
+    both = record.get("prompts", {}).keys() & (prompts or {}).keys()
+    for name in sorted(both):
+        told += changes(record["prompts"][name], (prompts or {})[name], f"prompts: the version of {name}")
+    if told:
+        lines = "\n".join(f"  {line}" for line in told)
+        raise UsageError(
+            f"{run.url}: holds a run of another configuration, and nothing has been done:\n{lines}\n"
+            "A run takes further systems, judges and names, and more queries. For other changes name another --out "
+            "(finished calls are not paid again), or write the old values"
+        )
+
+
+def check_replay_goes_on(run: Folder) -> None:
+    """
+    Make sure that the folder holds no run but one of `replay`, whose settings may all change.
+
+    Raises:
+        UsageError: It holds another.
+    """
+    if record := _read(run):
+        _check_verb(run, record, "replay")
+
+
+def _check_verb(run: Folder, record: Mapping[str, Any], verb: str) -> None:
+    if record["verb"] != verb:
+        raise UsageError(
+            f"{run.url}: holds a run of `longform {record['verb']}`, not of `longform {verb}`; name another --out"
+        )
+
+
+def _smaller_limit(before: int | None, now: int | None, n_queries: int) -> list[str]:
+    old, new = (n_queries if limit is None else min(limit, n_queries) for limit in (before, now))
+    return [] if new >= old else [f"--limit was {'not set' if before is None else before}, is {now}"]
+
+
+def _read(run: Folder) -> dict[str, Any]:
+    """Return the record that stands there, in the form of today; nothing if none does."""
+    if not run.has(_FILE):
+        return {}
+    record = dict(run.read_json(_FILE))
+    found = record.get("format", 1)
+    if found > _FORMAT:
+        raise UsageError(
+            f"{run.url}: {_FILE} is of format {found}, and this version of longform reads up to {_FORMAT}; "
+            "go on with the version that wrote it, or name another --out"
+        )
+    return record if found == _FORMAT else _from_first_format(record)
+
+
+def _from_first_format(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record that told of its last call only, with that call as the one that did its work."""
+    maker = {"verb": record["verb"], "git_commit": record["git_commit"], "versions": record["versions"]}
+    stages: list[dict[str, Any]] = []
+    for told in record["stages"]:
+        stage = _stage(told["name"], told["table"]) | {"wanted": told["wanted"], "pieces_untold": told["found"]}
+        if pieces := told["wanted"] - told["found"]:
+            work = {"pieces": pieces, "rows": told["rows"], "seconds": told["seconds"]}
+            stage |= work | {"work": [{"command": _NOT_NAMED, **work, "workers": None}]}
+        stages.append(stage)
+    commands = {_NOT_NAMED: maker} if any(stage["work"] for stage in stages) else {}
+    kept = {key: record[key] for key in ("verb", "benchmark", "config", "limit", "jobs")}
+    return {**kept, "prompts": {}, "commands": commands, "stages": stages}
+
+
+def _check_dataset(run: Folder, before: Mapping[str, Any], benchmark: Benchmark) -> None:
+    dataset = benchmark.manifest["dataset_hash"]
+    if before and before["benchmark"]["dataset_hash"] != dataset:
+        held = before["benchmark"]
+        raise UsageError(
+            f"{run.url}: holds a run of benchmark {held['url']} (dataset {held['dataset_hash']}), "
+            f"not of {benchmark.folder.url} (dataset {dataset}); name another folder"
+        )
+
+
+def _versions() -> dict[str, str]:
+    found = {"longform": __version__, "python": platform.python_version()}
+    return found | {name: version(name) for name in _PACKAGES}
 
 
 def _git_commit() -> str | None:

@@ -17,9 +17,10 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 import pyarrow as pa
 
@@ -86,12 +87,31 @@ class StageReport:
     table: str
     wanted: int  # work ids
     found: int  # of them, already there
+    pieces: int  # of them, done now
     rows: int  # written now
     seconds: float
+    workers: int
+
+
+class Note(Protocol):
+    """Takes what a stage has done so far; *final* marks the last report."""
+
+    def __call__(self, report: StageReport, *, final: bool) -> None: ...
+
+
+def no_note(report: StageReport, *, final: bool) -> None:
+    """Note nothing."""
 
 
 def run_stage(
-    run: Folder, stage: Stage, wanted: int, tasks: Sequence[Task], *, cluster: Cluster, log: TextIO = sys.stderr
+    run: Folder,
+    stage: Stage,
+    wanted: int,
+    tasks: Sequence[Task],
+    *,
+    cluster: Cluster,
+    note: Note = no_note,
+    log: TextIO = sys.stderr,
 ) -> StageReport:
     """
     Do *tasks* and commit what they make.
@@ -102,6 +122,7 @@ def run_stage(
         wanted: Work ids the stage is to have in the end, done ones included.
         tasks: Those not done yet.
         cluster: Where they run; started when there is work.
+        note: Called after every commit, and at the end, whatever it be.
         log: Where progress goes.
 
     Raises:
@@ -113,9 +134,23 @@ def run_stage(
     progress = _Progress(stage.name, len(tasks), log)
     errors: list[str] = []
     waiting: list[Part] = []
-    rows = 0
+    rows = pieces = 0
     out_of_budget = 0
     hopeless = False
+
+    def report() -> StageReport:
+        """Count what is committed, and not what waits for it."""
+        return StageReport(
+            name=stage.name,
+            table=stage.table,
+            wanted=wanted,
+            found=wanted - todo,
+            pieces=pieces - sum(len(part.work_ids) for part in waiting),
+            rows=rows - sum(part.rows for part in waiting),
+            seconds=time.monotonic() - started,
+            workers=cluster.workers,
+        )
+
     try:
         for receipt in _receipts(run, stage, tasks, cluster) if tasks else ():
             if receipt["error"] == _BUDGET:
@@ -127,17 +162,22 @@ def run_stage(
                 work_ids = tuple(json.loads(receipt["work_ids"]))
                 waiting.append(Part(path=receipt["path"], rows=receipt["rows"], work_ids=work_ids))
                 rows += receipt["rows"]
+                pieces += len(work_ids)
             progress.step(rows)
             if len(waiting) >= _RECEIPTS_A_COMMIT:
                 run.commit(stage.table, waiting)
                 waiting = []
+                note(report(), final=False)
             if hopeless:
                 raise StageError(f"{stage.name}: {errors[-1]}; what is finished is kept")
     finally:  # also where the command is interrupted
         try:
             if waiting:
                 run.commit(stage.table, waiting)
+                waiting = []
         finally:
+            with suppress(StorageError):  # the next write tells it; what is noted is not lost with this one
+                note(report(), final=True)
             progress.end(rows, found=wanted - todo)
     if errors:
         failed = f"{stage.name}: {len(errors)} of {len(tasks)} tasks failed; what others made is kept"
@@ -148,14 +188,7 @@ def run_stage(
             f"{stage.name}: the budget is reached; {done} of {len(tasks)} tasks are done and kept. "
             "Go on with the same command and a larger budget"
         )
-    return StageReport(
-        name=stage.name,
-        table=stage.table,
-        wanted=wanted,
-        found=wanted - todo,
-        rows=rows,
-        seconds=time.monotonic() - started,
-    )
+    return report()
 
 
 def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterable[dict[str, Any]]:

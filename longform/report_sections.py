@@ -48,6 +48,7 @@ from longform.report_tables import (
     summarizers_by_joint,
     words,
 )
+from longform.report_work import TOLD_IN_TABLES, work_tables
 
 _SCORES = (
     "Scores from 0 to 100, higher is better. Coverage: how much of the reference insights the summary states. "
@@ -314,19 +315,24 @@ def _judges(results: Results) -> Iterator[Section]:
 
 
 def _provenance(results: Results) -> Section:
+    run = dict(results.get("run") or {})
+    work = list(work_tables(run))
+    if run.get("limit", 0) is None:
+        run["limit"] = "all queries"
+    told = ("config", *TOLD_IN_TABLES) if work else ("config",)
     facts = [
         ("unreadable or missing judgements", _UNREADABLE),
         ("means", _known(results, "aggregate", _AGGREGATE)),
         *(flatten(results.get("benchmark") or {}, "benchmark")),
-        *(flatten({name: part for name, part in (results.get("run") or {}).items() if name != "config"}, "run")),
+        *(flatten({name: part for name, part in run.items() if name not in told}, "run")),
     ]
     columns = [Column("what", numeric=False), Column("value", numeric=False)]
     table = Table(
         "What the numbers rest on.", columns, [[words(name), words(value, reason=_UNSET)] for name, value in facts]
     )
-    config = (results.get("run") or {}).get("config")
+    config = run.get("config")
     listing = None if config is None else json.dumps(config, indent=2, ensure_ascii=False)
-    return Section("made", "How the numbers were made", [], [table], listing)
+    return Section("made", "How the numbers were made", [], [table, *work], listing)
 
 
 def _known(results: Results, field: str, meanings: Mapping[str, str]) -> str:

@@ -54,6 +54,11 @@ def test_commands_run_as_written(tmp_path: Path) -> None:
     assert (tmp_path / "runs" / "town" / "report" / "report.html").stat().st_size > 10_000
     assert "supporting documents found" in (tmp_path / "runs" / "town" / "report" / "report.md").read_text()
     assert (tmp_path / "pages" / "rehearsal.md").is_file()
+    (planned,) = re.findall(r"^(total .*)$", done.stdout, re.MULTILINE)
+    assert planned in (ROOT / "README.md").read_text(), (
+        "the plan that the README shows is the one that its command prints"
+    )
+    assert "$0.0000" not in planned
 
 
 @pytest.mark.slow

@@ -229,7 +229,8 @@ def bill(fake: Fake, folder: Path) -> Bill:
 
 
 def stages(folder: Path) -> list[dict[str, Any]]:
-    return list(Folder(f"{folder}/run").read_json("run.json")["stages"])
+    """What the last command did, stage by stage."""
+    return list(Folder(f"{folder}/run").read_json("run.json")["last_call"]["stages"])
 
 
 class Node(NamedTuple):

@@ -110,7 +110,9 @@ def test_second_call_redoes_nothing(
 
     again = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=1), calling=CALLING)
 
-    assert all(stage["rows"] == 0 and stage["found"] == stage["wanted"] for stage in again["run"]["stages"])
+    assert all(
+        stage["rows"] == 0 and stage["found"] == stage["wanted"] for stage in again["run"]["last_call"]["stages"]
+    )
     assert {table: run.locate(table) for table in TABLES} == before
     assert again["cells"] == results["cells"]
 
@@ -130,7 +132,7 @@ def test_new_system_costs_only_its_own_work(
     found = evaluate(
         Experiment.model_validate(wider), bench, run.url, cluster=Cluster(address=None, workers=1), calling=CALLING
     )
-    stages = {stage["name"]: stage for stage in found["run"]["stages"]}
+    stages = {stage["name"]: stage for stage in found["run"]["last_call"]["stages"]}
     n_queries = found["benchmark"]["n_queries"]
 
     assert stages["retrieve"]["rows"] == 0
@@ -170,7 +172,7 @@ def test_stage_that_lost_parts_is_finished_and_no_more(
 
     found = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=1), calling=CALLING)
 
-    summarized = next(stage for stage in found["run"]["stages"] if stage["name"] == "summarize offline")
+    summarized = next(stage for stage in found["run"]["last_call"]["stages"] if stage["name"] == "summarize offline")
     assert summarized["rows"] == lost > 0
     for table in TABLES:
         assert contents(run, table) == contents(finished[0], table), table
@@ -183,7 +185,8 @@ def test_report_and_results_stand_in_the_run(finished: tuple[Folder, dict[str, A
     assert run.read_json("results.json")["cells"] == results["cells"]
     assert b"<table" in run.read_bytes("report/report.html")
     assert run.read_bytes("report/report.md").startswith(b"# small")
-    assert run.read_json("run.json")["versions"]["ray"]
+    (maker,) = run.read_json("run.json")["commands"].values()
+    assert maker["versions"]["ray"]
 
 
 @pytest.mark.ray

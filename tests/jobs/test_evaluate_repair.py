@@ -146,7 +146,7 @@ def test_second_call_redoes_nothing_and_scores_can_be_aggregated_again(
     run, results = finished
     again = evaluate(Experiment.model_validate(CONFIG), bench, run.url, cluster=CLUSTER, calling=calling(run.url))
 
-    made_again = {stage["name"] for stage in again["run"]["stages"] if stage["rows"]}
+    made_again = {stage["name"] for stage in again["run"]["last_call"]["stages"] if stage["rows"]}
     # the misbehaving judge's overloads may have passed, and what follows from its verdicts is made again with them
     assert made_again <= {"judge second", "judge both", "copy verdicts", "score", "classify"}
     assert again["repair"] == results["repair"]
@@ -196,7 +196,7 @@ def test_repair_costs_a_finished_run_its_own_work_only(
     few = ["--limit", "2", "--workers", "1"]
     assert main([str(config), "--bench", bench, "--out", run, *few, "--citations", "matrix"]) == 0
 
-    rows = {stage["name"]: stage["rows"] for stage in Folder(run).read_json("run.json")["stages"]}
+    rows = {stage["name"]: stage["rows"] for stage in Folder(run).read_json("run.json")["last_call"]["stages"]}
     assert (rows["summarize scripted"], rows["judge first"], rows["repair"]) == (0, 0, 2)
     assert rows["copy verdicts"] > 0
 

@@ -130,6 +130,8 @@ class Trial:
         before = self.fake.counters()["accepted"]
         self.assert_ends()
         assert all(stage["rows"] == 0 and stage["found"] == stage["wanted"] > 0 for stage in stages(self.folder))
+        for stage in Folder(f"{self.folder}/run").read_json("run.json")["stages"]:
+            assert stage["pieces"] + stage["pieces_untold"] == stage["wanted"], "no work is lost from the record"
         assert self.fake.counters()["accepted"] == before
 
     def assert_same_tables(self) -> None:

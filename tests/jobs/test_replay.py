@@ -137,7 +137,7 @@ def test_repaired_citations_stand_beside_originals_with_the_same_coverage(
 def test_second_replay_redoes_nothing(replayed: tuple[Folder, dict[str, Any]], bench: str) -> None:
     again = replay(bench, replayed[0].url, ReplaySettings(resamples=200), cluster=CLUSTER)
 
-    assert sum(stage["rows"] for stage in again["run"]["stages"]) == 0
+    assert sum(stage["rows"] for stage in again["run"]["last_call"]["stages"]) == 0
     assert again["cells"] == replayed[1]["cells"]
 
 
@@ -147,6 +147,6 @@ def test_aggregate_scores_again_what_partial_coverage_counts(replayed: tuple[Fol
     run, before = replayed
     after = aggregate(run.url, ["partial_score=0", "resamples=200"], cluster=CLUSTER)
 
-    assert [stage["name"] for stage in after["run"]["stages"]] == ["score", "classify"]
+    assert [stage["name"] for stage in after["run"]["last_call"]["stages"]] == ["score", "classify"]
     assert all(a["coverage"] < b["coverage"] for a, b in zip(after["cells"], before["cells"], strict=True))
     aggregate(run.url, ["partial_score=0.5"], cluster=CLUSTER)

@@ -144,7 +144,7 @@ def test_second_submission_redoes_nothing(head: Head, submitted: Folder, config:
     again = evaluated(head, config, "--bench", bench, "--out", submitted.url, submission_id="second")
 
     assert again.returncode == 0, again.stdout + again.stderr
-    stages = submitted.read_json("run.json")["stages"]
+    stages = submitted.read_json("run.json")["last_call"]["stages"]
     assert stages != []
     assert all(stage["rows"] == 0 and stage["found"] == stage["wanted"] > 0 for stage in stages)
     assert {table: submitted.locate(table) for table in TABLES} == before

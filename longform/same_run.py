@@ -1,0 +1,114 @@
+"""
+A run folder belongs to one configuration: what a later call may add or change, and what it may not.
+
+    may be added    names of retrievers, rerankers, summarizers, methods, judges and support judges; systems
+    may be changed  what is only read from stored rows (FREE), and how a model is asked (limits, deadlines, keys)
+    is refused      all else: it would change what the stored rows and the results mean
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from longform.configuration import Experiment, System
+from longform.judge_settings import ChatJudge, ChatSupportJudge
+from longform.model_settings import ChatSummarizer
+from longform.retriever_settings import CrossEncoderReranker, EndpointReranker
+
+COMPONENTS = ("retrievers", "rerankers", "summarizers", "methods", "judges", "support_judges")
+KEPT = ("judges", "support_judges")
+"""Components that each have rows of their own; of the others, only those that a system names."""
+
+FREE = (
+    "name",
+    "benchmark",  # a benchmark may move: its content is compared apart
+    "synthesize",
+    "cards",
+    "cutoffs",
+    "permutations",  # how many orders are read; each has rows of its own
+    "partial_score",
+    "aggregate",
+    "compare_with",
+    "resamples",
+    "unjudged_threshold",
+    "citations",  # twins follow from what is stored, and nothing is asked for them
+    "prompts",  # the folder; what stands in it is compared apart
+)
+_FREE_OF_FAITHFULNESS = ("documents", "sentences", "attribution")  # how stored verdicts are merged
+_MOST_SYSTEMS_TOLD = 3
+
+Settings = Mapping[str, Any]
+
+
+def other_configuration(before: Experiment, now: Experiment) -> list[str]:
+    """Return what *now* changes of *before* that a run in the same folder may not change, a line each."""
+    return [*_changes_of_keys(before, now), *_changes_of_components(before, now), *_missing_systems(before, now)]
+
+
+def _changes_of_keys(before: Experiment, now: Experiment) -> Iterator[str]:
+    exclude = {*FREE, *COMPONENTS, "systems"}
+    old, new = (experiment.model_dump(mode="json", exclude=exclude) for experiment in (before, now))
+    for content in (old, new):
+        content["faithfulness"] = {k: v for k, v in content["faithfulness"].items() if k not in _FREE_OF_FAITHFULNESS}
+    for key in old:
+        yield from changes(old[key], new[key], key)
+
+
+def _changes_of_components(before: Experiment, now: Experiment) -> Iterator[str]:
+    for kind in COMPONENTS:
+        old, new = getattr(before, kind), getattr(now, kind)
+        for name, settings in old.items():
+            if name in new:
+                yield from changes(_meaning(settings), _meaning(new[name]), f"{kind}.{name}")
+            elif kind in KEPT:
+                yield f"{kind}.{name} is left out"
+
+
+def _meaning(settings: Any) -> Settings:
+    """Return what can change the rows of a component; how a model is asked is left out."""
+    if isinstance(settings, EndpointReranker | CrossEncoderReranker):
+        return settings.identity
+    found: dict[str, Any] = settings.model_dump(mode="json")
+    if isinstance(settings, ChatSummarizer | ChatJudge | ChatSupportJudge):
+        found["chat"] = settings.chat.identity
+    return found
+
+
+def changes(before: Any, now: Any, place: str) -> Iterator[str]:
+    """Yield a line for each value that differs, by its place; of another kind of thing only the kind."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        if before.get("kind") != now.get("kind"):
+            before, now, place = before.get("kind"), now.get("kind"), f"{place}.kind"
+        else:
+            for key in dict.fromkeys([*before, *now]):
+                yield from changes(before.get(key), now.get(key), f"{place}.{key}")
+            return
+    if before != now:
+        yield f"{place} was {_shown(before)}, is {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    return "not set" if value is None else str(value)
+
+
+def _missing_systems(before: Experiment, now: Experiment) -> Iterator[str]:
+    kept = {_axes(system) for system in now.all_systems()}
+    missing = list(dict.fromkeys(axes for system in before.all_systems() if (axes := _axes(system)) not in kept))
+    for system in missing[:_MOST_SYSTEMS_TOLD]:
+        yield f"systems: {_told(system)} is left out"
+    if len(missing) > _MOST_SYSTEMS_TOLD:
+        yield f"systems: {len(missing) - _MOST_SYSTEMS_TOLD} more are left out"
+
+
+def _axes(system: System) -> System:
+    """Return a system without what depends on the others of its grid, and without the order drawn."""
+    return system._replace(permutation=None, several_budgets=False)
+
+
+def _told(system: System) -> str:
+    budget = f"{system.budget_tokens:,} tokens" if system.budget_tokens else "no budget"
+    length = f"first {system.n_documents}" if system.n_documents else ""
+    within = f"within {system.length_tokens} tokens" if system.length_tokens else ""
+    parts = [system.ranking, budget, length, within, f"order {system.order}", f"method {system.method}"]
+    return f"{', '.join(part for part in parts if part)}, by {system.summarizer}"
