@@ -31,7 +31,7 @@ from actors.storage import Folder
 ROOT = Path(__file__).parents[2]
 N_MOMENTS = int(os.environ.get("LONGFORM_SOAK", "1"))
 WORKERS, CONCURRENCY = 2, 12
-MOST_LEASED = CONCURRENCY + CONCURRENCY // 8 + 1  # a worker's calls that are leased or under way, as the pool has it
+MOST_LEASED = CONCURRENCY + CONCURRENCY // 2 + 1  # a worker's calls that are leased or under way, as the pool has it
 USD_A_TOKEN = 1e-6
 PRICES = {"date": "2026-01-01", "models": {"fake": {"input": 1.0, "output": 1.0}}}  # dollars a million, all alike
 
