@@ -76,6 +76,11 @@ _REASONS = (
         "set AWS_DEFAULT_REGION to the region of the bucket",
     ),
     _reason(
+        r"curlCode: (18|55|56)\b|IncompleteRead",
+        "the connection broke off in the middle",
+        "look at the network; the same command goes on",
+    ),
+    _reason(
         "NETWORK_CONNECTION|Could not connect|Connection was closed|timed? ?out|resolve host",
         "nobody answers at the endpoint",
         "look at AWS_ENDPOINT_URL and at the network; the same command goes on",

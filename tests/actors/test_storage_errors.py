@@ -25,6 +25,10 @@ pytest_plugins = ["tests.s3_server"]
         ("Bucket 'gone' not found. To create buckets, enable the allow_bucket_creation option.", "make it"),
         ("Looks like the configured region is 'a' while the bucket is located in 'b'.", "AWS_DEFAULT_REGION"),
         ("AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 7", "AWS_ENDPOINT_URL"),
+        (
+            "AWS Error NETWORK_CONNECTION during GetObject operation: curlCode: 18, Transferred a partial file",
+            "broke off",
+        ),
         ("An error occurred (AccessDenied) when calling the ListObjectsV2 operation", "s3:ListBucket"),
         ("An error occurred (ExpiredToken) when calling the GetObject operation", "the same command goes on"),
     ],
