@@ -10,6 +10,7 @@ from contextlib import suppress
 from actors.ledger_keeper import Keeper
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
+from longform.server_standing import Server
 
 _LOOKUP_S = 0.06  # lookups wait this long for company; a worker has more rows open than calls under way
 _SETTLE_S = 0.02  # receipts wait this long for company; a reply is used when its receipt is durable
@@ -20,8 +21,8 @@ _MOST_LOOKUPS = 1000  # of one message
 class Batches:
     """Lookups, intents and receipts of one worker, on one event loop."""
 
-    def __init__(self, worker: str, keeper: Keeper) -> None:
-        self._worker, self._keeper = worker, keeper
+    def __init__(self, worker: str, keeper: Keeper, server: Server | None = None) -> None:
+        self._worker, self._keeper, self._server = worker, keeper, server
         self._asked: dict[str, asyncio.Future[ChatReply | None]] = {}
         self._receipts: list[tuple[Receipt, asyncio.Future[None]]] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -49,7 +50,7 @@ class Batches:
     async def settle(self, attempt_id: str, call_id: str, reply: ChatReply) -> None:
         """Record what an attempt came to; it is durable when this returns."""
         recorded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._receipts.append((Receipt(attempt_id, call_id, reply), recorded))
+        self._receipts.append((Receipt(attempt_id, call_id, reply, self._server), recorded))
         if not self._settling:
             self._settling = True
             self._later(_SETTLE_S, self._settle_rest)

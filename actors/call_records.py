@@ -157,6 +157,11 @@ class CallRecords:
             found |= {row[0]: _reply(row) for row in rows}
         return found
 
+    def has_answered(self, model: str) -> bool:
+        """Whether any call of a model, as configured, was answered."""
+        found = "SELECT 1 FROM attempts WHERE state = 'answered' AND model = ? LIMIT 1"
+        return self._connection.execute(found, (model,)).fetchone() is not None
+
     def is_answered(self, call_id: str) -> bool:
         row = self._connection.execute("SELECT 1 FROM answers WHERE call_id = ?", (call_id,)).fetchone()
         return row is not None

@@ -19,7 +19,7 @@ from actors.chat_model import ChatModel
 from actors.chat_pool import ChatPool
 from actors.governor import Desk, OpenDesk, open_governor
 from actors.ledger_keeper import open_keeper
-from actors.openai_chat import OpenAIChat, api_key
+from actors.openai_chat import OpenAIChat, api_key, servers
 from actors.price_list import PriceList
 from actors.scripted_chat import SCRIPTS, ScriptedChat
 from actors.serve_handle import SCHEME
@@ -30,6 +30,7 @@ from longform.errors import UsageError
 from longform.keys import content_key
 from longform.leases import Limits
 from longform.model_settings import ChatSettings
+from longform.server_standing import Server
 
 
 def open_chat(settings: ChatSettings) -> ChatModel:
@@ -70,7 +71,17 @@ def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
         desk=_desk(settings, context),
         keeper=open_keeper(context.ledger, context.job),
         price=PriceList.read(context.prices).price(settings.model_copy(update={"batch": False})),  # one by one
+        server=_server(settings),
     )
+
+
+def _server(settings: ChatSettings) -> Server | None:
+    """Whom a model asks over a network; None: it is in this process."""
+    if settings.provider in ("scripted", "llama_cpp"):
+        return None
+    is_litellm = settings.provider == "litellm" and settings.base_url is None
+    name = f"litellm ({settings.model.partition('/')[0]})" if is_litellm else ", ".join(servers(settings))
+    return Server(name, settings.model, settings.api_key_env, settings.timeout_s, settings.patience_s)
 
 
 def _desk(settings: ChatSettings, context: CallContext) -> Desk:

@@ -11,6 +11,7 @@ import random
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from actors.call_batches import Batches
@@ -22,15 +23,17 @@ from actors.secret_values import redaction
 from actors.turns import Turns
 from longform.calls import Intent, Verdict
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
-from longform.errors import BudgetReachedError, StoppedError
+from longform.errors import BudgetReachedError, ServerGoneError, StoppedError
 from longform.model_settings import ChatSettings
 from longform.prices import Price, cost_usd, most_usd
 from longform.retries import CANCELLED, REFUSED, backoff_s, may_pass
+from longform.server_standing import Server
 from longform.token_estimates import TokenEstimates, counted_input, most_input_tokens
 
+_WATCH_S = 1.0  # between two looks at how the server stands with all workers
 _BUSY_S = 0.3  # until a call that another worker is making is asked for again
-_MOST_REFUSALS = 100  # of one call; the governor holds calls back long before
 _ALONE_REFUSALS = 8  # of one call while others are let in: it is this call that the provider will not have
+_MOST_REFUSALS = 100  # of one call to a model that no keeper watches
 _SAY_NOTHING = ("connection", "timeout")  # nobody knows whether the provider let such a call in
 _LONGEST_TOLD_S = 60.0  # what a failing server may ask one call to wait
 
@@ -53,6 +56,7 @@ class ChatPool:
         desk: The governor of the model's quota.
         keeper: Of the job's ledger.
         price: Of the model; None: unknown, so that costs are.
+        server: Whom the model asks, to be given up where all workers find that it is gone; None: it cannot be.
     """
 
     def __init__(
@@ -64,12 +68,18 @@ class ChatPool:
         desk: Desk,
         keeper: Keeper,
         price: Price | None,
+        server: Server | None = None,
     ) -> None:
         self._model, self._settings, self._context, self._price = model, settings, context, price
         self._desk, self._keeper = desk, keeper
         self._redaction = redaction()  # after the model has read its key
         worker = uuid.uuid4().hex
-        self._batches = Batches(worker, keeper)
+        self._batches = Batches(worker, keeper, server)
+        self._server = server
+        self._has_succeeded = False
+        self._gone: str | None = None  # why no call can succeed
+        self._is_gone = asyncio.Event()
+        self._watching: asyncio.Task[None] | None = None
         self._estimates = TokenEstimates()
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._turns: Turns[_Attempt] = Turns(
@@ -98,6 +108,7 @@ class ChatPool:
         Raises:
             BudgetReachedError: The command may not spend more.
             StoppedError: The command is over.
+            ServerGoneError: No call of the model can succeed, as the calls of all workers have shown.
         """
         if reason := refusal_reason(request, self.accepted):
             return failed(reason)
@@ -106,12 +117,16 @@ class ChatPool:
         if running is None:
             running = self._running[key] = asyncio.create_task(self._answer(key, request))
             running.add_done_callback(lambda _: self._running.pop(key, None))
+            if self._watching is None or self._watching.done():
+                self._watching = asyncio.create_task(self._watch())
         return await asyncio.shield(running)
 
     async def close(self) -> None:
         """Give up what waits, and let go of connections."""
         for task in self._running.values():
             task.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         await self._turns.close()
         await asyncio.gather(*self._settling, return_exceptions=True)
@@ -123,21 +138,50 @@ class ChatPool:
         n_failed = n_refused = 0
         n_accepted = self._n_accepted
         while found is None:
+            if self._gone is not None:
+                raise ServerGoneError(self._gone)
             attempt, tokens = _Attempt(key, request), self._estimates.tokens(request)
             verdict = await self._turns.take(attempt, tokens, first=n_refused > 0)
             if verdict != "go":
                 found = await self._not_ours(key, verdict)
                 continue
             reply = await self._make(attempt, tokens)
+            self._has_succeeded |= reply.failure is None
+            if not self._has_succeeded:
+                await self._look()
             refused = reply.failure == REFUSED
             n_refused, n_failed = n_refused + refused, n_failed + (not refused)
-            alone = n_refused >= _ALONE_REFUSALS and self._n_accepted > n_accepted
-            if alone or not self._worth_another(reply, n_failed, n_refused):
+            if refused:
+                done = self._is_hopeless(n_refused, others_let_in=self._n_accepted > n_accepted)
+            else:
+                done = reply.failure is None or not may_pass(reply.failure) or n_failed >= self._settings.attempts
+            if done:
                 return reply
             if not refused:  # for refusals the governor decides when
                 told = min(reply.signals.retry_after_s or 0.0, _LONGEST_TOLD_S)
-                await asyncio.sleep(backoff_s(n_failed, random.random(), told_s=told))
-        return found
+                await self._pause(backoff_s(n_failed, random.random(), told_s=told))
+        return self._redaction.reply(found)  # an older ledger may hold what is taken out today
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, unless the server is given up meanwhile."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._is_gone.wait()
+
+    async def _watch(self) -> None:
+        """Learn from the keeper when the server is to be given up, and tell the calls that wait."""
+        while self._server is not None and self._running and self._gone is None:
+            await asyncio.sleep(_WATCH_S)
+            await self._look()
+
+    async def _look(self) -> None:
+        if self._server is None:
+            return
+        with suppress(Exception):  # of a keeper that is gone the calls themselves are told
+            self._gone = await self._keeper.trouble(self._server) or self._gone
+        if self._gone is not None:
+            self._is_gone.set()
+            self._turns.give_up(ServerGoneError(self._gone))
 
     async def _not_ours(self, key: str, verdict: Verdict) -> ChatReply | None:
         if verdict == "budget":
@@ -148,9 +192,11 @@ class ChatPool:
             await asyncio.sleep(_BUSY_S)
         return await self._batches.finished(key)
 
-    def _worth_another(self, reply: ChatReply, n_failed: int, n_refused: int) -> bool:
-        passing = reply.failure is not None and may_pass(reply.failure)
-        return passing and n_failed < self._settings.attempts and n_refused < _MOST_REFUSALS
+    def _is_hopeless(self, n_refused: int, *, others_let_in: bool) -> bool:
+        """Whether a call that was refused again is to be given up; if all are refused, the keeper's watch decides."""
+        if others_let_in:
+            return n_refused >= _ALONE_REFUSALS
+        return self._server is None and n_refused >= _MOST_REFUSALS
 
     async def _make(self, attempt: _Attempt, tokens: float) -> ChatReply:
         # The place is free when the receipt is durable: what a dying worker takes with it is what it had places for.

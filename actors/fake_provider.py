@@ -243,11 +243,11 @@ def _hang_up(request: web.BaseRequest) -> None:
 
 
 @contextmanager
-def fake_process(settings: FakeSettings) -> Iterator[str]:
-    """The base URL of a fake in a process of its own, which ends with the context."""
+def fake_process(settings: FakeSettings, *, port: int = 0) -> Iterator[str]:
+    """Yield the base URL of a fake in a process of its own, which ends with the context; port 0: any that is free."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_serve, args=(settings, 0, there.send), daemon=True)
+    process = context.Process(target=_serve, args=(settings, port, there.send), daemon=True)
     process.start()
     there.close()
     try:

@@ -116,6 +116,11 @@ class Ledger:
 
     # ------------------------------------------------------------ what it holds
 
+    def has_answered(self, model: str) -> bool:
+        """Whether any call of a model, as configured, was answered."""
+        with self._lock:
+            return self._records.has_answered(model)
+
     def totals(self, *, job: str | None = None, stage: str | None = None) -> Totals:
         """Sums over all attempts, or those of one job, of one stage."""
         return self._totals(by=None, job=job, stage=stage)[None]

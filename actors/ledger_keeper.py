@@ -21,6 +21,7 @@ from actors.line import Authority, Line
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
 from longform.retries import CANCELLED, REFUSED, may_pass
+from longform.server_standing import Server, Standing, Watch
 
 NAMESPACE = "longform"
 _BEFORE = "a worker of the keeper before"
@@ -81,6 +82,10 @@ class LedgerKeeper:
         totals = self._ledger.totals(job=job)
         self._spent_usd = totals.known_usd + totals.unknown_at_most_usd + totals.unsettled_usd - sum(left.values())
         self._n_calls = totals.calls - totals.refused
+        self._watches: dict[Server, Watch] = {}
+        self._ends: dict[Server, str] = {}  # why the command should end
+        self._answered_before: dict[str, bool] = {}  # models, as the ledger has it
+        self._has_succeeded = totals.answered > 0  # with an earlier keeper of the job
         self._stopped = False
 
     def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
@@ -109,6 +114,19 @@ class LedgerKeeper:
                 self._n_calls += 1
         return final
 
+    def trouble(self, server: Server) -> str | None:
+        """Why the command should end, as `Watch` says of the server; once said it stays."""
+        watch = self._watches.get(server)
+        if watch is not None and server not in self._ends:
+            known = watch.has_failed_first() and self._has_answered(server.model)
+            if (reason := watch.reason_to_end(self._clock(), has_answered=known)) is not None:
+                self._ends[server] = reason
+        return self._ends.get(server)
+
+    def standings(self) -> list[Standing]:
+        """How the servers stand that this command asks."""
+        return [watch.standing(self._clock()) for watch in self._watches.values()]
+
     def stop(self) -> None:
         """Let no call leave any more."""
         self._stopped = True
@@ -117,16 +135,29 @@ class LedgerKeeper:
         """Replies that came from the ledger, and cost nothing."""
         return self._reused
 
+    def _has_answered(self, model: str) -> bool:
+        if model not in self._answered_before:
+            self._answered_before[model] = self._ledger.has_answered(model)
+        return self._answered_before[model]
+
     def _settle(self, receipts: Sequence[Receipt]) -> None:
+        now = self._clock()
         for receipt in receipts:
             if (was_open := self._open.pop(receipt.attempt_id, None)) is not None:
                 cost = receipt.reply.cost_usd
                 refused = receipt.reply.failure == REFUSED
                 self._spent_usd += 0.0 if refused else was_open.usd if cost is None else cost
                 self._n_calls -= refused
+                self._watch(receipt, now)
             failure = receipt.reply.failure
             if failure is not None and failure != CANCELLED and not may_pass(failure):
                 self._final[receipt.call_id] = replace(receipt.reply, seconds=None)
+
+    def _watch(self, receipt: Receipt, now: float) -> None:
+        if (server := receipt.server) is not None:
+            if server not in self._watches:
+                self._watches[server] = Watch(server, has_succeeded=self._has_succeeded)
+            self._watches[server].hear(now, receipt.call_id, receipt.reply)
 
     def _give_up_the_silent(self, now: float) -> None:
         gone = {worker for worker, heard in self._heard.items() if now - heard > _SILENT_S}
@@ -185,6 +216,8 @@ class Keeper(Protocol):
         self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]
     ) -> Sequence[Verdict]: ...
 
+    async def trouble(self, server: Server) -> str | None: ...
+
     async def close(self) -> None: ...
 
 
@@ -199,6 +232,9 @@ class LocalKeeper:
 
     async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> Sequence[Verdict]:
         return self.keeper.exchange(worker, intents, receipts)
+
+    async def trouble(self, server: Server) -> str | None:
+        return self.keeper.trouble(server)
 
     async def close(self) -> None:
         pass
@@ -222,6 +258,9 @@ class RayKeeper:
 
     async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> Sequence[Verdict]:
         return cast("Sequence[Verdict]", await self._line.ask("exchange", worker, intents, receipts))
+
+    async def trouble(self, server: Server) -> str | None:
+        return cast("str | None", await self._line.ask("trouble", server))
 
     async def close(self) -> None:
         self._line.close()

@@ -246,8 +246,8 @@ class Prepayment:
         ]
         await self._record(receipts)
         self._notes.remove(note)
-        for _, key, reply in receipts:
-            self._count(key, reply.failure)
+        for receipt in receipts:
+            self._count(receipt.call_id, receipt.reply.failure)
         _check_end(note, progress)
 
     def _count(self, key: str, failure: str | None) -> None:

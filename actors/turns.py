@@ -93,6 +93,10 @@ class Turns(Generic[CallT]):
         """What a reply's headers said."""
         self._signals = signals
 
+    def give_up(self, error: Exception) -> None:
+        """Tell every call that waits for its turn that none will come."""
+        self._tell_all(error)
+
     async def close(self) -> None:
         """Give up what waits."""
         tasks = [*self._starting, *([self._asking] if self._asking else [])]

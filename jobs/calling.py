@@ -14,9 +14,10 @@ from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.price_list import PriceList
 from longform.configuration import Experiment
-from longform.errors import UsageError
+from longform.errors import ServerGoneError, UsageError
 from longform.judge_settings import AskedJudge, MeanSupportJudge, SupportJudge
 from longform.model_settings import ChatSettings, Summarizer
+from longform.server_standing import Standing
 
 LEDGER_VARIABLE = "LONGFORM_LEDGER"
 
@@ -53,12 +54,43 @@ class Calling:
 
     def n_reused(self) -> int:
         """Replies so far that came from the ledger, and cost nothing."""
+        return int(self._ask_keeper("n_reused"))
+
+    def notice(self) -> str:
+        """Which servers refuse calls, and how often: for a line of progress, which must not fail."""
+        try:
+            standings = self._standings()
+        except Exception:  # noqa: BLE001  # the keeper is starting again
+            return ""
+        refusing = [(one.server.name, one.n_refused_lately) for one in standings if one.n_refused_lately]
+        return "; ".join(f"{name} refuses: {n} times in the last minute" for name, n in refusing)
+
+    def check_servers(self) -> None:
+        """
+        End where a server that was asked cannot be used.
+
+        Raises:
+            ServerGoneError: None of its calls has succeeded, because of an address, a key, or a server that is down.
+        """
+        unusable = [standing.unusable for standing in self._standings() if standing.unusable]
+        if unusable:
+            raise ServerGoneError(f"{'; '.join(unusable)}. The same command tries them again")
+
+    def failure_words(self) -> list[str]:
+        """For each server of which attempts failed, how many did and why."""
+        return [said for standing in self._standings() if (said := _failures_of(standing))]
+
+    def _standings(self) -> list[Standing]:
+        standings: list[Standing] = self._ask_keeper("standings") if self._keeper is not None else []
+        return standings
+
+    def _ask_keeper(self, method: str) -> Any:
         if isinstance(self._keeper, LedgerKeeper):
-            return self._keeper.n_reused()
+            return getattr(self._keeper, method)()
         import ray
 
         keeper: Any = self._keeper
-        return int(ray.get(keeper.ask.remote("n_reused")))
+        return ray.get(keeper.ask.remote(method))
 
     def check_prices(self, models: list[ChatSettings]) -> None:
         """
@@ -77,6 +109,17 @@ class Calling:
 def command_name(verb: str) -> str:
     """Return a new name for a command: its verb, the time, and something of its own."""
     return f"{verb}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
+
+
+def _failures_of(standing: Standing) -> str:
+    n_failed = sum(standing.failures.values())
+    if not n_failed:
+        return ""
+    by_reason = ", ".join(f"{reason} {n:,}" for reason, n in sorted(standing.failures.items(), key=lambda one: -one[1]))
+    n = n_failed + standing.n_succeeded
+    return (
+        f"{standing.server.name}: {n_failed:,} of {n:,} attempts of model {standing.server.model!r} failed: {by_reason}"
+    )
 
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:

@@ -56,6 +56,7 @@ def evaluate(
     Raises:
         UsageError: Something the experiment names cannot be used; found before any work.
         BudgetReachedError: The command may not spend what is left to do; what is done is kept.
+        ServerGoneError: A model's server cannot be used; what is done is kept.
     """
     evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
     evaluation.forget_failures()
@@ -144,20 +145,21 @@ def _work(arguments: argparse.Namespace) -> Outcome:
             planned = Evaluation(experiment, bench, arguments.out, planning=True, **given).spending()
             return Outcome(planned, plan_words(planned))
         results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given)
+        failures = calling.failure_words()
     if arguments.until != "report":
         return Outcome(results, "\n".join([f"done until {arguments.until}: {arguments.out}", *results["unscored"]]))
-    return _outcome(results, experiment.unjudged_threshold, arguments.out)
+    return _outcome(results, experiment.unjudged_threshold, arguments.out, failures)
 
 
-def _outcome(results: dict[str, Any], threshold: float, out_url: str) -> Outcome:
-    """Of a whole run: done, or done with more unjudged than the threshold allows."""
+def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
+    """Return what a whole run says: done, or done with more unjudged than the threshold allows, and why."""
     cells = f"{len(all_cells(results))} cells; report: {out_url}/report/report.html"
     words = "\n".join([cells, *results["unscored"]])
     unjudged = worst_unjudged_share(results)
     if unjudged <= threshold:
         return Outcome(results, words)
     above = f"{unjudged:.1%} of what a cell asks its judge is unjudged (more than {threshold:.0%})"
-    return Outcome(results, f"{words}\n{above}", FAILURES_ABOVE_THRESHOLD)
+    return Outcome(results, "\n".join([*failures, above, words]), FAILURES_ABOVE_THRESHOLD)
 
 
 if __name__ == "__main__":

@@ -277,4 +277,14 @@ class Evaluation:
                 open_until_done.enter_context(noted_calls(self.record, self.calling, stage.name))
                 if batched is not None:
                     prepay(batched, self.calling.context(stage.name))
-            run_stage(self.run, stage, wanted, tasks, cluster=self.cluster, note=self.record.note)
+            run_stage(
+                self.run,
+                stage,
+                wanted,
+                tasks,
+                cluster=self.cluster,
+                note=self.record.note,
+                notice=self.calling.notice,
+            )
+            if tasks and stage.asynchronous:
+                self.calling.check_servers()

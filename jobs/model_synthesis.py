@@ -215,7 +215,7 @@ class Synthesis:
             asynchronous=True,
             slots=open_rows(self.config.writer),
         )
-        run_stage(self.work, stage, wanted, tasks, cluster=self.cluster)
+        run_stage(self.work, stage, wanted, tasks, cluster=self.cluster, notice=self.calling.notice)
 
     def _refuse_another(self) -> None:
         if self.out.has(MANIFEST) and (held := self.out.read_json(MANIFEST)["sources"]) != self.sources:

@@ -1,5 +1,5 @@
 """
-What a second command tries again: model calls that failed for a reason that may pass.
+What a second command tries again: model calls that failed for a reason that may pass, or that people put right.
 
 Their rows, and all rows made from them, are forgotten; then they are work that is not done, like any other.
 """
@@ -15,7 +15,7 @@ from jobs.plan_run import RunPlan
 from jobs.score import score_work_id
 from jobs.score_support import support_score_work_id
 from jobs.split import unit_work_id
-from longform.retries import may_pass
+from longform.retries import may_pass_later
 
 
 def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) -> int:
@@ -64,7 +64,7 @@ def _means_of(plan: RunPlan, failed: Collection[str]) -> set[str]:
 def passing_failures(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:
     """Those of *work_ids* of which a row failed so."""
     rows = run.read(table, work_ids=work_ids, columns=["work_id", "failure"]).to_pylist()
-    return {row["work_id"] for row in rows if row["failure"] is not None and may_pass(row["failure"])}
+    return {row["work_id"] for row in rows if row["failure"] is not None and may_pass_later(row["failure"])}
 
 
 def _forget(run: Folder, work_ids: Mapping[str, set[str]]) -> None:

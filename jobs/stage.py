@@ -29,7 +29,7 @@ from actors.storage import Folder
 from actors.storage_errors import StorageError
 from actors.table_snapshot import Part
 from jobs.cluster import Cluster
-from longform.errors import BudgetReachedError, LongformError
+from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 
 Row = dict[str, Any]
 Worker = Callable[[Mapping[str, Any]], Any]
@@ -39,6 +39,7 @@ _RECEIPTS_A_COMMIT = 8
 _BLOCKS_A_WORKER = 8
 _MOST_TASKS_A_BLOCK = 8  # what a process that dies has to do again
 _BUDGET = "budget"
+_GONE = "gone: "
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
 
@@ -111,7 +112,8 @@ def run_stage(
     *,
     cluster: Cluster,
     note: Note = no_note,
-    log: TextIO = sys.stderr,
+    log: TextIO | None = None,
+    notice: Callable[[], str] = str,
 ) -> StageReport:
     """
     Do *tasks* and commit what they make.
@@ -123,19 +125,20 @@ def run_stage(
         tasks: Those not done yet.
         cluster: Where they run; started when there is work.
         note: Called after every commit, and at the end, whatever it be.
-        log: Where progress goes.
+        log: Where progress goes; None: to standard error.
+        notice: What the line of progress says besides; an empty text: nothing.
 
     Raises:
         StageError: A task failed, or none can succeed; the message has the first error, with a traceback if it is ours.
         BudgetReachedError: The command may not spend what is left to do.
+        ServerGoneError: No call of the stage's model can succeed.
     """
     started = time.monotonic()
     todo = sum(len(task.work_ids) for task in tasks)
-    progress = _Progress(stage.name, len(tasks), log)
+    progress = _Progress(stage.name, len(tasks), log or sys.stderr, notice)
     errors: list[str] = []
     waiting: list[Part] = []
     rows = pieces = 0
-    out_of_budget = 0
     hopeless = False
 
     def report() -> StageReport:
@@ -153,9 +156,7 @@ def run_stage(
 
     try:
         for receipt in _receipts(run, stage, tasks, cluster) if tasks else ():
-            if receipt["error"] == _BUDGET:
-                out_of_budget += 1
-            elif receipt["error"]:
+            if receipt["error"]:
                 errors.append(receipt["error"])
                 hopeless = receipt["hopeless"]
             else:
@@ -180,15 +181,21 @@ def run_stage(
                 note(report(), final=True)
             progress.end(rows, found=wanted - todo)
     if errors:
-        failed = f"{stage.name}: {len(errors)} of {len(tasks)} tasks failed; what others made is kept"
-        raise StageError(f"{failed}. The first:{_beside_or_below(errors[0])}")
-    if out_of_budget:
-        done = len(tasks) - out_of_budget
-        raise BudgetReachedError(
-            f"{stage.name}: the budget is reached; {done} of {len(tasks)} tasks are done and kept. "
-            "Go on with the same command and a larger budget"
-        )
+        raise _end_of(stage, len(tasks), errors)
     return report()
+
+
+def _end_of(stage: Stage, n_tasks: int, errors: Sequence[str]) -> LongformError:
+    """Return the error that a stage ends with, of the errors of its tasks."""
+    kept = f"{n_tasks - len(errors)} of {n_tasks} tasks are done and kept"
+    if gone := [error.removeprefix(_GONE) for error in errors if error.startswith(_GONE)]:
+        return ServerGoneError(f"{gone[0]}. {stage.name}: {kept}; go on with the same command")
+    if faults := [error for error in errors if error != _BUDGET]:
+        failed = f"{stage.name}: {len(faults)} of {n_tasks} tasks failed; what others made is kept"
+        return StageError(f"{failed}. The first:{_beside_or_below(faults[0])}")
+    return BudgetReachedError(
+        f"{stage.name}: the budget is reached; {kept}. Go on with the same command and a larger budget"
+    )
 
 
 def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterable[dict[str, Any]]:
@@ -297,7 +304,8 @@ def _receipt(run: Folder, stage: Stage, work_ids: list[str], rows: Iterable[Row]
 
 def _error_receipt(work_ids: list[str], error: Exception) -> Row:
     """Say why a task made nothing, and whether no other will make anything either."""
-    said = _BUDGET if isinstance(error, BudgetReachedError) else redacted(_words(error))
+    kind = _GONE if isinstance(error, ServerGoneError) else ""
+    said = _BUDGET if isinstance(error, BudgetReachedError) else kind + redacted(_words(error))
     hopeless = isinstance(error, StorageError) and error.lasts
     return {"path": "", "rows": 0, "work_ids": json.dumps(work_ids), "error": said, "hopeless": hopeless}
 
@@ -318,8 +326,8 @@ class _Progress:
     A thread of its own keeps it coming while nothing is finished.
     """
 
-    def __init__(self, name: str, n_tasks: int, log: TextIO) -> None:
-        self._name, self._n_tasks, self._log = name, n_tasks, log
+    def __init__(self, name: str, n_tasks: int, log: TextIO, notice: Callable[[], str]) -> None:
+        self._name, self._n_tasks, self._log, self._notice = name, n_tasks, log, notice
         self._done = self._rows = 0
         self._started = time.monotonic()
         self._ended = threading.Event()
@@ -344,7 +352,8 @@ class _Progress:
             elapsed = time.monotonic() - self._started
             left = f"{elapsed / self._done * (self._n_tasks - self._done):.0f} s left" if self._done else "starting"
             rate = f"{self._rows:,} rows, {self._rows / elapsed:,.0f} a second, {elapsed:.0f} s so far, {left}"
-            self._print(f"{self._name:<18} {self._done}/{self._n_tasks} parts, {rate}", end="")
+            words = "; ".join(said for said in (rate, self._notice()) if said)
+            self._print(f"{self._name:<18} {self._done}/{self._n_tasks} parts, {words}", end="")
 
     def _print(self, text: str, *, end: str) -> None:
         if self._log.isatty():

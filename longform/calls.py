@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from longform.chat import ChatReply
+from longform.server_standing import Server
 
 
 class Intent(NamedTuple):
@@ -35,11 +36,20 @@ class Intent(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """What an attempt came to. Its reply holds a text, or the reason why there is none."""
+    """
+    What an attempt came to. Its reply holds a text, or the reason why there is none.
+
+    Attributes:
+        attempt_id: Of the intent.
+        call_id: Of the intent.
+        reply: What came.
+        server: Which server was asked; None: none that is watched. Not stored.
+    """
 
     attempt_id: str
     call_id: str
     reply: ChatReply
+    server: Server | None = None
 
 
 Verdict = Literal["go", "busy", "finished", "budget", "stopped"]

@@ -5,7 +5,8 @@ The errors this project raises, and the exit code each one ends a command with.
     ├── UsageError           2  the command or its configuration is wrong; nothing was done
     ├── InputError           2  a file is not what it should be; nothing was written
     ├── BudgetReachedError   4  the command may not spend more; what is done is kept
-    └── StoppedError         1  the command that asked is over
+    ├── StoppedError         1  the command that asked is over
+    └── ServerGoneError      1  a model's server cannot be used; what is done is kept
 """
 
 from __future__ import annotations
@@ -43,3 +44,7 @@ class BudgetReachedError(LongformError):
 
 class StoppedError(LongformError):
     """The command that asked is over: its driver is gone, or it was cancelled. No call leaves any more."""
+
+
+class ServerGoneError(LongformError):
+    """No call of a model can succeed: its server cannot be reached, or refuses every one. A later command goes on."""

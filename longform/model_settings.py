@@ -27,7 +27,8 @@ class ChatSettings(Strict):
     json_schema: bool | None = None  # null: as the capability table says
     script: str | None = None  # scripted only: the name of its behaviour
     timeout_s: float = Field(400.0, gt=0)  # the deadline of one attempt
-    attempts: int = Field(6, gt=0)  # at what may pass: 5xx, resets, timeouts, bodies that are no reply
+    attempts: int = Field(6, gt=0)  # at what may pass: 5xx, resets, timeouts, bodies that are no reply; not 429
+    patience_s: float = Field(300.0, gt=0)  # every call refused (429) for so long ends the command
     concurrency: int = Field(16, gt=0)  # calls in flight a worker
     requests_per_minute: float | None = Field(None, gt=0)  # null: found out
     tokens_per_minute: float | None = Field(None, gt=0)  # null: found out
@@ -47,6 +48,7 @@ _HOW_IT_IS_ASKED = (
     "api_key_env",
     "timeout_s",
     "attempts",
+    "patience_s",
     "concurrency",
     "requests_per_minute",
     "tokens_per_minute",

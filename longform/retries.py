@@ -10,7 +10,8 @@ REFUSED = "http_429"
 CANCELLED = "cancelled"
 """Given up before it left."""
 
-_PASSING = re.compile(r"http_(408|409|425|5\d\d)|timeout|connection|bad_body")
+_PASSING = re.compile(r"http_(408|409|425|5\d\d)|timeout|connection|bad_body|reply_too_large")
+_OF_THE_ACCOUNT = ("http_401", "http_402", "http_403", "http_404", "http_407", "insufficient_quota")
 _FIRST_S, _LONGEST_S = 0.25, 30.0
 
 
@@ -22,6 +23,15 @@ def may_pass(failure: str) -> bool:
     answer (empty, cut at the length limit) are final.
     """
     return failure == REFUSED or _PASSING.fullmatch(failure) is not None
+
+
+def may_pass_later(failure: str) -> bool:
+    """
+    Return whether a later command may end better: what may pass, and what people put right between two commands.
+
+    That is a key that was wrong or has expired, an account without credit, and an address that was wrong.
+    """
+    return may_pass(failure) or failure in _OF_THE_ACCOUNT
 
 
 def backoff_s(n_failed: int, draw: float, *, told_s: float | None = None) -> float:

@@ -1,0 +1,194 @@
+"""
+How a server stands with one command: whether it answers, refuses every call, or cannot be used at all.
+
+A command that goes on asking a server that is not there, or does not take its key, makes only rows without an answer.
+It ends early on two kinds of evidence: the first attempts of a dozen calls found the server unusable and none
+succeeded, or the server has refused every call (429) for longer than the command's patience. No clock: the time comes
+with every reply, in seconds that grow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import NamedTuple
+
+from longform.chat import ChatReply
+from longform.retries import CANCELLED, REFUSED
+
+FIRST_CALLS = 12
+"""Calls whose failed attempts are enough to give a server up, if no call has succeeded."""
+
+_MINUTE_S = 60.0
+_LONGEST_TOLD_S = 86_400.0  # a provider's `Retry-After` that is waited out on top of the patience
+_SAY_NOTHING = ("connection", "timeout")  # nobody knows whether the provider would have refused
+
+# Failures that speak of the server, the key or the address, whatever was asked.
+_UNUSABLE = ("connection", "http_401", "http_402", "http_403", "http_404", "http_407", "insufficient_quota")
+# Failures that may be the request's, but not of the first dozen requests to a server that has never answered.
+_FAILING = ("timeout", "bad_body", "reply_too_large", "http_408", "http_409", "http_425")
+
+
+class Server(NamedTuple):
+    """
+    A server, as a command asks it.
+
+    Attributes:
+        name: Its base URL, or the provider.
+        model: As configured.
+        key_env: The environment variable with the key.
+        timeout_s: The deadline of one attempt.
+        patience_s: How long it may refuse every call.
+    """
+
+    name: str
+    model: str
+    key_env: str
+    timeout_s: float
+    patience_s: float
+
+
+class Standing(NamedTuple):
+    """
+    What a command has found out.
+
+    Attributes:
+        server: Which one.
+        n_succeeded: Attempts that were answered, whatever the answer was.
+        failures: Failure, in words -> attempts; refusals are not among them.
+        n_refused_lately: Refusals (429) within the last minute.
+        unusable: Why no call can succeed, in one sentence; None: some have, or it is not known.
+    """
+
+    server: Server
+    n_succeeded: int
+    failures: dict[str, int]
+    n_refused_lately: int
+    unusable: str | None
+
+
+class Watch:
+    """
+    Follows one server's replies.
+
+    Args:
+        server: Which one.
+        has_succeeded: Whether a call of this command has succeeded before.
+    """
+
+    def __init__(self, server: Server, *, has_succeeded: bool = False) -> None:
+        self._server, self._has_succeeded = server, has_succeeded
+        self._n_succeeded = 0
+        self._failures: Counter[tuple[str, str | None]] = Counter()  # failure, its detail
+        self._unusable: set[str] = set()  # calls; kept until one succeeds
+        self._failing: set[str] = set()
+        self._refused_at: deque[float] = deque()  # within the last minute
+        self._refused_since: float | None = None  # nothing was let in after that
+        self._n_refused = 0  # since then
+        self._told_s = 0.0  # by the first of these refusals
+
+    def hear(self, now: float, call_id: str, reply: ChatReply) -> None:
+        """Take in what an attempt came to."""
+        failure = reply.failure
+        if failure == CANCELLED:
+            return
+        if failure == REFUSED:
+            self._refuse(now, reply.signals.retry_after_s)
+            return
+        if failure not in _SAY_NOTHING:
+            self._refused_since = None
+        if failure is None or not _speaks_of_server(failure):
+            self._n_succeeded += 1
+            self._has_succeeded = True
+            self._unusable.clear()
+            self._failing.clear()
+            return
+        self._failures[failure, reply.detail] += 1
+        if not self._has_succeeded:
+            self._failing.add(call_id)
+            if failure in _UNUSABLE:
+                self._unusable.add(call_id)
+
+    def reason_to_end(self, now: float, *, has_answered: bool) -> str | None:
+        """
+        Return why the command should end, in one sentence; None: it should go on.
+
+        Args:
+            now: Monotonic seconds.
+            has_answered: Whether the model is known to have answered other commands: then calls that fail one by one
+                (timeouts, 5xx) may be at fault themselves.
+        """
+        if (since := self._refused_since) is not None and now - since > self._server.patience_s + self._told_s:
+            return self._refuses(now - since)
+        tried = self._unusable if has_answered else self._failing
+        return self._failed() if len(tried) >= FIRST_CALLS else None
+
+    def standing(self, now: float) -> Standing:
+        """Return what is known by now."""
+        self._forget_refusals(now)
+        failures: Counter[str] = Counter()
+        for (failure, detail), n in self._failures.items():
+            failures[detail or failure] += n
+        only_unusable = bool(self._unusable) and self._unusable == self._failing
+        unusable = self._failed() if only_unusable else None
+        return Standing(self._server, self._n_succeeded, dict(failures), len(self._refused_at), unusable)
+
+    def has_failed_first(self) -> bool:
+        """Whether enough calls have failed to ask if the model has answered before."""
+        return len(self._failing) >= FIRST_CALLS
+
+    def _refuse(self, now: float, told_s: float | None) -> None:
+        if self._refused_since is None:
+            self._refused_since, self._n_refused = now, 0
+            self._told_s = min(told_s or 0.0, _LONGEST_TOLD_S)
+        self._n_refused += 1
+        self._refused_at.append(now)
+        self._forget_refusals(now)
+
+    def _forget_refusals(self, now: float) -> None:
+        while self._refused_at and self._refused_at[0] <= now - _MINUTE_S:
+            self._refused_at.popleft()
+
+    # ------------------------------------------------------------ in words
+
+    def _refuses(self, seconds: float) -> str:
+        name, model, *_ = self._server
+        return (
+            f"{name} has refused every call of model {model!r} for {_duration(seconds)} (429, a limit is met): "
+            f"{self._n_refused} refusals, nothing let in. Look at the account's limits and its quota, or raise "
+            "`patience_s` of the model"
+        )
+
+    def _failed(self) -> str:
+        (failure, detail), _ = self._failures.most_common(1)[0]
+        words = f"{self._server.name} {_words(failure, detail, self._server)}"
+        return f"{words}; 0 of {len(self._failing)} calls of model {self._server.model!r} succeeded"
+
+
+_SAID = {
+    "http_401": "refuses the key in {key}",
+    "http_403": "refuses the key in {key}",
+    "http_407": "is behind a proxy that wants a login",
+    "http_402": "says that the account of the key in {key} has no credit",
+    "insufficient_quota": "says that the account of the key in {key} has no credit",
+    "http_404": "does not know the path of base_url, or the model",
+    "bad_body": "answers with what is no completion; see base_url",
+    "reply_too_large": "answers with what is no completion; see base_url",
+}
+
+
+def _speaks_of_server(failure: str) -> bool:
+    return failure in _UNUSABLE or failure in _FAILING or failure.startswith("http_5")
+
+
+def _words(failure: str, detail: str | None, server: Server) -> str:
+    """Say what is wrong with a server, as a predicate."""
+    if failure == "connection":
+        return f"could not be reached: {detail or 'connection lost'}"
+    if failure == "timeout":
+        return f"gave no answer within {server.timeout_s:g} s (`timeout_s`)"
+    said = _SAID.get(failure, "fails")
+    return f"{said.format(key=server.key_env)} ({failure})"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} minutes"
