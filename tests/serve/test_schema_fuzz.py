@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 
 import pytest
@@ -11,8 +12,8 @@ from tests.serve.served import local_app
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis, of the extra `test`, is not installed")
 
-N_REQUESTS = 4000
-"""Beside the 6,000 bodies of `test_fuzz.py`."""
+N_REQUESTS = 4000 if "LONGFORM_SOAK" in os.environ else 1000
+"""Beside the 6,000 bodies of `test_fuzz.py`; `make soak` sends them all."""
 
 
 @pytest.mark.slow
