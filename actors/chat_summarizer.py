@@ -20,6 +20,7 @@ from actors.chat import Asking
 from actors.matrix_executor import MatrixExecutor
 from actors.method_runner import run_plan
 from actors.summary_prompts import SummaryPrompts
+from longform.axes import COLUMNS
 from longform.chat import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
@@ -174,6 +175,7 @@ class ChatSummarizer:
             "summarizer": self._name,
             "setting": row["setting"],
             "order": row["order"],
+            **{name: row.get(name) for name in COLUMNS},
             "method": _method_name(row),
             "parents": [summary_id(row["work_id"], parent) for parent in step.parents],
             "step": None if step.name == FINAL else step.name,

@@ -28,8 +28,8 @@ class ChatSupportJudge:
 
     A reply that cannot be read is answered once with the wish for a readable one, unless the release's reading is asked
     for, which reads nearly everything. What cannot be read then is unjudged, `reply` keeps it. A failed call is
-    unjudged with the call's reason. With `probability`, P(yes) comes from the log probabilities of the answer's first
-    word; a reply without them has an answer and no probability.
+    unjudged with the call's reason. P(yes) comes from the log probabilities of the answer's first word if `probability`
+    says so, or says nothing and the model is known to give them; a reply without them has an answer and no probability.
 
     Args:
         name: For messages.
@@ -50,6 +50,8 @@ class ChatSupportJudge:
                 "needs; leave it out, or name another model"
             )
             raise UsageError(msg)
+        known = asking.chat.accepted.logprobs is True
+        self._with_probability = known if settings.probability is None else settings.probability
 
     @property
     def prompt_version(self) -> str:
@@ -79,7 +81,7 @@ class ChatSupportJudge:
 
     def _request(self, text: str, sentence: str) -> ChatRequest:
         request = self._prompt.request(document=text, sentence=sentence)
-        return replace(request, top_logprobs=ALTERNATIVES) if self._settings.probability else request
+        return replace(request, top_logprobs=ALTERNATIVES) if self._with_probability else request
 
     async def _verdict(self, request: ChatRequest, reply: ChatReply) -> SupportVerdict:
         verdict = self._read(request, reply)
@@ -93,6 +95,6 @@ class ChatSupportJudge:
         if reply.text is None:
             return unjudged(reply.failure or "no_reply")._replace(call_id=called)
         answer, failure = parse_support(reply.text, fidelity=self._settings.fidelity)
-        wanted = self._settings.probability and answer is not None
+        wanted = self._with_probability and answer is not None
         probability = yes_probability(reply.logprobs) if wanted else None
         return SupportVerdict(answer, probability, failure, reply=reply.text, call_id=called)

@@ -8,6 +8,7 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.encoder import MINILM, Encoder
+from longform.axes import COLUMNS
 from longform.extractive import Extractor, bullet_lines, extractor_version, shipped_ranker
 from longform.keys import content_key
 from longform.query_relevance import QueryText
@@ -43,26 +44,30 @@ class OfflineSummarizer:
     def _summary(self, row: Mapping[str, Any]) -> dict[str, Any]:
         text, failure = self._text(row)
         copied = ("work_id", "context_id", "query_id", "haystack_id", "summarizer", "setting", "order")
-        return {name: row[name] for name in copied} | {
-            "summary_id": content_key(row["work_id"]),
-            "method": "plain",
-            "parents": [],
-            "step": None,
-            "elapsed_minutes": None,
-            "n_requested": row["n_requested"],
-            "text": text,
-            "failure": failure,
-            "cut_share": row["cut_share"],
-            "model": None,
-            "prompt_version": PROMPT_VERSION,
-            "finish_reason": None,
-            "input_tokens": None,
-            "cached_tokens": None,
-            "output_tokens": None,
-            "reasoning_tokens": None,
-            "cost_usd": None,
-            "seconds": None,
-        }
+        return (
+            {name: row[name] for name in copied}
+            | {name: row.get(name) for name in COLUMNS}
+            | {
+                "summary_id": content_key(row["work_id"]),
+                "method": "plain",
+                "parents": [],
+                "step": None,
+                "elapsed_minutes": None,
+                "n_requested": row["n_requested"],
+                "text": text,
+                "failure": failure,
+                "cut_share": row["cut_share"],
+                "model": None,
+                "prompt_version": PROMPT_VERSION,
+                "finish_reason": None,
+                "input_tokens": None,
+                "cached_tokens": None,
+                "output_tokens": None,
+                "reasoning_tokens": None,
+                "cost_usd": None,
+                "seconds": None,
+            }
+        )
 
     def _text(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
         kept = zip(row["doc_ids"], row["doc_numbers"], row["doc_chars"], strict=True)

@@ -150,7 +150,7 @@ def plan_support(bench_url: str, asked: Asked, *, run: Folder, calling: Calling,
     """What the calibration will ask a chat model, and what that will take; nothing is asked, and no key is needed."""
     for settings in asked.members.values():
         if isinstance(settings, ChatSupportJudge):
-            check_chat(settings.chat, logprobs=settings.probability, with_key=False)
+            check_chat(settings.chat, logprobs=settings.probability is True, with_key=False)
     _, parts = _parts(bench_url, asked, run)
     return calibration_plan([(part.judging, part.tasks) for part in parts], calling=calling, workers=workers)
 

@@ -61,7 +61,7 @@ def evaluate(
     evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
     evaluation.forget_failures()
     found = evaluation.through(until)
-    while until == "report" and (more := with_another_order(evaluation.experiment, found)) is not None:
+    while until == "report" and (more := with_another_order(evaluation.configured, found)) is not None:
         before = evaluation
         evaluation = Evaluation(more, bench_url, out_url, cluster=cluster, calling=calling, limit=limit, goes_on=True)
         try:

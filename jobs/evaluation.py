@@ -16,6 +16,7 @@ from jobs.call_results import call_results, noted_calls
 from jobs.calling import Calling, chat_models
 from jobs.cards import judge_rows
 from jobs.check import check_stage, check_tasks
+from jobs.check_methods import check_methods, check_methods_before
 from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster
 from jobs.combine import combine_stage, combine_tasks
@@ -62,14 +63,17 @@ class Evaluation:
         planning: bool = False,
         goes_on: bool = False,
     ) -> None:
-        self.experiment, self.bench_url, self.cluster, self.calling = experiment, bench_url, cluster, calling
+        self.configured, self.experiment = experiment, experiment.with_aligner()
+        self.bench_url, self.cluster, self.calling = bench_url, cluster, calling
         for url in (bench_url, out_url, calling.ledger):
             Folder(url).check_reachable()
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         check_way(WAY)
+        experiment = self.experiment
         check_experiment(experiment, self.benchmark, with_keys=not planning)
-        prompts = prompt_versions(experiment)
-        check_goes_on(self.run, experiment, limit=limit, n_queries=len(self.benchmark.queries), prompts=prompts)
+        prompts = prompt_versions(self.configured)
+        check_goes_on(self.run, self.configured, limit=limit, n_queries=len(self.benchmark.queries), prompts=prompts)
+        check_methods_before(experiment, self.benchmark, limit=limit)
         for row in judge_rows(experiment):
             if row["card_reason"]:
                 print(f"judge {row['judge']}: {row['card_reason']}; the report has no card for it", file=sys.stderr)
@@ -82,7 +86,7 @@ class Evaluation:
             command=calling.job,
             verb="evaluate",
             benchmark=self.benchmark,
-            config=experiment.model_dump(mode="json"),
+            config=self.configured.model_dump(mode="json"),
             limit=limit,
             prompts=prompts,
             planning=planning,
@@ -118,6 +122,7 @@ class Evaluation:
         self._perform(stage, len(self.plan.contexts), pack_tasks(self.run, self.plan.contexts))
 
     def summarize(self) -> None:
+        check_methods(self.experiment, self.run, self.plan.summaries)
         for name in self.experiment.summarizers:
             self._summarize(name)
 
@@ -237,12 +242,14 @@ class Evaluation:
             units=self.plan.units,
             driver=self._driver(),
             fitted=fitted_of(self.experiment),
+            ignoring_order=self.experiment.ignoring_order,
             more={
                 "unscored": self.unscored,
                 "retrieval": retrieval,
                 **call_results(self.run, self.record, self.experiment),
                 **faithfulness_results(
                     self.run,
+                    self.benchmark,
                     self.experiment,
                     self.plan.checks,
                     self.plan.written_work_ids,
@@ -261,6 +268,7 @@ class Evaluation:
     def spending(self) -> dict[str, Any]:
         """What the run will ask its models, once the stages before the first call are done."""
         self.through("pack")
+        check_methods(self.experiment, self.run, self.plan.summaries)
         for name, settings in self.experiment.summarizers.items():
             if settings.kind == "offline":
                 self._summarize(name)

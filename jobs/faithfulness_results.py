@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
+from actors.benchmark import Benchmark
 from actors.storage import Folder
 from actors.table_snapshot import Snapshot
 from jobs.check import Checked, Source
@@ -14,9 +15,11 @@ from jobs.score_support import support_cells, support_score_work_id
 from jobs.stage import Row
 from longform import faithfulness_tables as tables
 from longform.aggregate import SummaryInfo
-from longform.configuration import Experiment, Permutations, System
+from longform.attribution import ALIGNER, Attribution, placed
+from longform.configuration import Experiment, Permutations
 from longform.faithfulness_tables import CheckedSummary, Settings
 from longform.metrics.faithfulness import Merging
+from longform.order_dependence import OrderDependence, order_dependence, varied
 from longform.position_bias import SummaryPlaces, summary_places
 
 _CELL_COLUMNS = ["work_id", "doc_position", "unit_index", "answer", "probability"]
@@ -24,6 +27,7 @@ _CELL_COLUMNS = ["work_id", "doc_position", "unit_index", "answer", "probability
 
 def faithfulness_results(
     run: Folder,
+    benchmark: Benchmark,
     experiment: Experiment,
     checks: Mapping[Checked, Source],
     written: Sequence[str],
@@ -35,18 +39,25 @@ def faithfulness_results(
         return {}
     how = experiment.faithfulness
     merging = Merging(how.documents, how.sentences)
-    summaries = list(_summaries(run, experiment, checks, summary_infos(run, written), merging))
+    infos = summary_infos(run, written, queries=benchmark.queries)
+    dependence = order_dependence(infos.values(), experiment.ignoring_order)
+    found = _all_places(run, checks, how.attribution, experiment.aligner)
+    known = _Known(infos, _scores(run, checks, merging), dependence, found.places)
+    judged = list(_summaries(run, experiment, checks, known))
+    summaries = [summary for summary in judged if summary.judge != ALIGNER]
+    untestable = {judge: why for judge, one in found.attributions.items() if (why := one.untestable) is not None}
     settings = Settings(experiment.seed, experiment.resamples)
     return {
         "faithfulness": {
             "mode": how.mode,
             "merging": merging._asdict(),
             "attribution": how.attribution,
+            "attributed": [one.as_json() for judge, one in found.attributions.items() if judge != ALIGNER],
             "cells": tables.cells(summaries, settings),
-            "places": tables.place_rows(summaries, settings),
+            "places": tables.place_rows(summaries, settings, untestable),
             "orders": tables.order_rows(summaries, settings),
-            "lengths": tables.length_rows(summaries, settings),
-            "alignment": tables.alignment_rows(summaries),
+            "lengths": tables.length_rows(summaries, settings, untestable),
+            "alignment": tables.alignment_rows(judged),
             "permutations": [
                 row | {"stopped": _why_enough(row, experiment.permutations, budget_ended=budget_ended)}
                 for row in tables.permutation_rows(summaries, experiment.permutations.half_width)
@@ -79,22 +90,30 @@ def _why_enough(row: Row, settings: Permutations, *, budget_ended: bool) -> str:
     return "the most allowed" if row["n_orders"] >= settings.most else "not narrow yet"
 
 
+class _Known(NamedTuple):
+    """What is known of the summaries and their verdicts."""
+
+    infos: Mapping[str, SummaryInfo]
+    scores: Mapping[str, Row]
+    dependence: OrderDependence
+    places: _Places
+
+
 def _summaries(
-    run: Folder,
-    experiment: Experiment,
-    checks: Mapping[Checked, Source],
-    infos: Mapping[str, SummaryInfo],
-    merging: Merging,
+    run: Folder, experiment: Experiment, checks: Mapping[Checked, Source], known: _Known
 ) -> Iterator[CheckedSummary]:
-    systems = {(system.setting, system.summarizer): system for system in experiment.all_systems()}
-    scores = _scores(run, checks, merging)
+    """Those that repeat another order's are left out, and places where the order of documents changes nothing."""
+    systems = {(system.axes, system.summarizer): system for system in experiment.all_systems()}
     n_documents = _n_documents(run, {source.context for source in checks.values()})
-    places = _all_places(run, checks, experiment.faithfulness.attribution)
     for checked, source in checks.items():
-        info, row = infos[checked.summary], scores[source.work_id]
-        n_cells, found = places.get(source.work_id, (0, None))
+        info, row = known.infos[checked.summary], known.scores[source.work_id]
+        if info.summary_id in known.dependence.idle:
+            continue
+        n_cells, found = known.places.get(source.work_id, (0, None))
+        by_place = experiment.faithfulness.mode == "document" and varied(info) not in known.dependence.independent
+        assert info.axes is not None, "summary_infos gives axes to all"
         yield CheckedSummary(
-            system=_system(systems, info),
+            system=systems[info.axes, info.summarizer],
             query_id=source.query_id,
             judge=checked.judge,
             failure=info.failure,
@@ -103,12 +122,9 @@ def _summaries(
             n_unjudged=row["n_unjudged"],
             n_cells=n_cells,
             n_documents=n_documents[source.context],
-            places=found if experiment.faithfulness.mode == "document" else None,
+            places=found if by_place else None,
+            dataset=info.dataset,
         )
-
-
-def _system(systems: Mapping[tuple[str, str], System], info: SummaryInfo) -> System:
-    return systems[info.setting, info.summarizer]
 
 
 def _n_documents(run: Folder, contexts: Collection[str]) -> dict[str, int]:
@@ -128,17 +144,40 @@ _Places = dict[str, tuple[int, SummaryPlaces]]
 """Verdict work id -> how many cells it has, and what they say by place."""
 
 
-def _all_places(run: Folder, checks: Mapping[Checked, Source], aligner: str | None) -> _Places:
-    """The aligner's summaries first: the others' sentences stand where it puts them."""
-    of = {checked: source.work_id for checked, source in checks.items()}
+class _AllPlaces(NamedTuple):
+    places: _Places
+    attributions: dict[str, Attribution]  # by judge
+
+
+def _all_places(run: Folder, checks: Mapping[Checked, Source], named: str | None, aligner: str | None) -> _AllPlaces:
+    """
+    Where all sentences stand: as each judge finds itself, unless a judge is *named* for that, or too few have a place.
+
+    Then they stand where the *aligner* finds them.
+    """
+    of: dict[str, dict[str, str]] = {}  # judge -> summary -> work id of its verdicts
+    for checked, source in checks.items():
+        of.setdefault(checked.judge, {})[checked.summary] = source.work_id
+    places: _Places = {}
+    attributions = {}
     verdicts = run.snapshot("verdicts")
-    found = dict(_places(verdicts, [work_id for checked, work_id in of.items() if checked.judge == aligner], {}))
-    best = {
-        work_id: found[of[Checked(checked.summary, aligner)]][1].best
-        for checked, work_id in of.items()
-        if aligner is not None and of[Checked(checked.summary, aligner)] in found
-    }
-    return found | dict(_places(verdicts, [work_id for work_id in of.values() if work_id not in found], best))
+    aligned = dict(_places(verdicts, list(of.get(aligner or "", {}).values()), {}))
+    for judge, work_ids in of.items():
+        own = aligned if judge == aligner else dict(_places(verdicts, list(work_ids.values()), {}))
+        by_itself = placed([summary for _, summary in own.values()])
+        if judge == aligner or aligner is None or (named is None and by_itself.enough):
+            places |= own
+            attributions[judge] = Attribution(judge, judge, by_itself, by_itself)
+            continue
+        there = {
+            summary: aligned[of[aligner][summary]][1].best for summary in work_ids if of[aligner][summary] in aligned
+        }
+        found = dict(
+            _places(verdicts, list(work_ids.values()), {work_ids[summary]: best for summary, best in there.items()})
+        )
+        places |= found
+        attributions[judge] = Attribution(judge, aligner, by_itself, placed([summary for _, summary in found.values()]))
+    return _AllPlaces(places, attributions)
 
 
 def _places(

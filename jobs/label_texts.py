@@ -70,19 +70,13 @@ def _labelled(benchmark: Benchmark, row: Row, labels: Sequence[Row], ranking: Ma
     in_order = labels if whole else sorted(labels, key=lambda label: int(label["unit_index"]))
     summary = LabelledSummary(
         summary_id=row["summary_id"],
-        data_set=_data_set(haystack_id),
+        data_set=benchmark.queries[row["query_id"]].dataset or "labels",
         article=content_key([document.text for document in with_text(benchmark.documents(haystack_id))]),
         level="summary" if whole else "sentence",
         labels=tuple(_ANSWERS[label["answer"]] for label in in_order),
     )
     asked = sentences if whole else [sentences[label["unit_index"]] for label in in_order]
     return LabelledText(summary, haystack_id, tuple(asked), ranking)
-
-
-def _data_set(haystack_id: str) -> str:
-    # longformfact:NAME:LINE; any other benchmark is one data set
-    parts = haystack_id.split(":")
-    return parts[1] if len(parts) == 3 else "labels"
 
 
 def with_text(documents: Sequence[Document]) -> list[Document]:

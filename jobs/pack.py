@@ -11,12 +11,13 @@ from actors.storage import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.retrieve import Ranked
 from jobs.stage import Row, Stage, Task
+from longform.axes import COLUMNS, Axes
 from longform.configuration import Experiment, Importance, RelevanceImportance, System
 from longform.keys import content_key, stable_seed
 from longform.packing import BY_IMPORTANCE, pack, whole_within
 
-VERSION = "pack@1"
-_HOW = ("budget_tokens", "n_documents", "length_tokens", "order", "permutation")
+VERSION = "pack@2"
+_HOW = (*COLUMNS, "order")
 _CONTEXTS_A_TASK = 32
 
 
@@ -24,12 +25,18 @@ class Packed(NamedTuple):
     """A context that the run wants."""
 
     query_id: str
-    ranking: str
+    retriever: str
+    reranker: str | None
     budget_tokens: int | None
     n_documents: int | None
     length_tokens: int | None
     order: str
     permutation: int | None
+
+    @property
+    def ranking(self) -> str:
+        """The name its ranking goes by in the tables."""
+        return Axes(self.retriever, self.reranker).ranking
 
     @property
     def all_documents(self) -> bool:
@@ -54,10 +61,10 @@ def context_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> 
     return found
 
 
-def how_packed(system: System) -> tuple[str, int | None, int | None, int | None, str, int | None]:
+def how_packed(system: System) -> tuple[str, str | None, int | None, int | None, int | None, str, int | None]:
     """What is `Packed` of a *system*, without the query."""
     length = (system.budget_tokens, system.n_documents, system.length_tokens)
-    return (system.ranking, *length, system.order, system.permutation)
+    return (system.retriever, system.reranker, *length, system.order, system.permutation)
 
 
 def _depends(experiment: Experiment, order: str) -> list[Any]:
@@ -128,8 +135,7 @@ def _worker(run: Folder, bench_url: str, seed: int, importance: Importance) -> A
             "query_id": first["query_id"],
             "haystack_id": first["haystack_id"],
             "system": first["system"],
-            "order": item["order"],
-            "budget_tokens": item["budget_tokens"],
+            **{name: item[name] for name in _HOW},
             "doc_ids": [document.doc_id for document in kept],
             "doc_numbers": [document.number for document in kept],
             "doc_tokens": list(packing.tokens),

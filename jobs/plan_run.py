@@ -135,7 +135,7 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         *experiment.support_judges.values(),
     ]:
         if isinstance(settings, ChatSummarizer | ChatJudge | ChatSupportJudge):
-            logprobs = isinstance(settings, ChatSupportJudge) and settings.probability
+            logprobs = isinstance(settings, ChatSupportJudge) and settings.probability is True
             check_chat(settings.chat, logprobs=logprobs, with_key=with_keys)
     for reranker in experiment.rerankers.values():
         if with_keys and isinstance(reranker, EndpointReranker):

@@ -66,10 +66,12 @@ def repair_results(
         row for judge, summaries in by_judge.items() for row in before_after(summaries, originals, judge=judge, **given)
     ]
     faithfulness = {
-        (cell["setting"], cell["summarizer"]): cell["faithfulness"] for cell in checked if cell["judge"] == driver["by"]
+        (cell["dataset"], cell["setting"], cell["summarizer"]): cell["faithfulness"]
+        for cell in checked
+        if cell["judge"] == driver["by"]
     }
     if faithfulness:
-        rows = [row | {"faithfulness": faithfulness[row["setting"], row["summarizer"]]} for row in rows]
+        rows = [row | {"faithfulness": faithfulness[row["dataset"], row["setting"], row["summarizer"]]} for row in rows]
     judge = next(iter(by_judge), None)
     facts = {summary["summary_id"]: summary for summary in drilldown["summaries"]}
     targets = {t["target_id"]: t for query in drilldown["queries"].values() for t in query["targets"]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from actors.benchmark import Benchmark
@@ -23,37 +23,53 @@ from jobs.stage import Row
 from jobs.synthesis_files import ACCOUNT, AUDIT
 from longform import report
 from longform.aggregate import Aggregate, Clusters, SummaryInfo, clusters_of
+from longform.axes import COLUMNS, axes_of
 from longform.configuration import UnitKind
 from longform.errors import UsageError
 from longform.keys import content_key
+from longform.order_dependence import order_dependence
+from longform.records import Query
 from longform.twins import METHOD
 
 RESULTS = "results.json"
 DRILLDOWN = "report/drilldown.json.gz"
 _INFO_COLUMNS = [
-    "work_id", "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
+    "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
     "haystack_id",
 ]  # fmt: skip
 
-_ASIDE = ["step", "method", "parents"]
 
+def summary_infos(
+    run: Folder, work_ids: Sequence[str], *, queries: Mapping[str, Query] | None = None
+) -> dict[str, SummaryInfo]:
+    """
+    Summary work id -> what the tables need of it, in the order given.
 
-def summary_infos(run: Folder, work_ids: Sequence[str]) -> dict[str, SummaryInfo]:
-    """Summary work id -> what the tables need of it, in the order given; texts are not read."""
-    rows = run.read("summaries", work_ids=work_ids, columns=[*_INFO_COLUMNS, *_ASIDE]).to_pylist()
-    names = {row["summary_id"]: row["summarizer"] for row in rows}
-    aside = [{column: row.pop(column) for column in _ASIDE} for row in rows]
-    found = {
-        row.pop("work_id"): SummaryInfo(**row, twin_of=_twin_of(more, names))
-        for row, more in zip(rows, aside, strict=True)
-        if more["step"] is None
-    }
+    With *queries*, those of the benchmark, data sets and keys of texts are known, too; else texts are not read.
+    """
+    more = ["method", "parents", *COLUMNS, *(["text"] if queries is not None else [])]
+    found: dict[str, SummaryInfo] = {}
+    originals: dict[str, str] = {}  # work id of a twin -> summary id of its original
+    for batch in run.batches("summaries", work_ids=work_ids, columns=["work_id", "step", *_INFO_COLUMNS, *more]):
+        for row in batch.to_pylist():
+            if row["step"] is None:
+                axes = axes_of(row)
+                info = SummaryInfo(**{name: row[name] for name in _INFO_COLUMNS}, axes=axes)
+                if row["retriever"] is None:  # written elsewhere: orders of one setting are systems, too
+                    info = info._replace(setting=axes.words(with_budget=False))
+                found[row["work_id"]] = info if queries is None else _with_text(info, row["text"], queries)
+                if row["method"] == METHOD:
+                    originals[row["work_id"]] = row["parents"][0]
+    written = {info.summary_id: info for info in found.values()}
+    for work_id, original in originals.items():
+        before = written[original]
+        found[work_id] = found[work_id]._replace(axes=before.axes, twin_of=before.summarizer)
     return {work_id: found[work_id] for work_id in work_ids if work_id in found}
 
 
-def _twin_of(row: Row, names: Mapping[str, str]) -> str | None:
-    """The summarizer of the summary that *row* is a twin of; *names* are those of summaries."""
-    return names[row["parents"][0]] if row["method"] == METHOD else None
+def _with_text(info: SummaryInfo, text: str | None, queries: Mapping[str, Query]) -> SummaryInfo:
+    text_key = None if text is None else content_key(text)
+    return info._replace(dataset=queries[info.query_id].dataset, text_key=text_key)
 
 
 def write_results(
@@ -73,6 +89,7 @@ def write_results(
     units: UnitKind = "bullets",
     driver: Mapping[str, Any] = BY_MATRIX,
     fitted: Fitted = TWINS_ONLY,
+    ignoring_order: Collection[str] = (),
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """
@@ -80,9 +97,12 @@ def write_results(
 
     *judges* has a row `judge, scale, card` for each judge, in the report's order; *compare_with* names the system that
     all others are compared with; *driver* says what drove the citations of twins, if there are any; *fitted* says which
-    parts are fitted models; *more* adds tables of the caller's own.
+    parts are fitted models; *ignoring_order* names summarizers that say so of themselves; *more* adds tables of the
+    caller's own.
     """
-    infos, clusters = _with_clusters(summary_infos(run, summary_work_ids).values())
+    infos, clusters = _with_clusters(summary_infos(run, summary_work_ids, queries=benchmark.queries).values())
+    dependence = order_dependence(infos.values(), ignoring_order)
+    compared = {summary_id: info for summary_id, info in infos.items() if summary_id not in dependence.idle}
     score_ids = [score_work_id(work_id, partial_score) for work_id in verdict_work_ids]
     score_ids += [classify_work_id(work_id) for work_id in verdict_work_ids]
     places = {row["judge"]: place for place, row in enumerate(judges)}
@@ -98,18 +118,20 @@ def write_results(
         ),
     }
     contents = {summary["summary_id"]: _content(summary) for summary in drilldown["summaries"]}
-    results: dict[str, Any] = summary_tables(scores, infos, compare_with=compare_with, contents=contents, **settings)
+    results: dict[str, Any] = summary_tables(scores, compared, compare_with=compare_with, contents=contents, **settings)
     results |= {
         "title": title,
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
         "clusters": clusters._asdict(),
+        "order_independent": dependence.rows(),
         "judges": [dict(row) for row in judges if row["judge"] in judged],
         **(more or {}),
         "run": record.content,
     }
-    if originals := repaired_originals(run, summary_work_ids):
-        facts: dict[str, Any] = {"scores": scores, "infos": infos, "drilldown": drilldown, "checked": checked}
+    pairs = repaired_originals(run, summary_work_ids).items()
+    if originals := {twin: original for twin, original in pairs if {twin, original} <= compared.keys()}:
+        facts: dict[str, Any] = {"scores": scores, "infos": compared, "drilldown": drilldown, "checked": checked}
         facts |= {"driver": driver, "aggregate": aggregate, "seed": seed}
         results["repair"] = repair_results(benchmark, originals=originals, **facts)
     mark_in_sample(results, benchmark, drilldown["queries"], fitted)

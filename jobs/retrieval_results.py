@@ -24,16 +24,23 @@ def retrieval_rows(
     seed: int,
     resamples: int,
 ) -> list[dict[str, Any]]:
-    """One row a system and budget; nothing where the benchmark judges no documents."""
+    """One row a data set, system and budget; nothing where the benchmark judges no documents."""
     by_target = gold_by_query(benchmark.qrels)
     if not by_target:
         return []
     by_query = {query: set().union(*targets.values()) for query, targets in by_target.items()}
-    rankings = ranking_table(
-        list(_rankings(run, ranking_ids, max(cutoffs))), by_query, cutoffs=cutoffs, seed=seed, resamples=resamples
-    )
-    contexts = recall_at_budget(list(_contexts(run, context_ids)), by_target, seed=seed, resamples=resamples)
-    return table(rankings, contexts)
+    rankings, contexts = list(_rankings(run, ranking_ids, max(cutoffs))), list(_contexts(run, context_ids))
+    rows = []
+    for dataset in dict.fromkeys(query.dataset for query in benchmark.queries.values()):
+        own = {query_id for query_id, query in benchmark.queries.items() if query.dataset == dataset}
+        ranked = [ranking for ranking in rankings if ranking.query_id in own]
+        packed = [context for context in contexts if context.query_id in own]
+        found = table(
+            ranking_table(ranked, by_query, cutoffs=cutoffs, seed=seed, resamples=resamples),
+            recall_at_budget(packed, by_target, seed=seed, resamples=resamples),
+        )
+        rows += [row | {"dataset": dataset} for row in found]
+    return rows
 
 
 def gold_by_query(qrels: Iterable[Qrel]) -> Mapping[str, Mapping[str, frozenset[str]]]:

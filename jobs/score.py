@@ -122,20 +122,25 @@ def summary_tables(
     contents: Mapping[str, Hashable],
 ) -> dict[str, Any]:
     """
-    The results' parts that rest on summaries' scores.
+    The results' parts that rest on summaries' scores, each data set by itself.
 
     *compare_with* and *contents* are those of `longform.comparisons.compared`.
     """
     names = ("cells", "per_summary_cells", "position", "curve", "comparisons", "failure_modes")
     found: dict[str, Any] = {name: [] for name in names}
-    for judge, summaries in tables.scored_summaries(scores, infos).items():
-        given: dict[str, Any] = {"judge": judge, "seed": seed, "resamples": resamples}
-        found["cells"] += tables.cells(summaries, aggregate=aggregate, **given)
-        found["per_summary_cells"] += tables.cells(summaries, aggregate="per_summary", **given)
-        found["position"] += tables.positions(summaries, **given)
-        found["curve"] += tables.curve(summaries, judge=judge)
-        found["comparisons"] += compared(
-            summaries, judge=judge, aggregate=aggregate, seed=seed, compare_with=compare_with, contents=contents
-        )
-        found["failure_modes"] += tables.failure_modes(summaries, judge=judge)
+    for judge, scored in tables.scored_summaries(scores, infos).items():
+        for dataset in dict.fromkeys(summary.info.dataset for summary in scored):
+            summaries = [summary for summary in scored if summary.info.dataset == dataset]
+            given: dict[str, Any] = {"judge": judge, "seed": seed, "resamples": resamples}
+            how: dict[str, Any] = {"compare_with": compare_with, "contents": contents}
+            rows = {
+                "cells": tables.cells(summaries, aggregate=aggregate, **given),
+                "per_summary_cells": tables.cells(summaries, aggregate="per_summary", **given),
+                "position": tables.positions(summaries, **given),
+                "curve": tables.curve(summaries, judge=judge),
+                "comparisons": compared(summaries, judge=judge, aggregate=aggregate, seed=seed, **how),
+                "failure_modes": tables.failure_modes(summaries, judge=judge),
+            }
+            for name, own in rows.items():
+                found[name] += [{**row, "dataset": dataset} for row in own]
     return found

@@ -20,9 +20,11 @@ from jobs.derive import Item, PartReader, plan
 from jobs.pack import Packed, how_packed
 from jobs.stage import Row, Stage, Task
 from longform.configuration import Experiment, System
+from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
 from longform.method_settings import PlainMethod
 from longform.model_settings import ChatSummarizer
+from longform.sentences import sentences
 
 USUAL_BULLETS = 7
 """Asked for where a query has no insights to count: SummHay's 92 queries have 6.75 of them on average."""
@@ -83,10 +85,17 @@ def _method(experiment: Experiment, system: System) -> list[Any]:
 
 
 def _bullets(benchmark: Benchmark, experiment: Experiment, query_id: str) -> int:
-    """How many bullets to ask for: as configured, as many as the query has targets, or the usual number."""
+    """
+    How many bullets to ask for: as configured, else as many as the query has targets, or the usual number.
+
+    A query with a reference summary asks for as many sentences as its paper does, else as the reference has.
+    """
     if isinstance(experiment.bullets, int):
         return experiment.bullets
-    return len(benchmark.targets.get(query_id, [])) or USUAL_BULLETS
+    targets = benchmark.targets.get(query_id, [])
+    if not targets or any(target.kind != "reference" for target in targets):
+        return sum(target.kind != "reference" for target in targets) or USUAL_BULLETS
+    return SENTENCES.get(benchmark.queries[query_id].dataset or "") or len(sentences(targets[0].text))
 
 
 def summarize_stage(

@@ -13,7 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from longform.statistics import Array, Estimate, pooled_mean
+from longform.axes import Axes, names
+from longform.order_sensitivity import largest_from_first, order_sensitivity, with_holm
+from longform.statistics import Array, Estimate, pooled_mean, ratio
 
 Aggregate = Literal["pooled", "per_summary"]
 PERCENT = ("coverage", "citation", "joint", "precision", "recall")
@@ -44,11 +46,19 @@ class SummaryInfo(NamedTuple):
     twin_of: str | None = None
     haystack_id: str | None = None
     cluster_kind: ClusterKind = "query"
+    axes: Axes | None = None  # None: not known
+    dataset: str | None = None  # of its query; None: not stated
+    text_key: str | None = None  # a hash of its text; None: failed, or not read
 
     @property
     def cluster(self) -> str:
         """What is independent of the rest of the sample."""
         return self.haystack_id if self.cluster_kind == "haystack" and self.haystack_id else self.query_id
+
+
+def axes_json(info: SummaryInfo) -> dict[str, Any] | None:
+    """The axes of a summary for results; None: not known."""
+    return None if info.axes is None else info.axes._asdict()
 
 
 class Scored(NamedTuple):
@@ -140,6 +150,7 @@ def _cell(
         "setting": setting,
         "summarizer": summarizer,
         "twin_of": twin_of(group),
+        "axes": axes_json(group[0].info),
         "judge": judge,
         "n_summaries": len(group),
         "n_failed": sum(s.info.failure is not None for s in group),
@@ -232,9 +243,7 @@ def curve(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- position
 
 
-def base_setting(info: SummaryInfo) -> str:
-    """The setting whose document order is varied: `full` of `full/top` and of the release's `fl-ctxt-sort`."""
-    return "full" if info.setting.startswith("fl-ctxt") else info.setting.split("/")[0]
+_ORDERS = ("given", "random", "top", "middle", "bottom")
 
 
 def positions(summaries: Group, *, judge: str, seed: int, resamples: int) -> list[dict[str, Any]]:
@@ -242,49 +251,43 @@ def positions(summaries: Group, *, judge: str, seed: int, resamples: int) -> lis
     Joint score by where the relevant documents stood, and its sensitivity (SummHay, section 5.4, table 3).
 
     Sensitivity is the largest absolute difference of top and bottom from random order; where no random order was
-    run, from the order given (the paper's own Random is the order given).
+    run, from the order given (the paper's own Random is the order given). It cannot be negative, so that an interval
+    would never reach 0: `chance` and `p` are of the same statistic when orders are exchanged within clusters.
     """
-    grouped: dict[tuple[str, str], dict[str, list[Scored]]] = {}
+    grouped: dict[tuple[str, Axes], dict[str, list[Scored]]] = {}
     for scored in final_summaries(summaries):
-        if scored.info.order is not None:
-            orders = grouped.setdefault((scored.info.summarizer, base_setting(scored.info)), {})
+        if scored.info.order is not None and scored.info.axes is not None:
+            orders = grouped.setdefault((scored.info.summarizer, scored.info.axes.unordered), {})
             orders.setdefault(scored.info.order, []).append(scored)
-    return [
+    compared = {
+        key: orders
+        for key, orders in grouped.items()
+        if {"top", "bottom"} <= orders.keys() and orders.keys() & {"random", "given"}
+    }
+    words = names(axes for _, axes in compared)
+    rows = [
         _position_row(orders, seed=seed, resamples=resamples)
-        | {"summarizer": summarizer, "system": setting, "judge": judge, "measure": "joint"}
+        | {"summarizer": summarizer, "system": words[axes], "axes": axes._asdict(), "judge": judge, "measure": "joint"}
         | {"twin_of": next(twin_of(group) for group in orders.values())}
         | {"cut_share": mean_cut_share([scored for group in orders.values() for scored in group])}
-        for (summarizer, setting), orders in sorted(grouped.items())
-        if {"top", "bottom"} <= orders.keys() and orders.keys() & {"random", "given"}
+        for (summarizer, axes), orders in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]]))
     ]
+    return with_holm(rows)
 
 
 def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> dict[str, Any]:
     reference = "random" if "random" in orders else "given"
+    shown = [order for order in _ORDERS if order in orders]
     clusters = sorted({s.info.cluster for group in orders.values() for s in group})
-    sums = {order: cluster_totals(group, clusters, "joint") for order, group in orders.items()}
-    rng = np.random.default_rng(seed)
-    counts = rng.multinomial(len(clusters), np.full(len(clusters), 1 / len(clusters)), size=resamples)
-    means: dict[str, Array] = {}
+    sums = np.stack([cluster_totals(orders[order], clusters, "joint") for order in shown], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        for order, totals in sums.items():
-            drawn = np.vstack([np.ones((1, len(clusters))), counts]) @ totals
-            means[order] = 100 * drawn[:, 0] / drawn[:, 1]
-    # (1 + resamples,): the observed value first
-    sensitivity = np.max([np.abs(means[order] - means[reference]) for order in ("top", "bottom")], axis=0)
-    known = sensitivity[~np.isnan(sensitivity)]
-    low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (np.nan, np.nan)
-    values = {order: _number(means[order][0]) if order in means else None for order in _ORDERS}
-    interval = [_number(low), _number(high)] if len(clusters) > 1 else [None, None]
-    return values | {"reference": reference, "sensitivity": _number(sensitivity[0]), "interval": interval}
-
-
-def _number(value: float) -> float | None:
-    """None for NaN: the mean of nothing is unknown."""
-    return None if np.isnan(value) else float(value)
-
-
-_ORDERS = ("given", "random", "top", "middle", "bottom")
+        means = 100 * ratio(sums.sum(axis=0))
+    compared = [shown.index(order) for order in (reference, "top", "bottom")]
+    found = order_sensitivity(sums[:, compared], largest_from_first, seed=seed, resamples=resamples)
+    values = dict.fromkeys(_ORDERS) | {
+        order: None if np.isnan(mean) else float(mean) for order, mean in zip(shown, means, strict=True)
+    }
+    return values | {"reference": reference} | found.as_json()
 
 
 def cluster_totals(group: Group, clusters: Sequence[str], measure: str, aggregate: Aggregate = "pooled") -> Array:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.aggregate import Aggregate, Scored, cluster_totals, final_summaries
+from longform.aggregate import Aggregate, Scored, axes_json, cluster_totals, final_summaries
 from longform.comparisons import finding, in_points
 from longform.keys import content_key, stable_seed
 from longform.metrics.coverage import citation_quality
@@ -29,9 +29,9 @@ def before_after(
     summaries: Sequence[Scored], originals: Mapping[str, str], *, judge: str, aggregate: Aggregate, seed: int
 ) -> list[dict[str, Any]]:
     """
-    One row for each (setting, summarizer) that has repaired twins, sorted by both; scores and differences in points.
+    One row for each (data set, setting, summarizer) that has repaired twins, sorted by these; scores in points.
 
-    The differences of one measure are a family of `longform.paired_differences`.
+    The differences of one measure on one data set are a family of `longform.paired_differences`.
 
     Args:
         summaries: Of one judge, twins included.
@@ -41,22 +41,30 @@ def before_after(
         seed: Of drawn sign changes.
     """
     final = {scored.info.summary_id: scored for scored in final_summaries(summaries)}
-    pairs: dict[tuple[str, str], list[Pair]] = {}
+    pairs: dict[tuple[str, str, str], list[Pair]] = {}
     for twin_id, original_id in originals.items():
         if twin_id in final and original_id in final:
             before = final[original_id]
-            pairs.setdefault((before.info.setting, before.info.summarizer), []).append((before, final[twin_id]))
-    if not pairs:
-        return []
-    systems = sorted(pairs)
+            key = before.info.dataset or "", before.info.setting, before.info.summarizer
+            pairs.setdefault(key, []).append((before, final[twin_id]))
+    datasets = dict.fromkeys(dataset for dataset, _, _ in sorted(pairs))
+    return [row for dataset in datasets for row in _of_one(dataset, pairs, judge=judge, aggregate=aggregate, seed=seed)]
+
+
+def _of_one(
+    dataset: str, pairs: Mapping[tuple[str, str, str], list[Pair]], *, judge: str, aggregate: Aggregate, seed: int
+) -> list[dict[str, Any]]:
+    """The rows of one data set."""
+    systems = sorted(system for system in pairs if system[0] == dataset)
     changes = {
         measure: _changes([pairs[system] for system in systems], measure, aggregate, stable_seed(seed, judge, measure))
         for measure in MEASURES
     }
     return [
-        {"setting": setting, "summarizer": summarizer, "judge": judge, "n_summaries": len(pairs[setting, summarizer])}
+        {"dataset": dataset or None, "setting": system[1], "summarizer": system[2], "judge": judge}
+        | {"n_summaries": len(pairs[system]), "axes": axes_json(pairs[system][0][0].info)}
         | {measure: changes[measure][place] for measure in MEASURES}
-        for place, (setting, summarizer) in enumerate(systems)
+        for place, system in enumerate(systems)
     ]
 
 

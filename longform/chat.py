@@ -195,6 +195,8 @@ def known_capabilities(model: str) -> Capabilities:
 def capabilities(settings: ChatSettings) -> Capabilities:
     """What the configured model accepts: what the configuration states, else what is known of the model."""
     found = known_capabilities(settings.model)
+    if settings.provider == "scripted":
+        found = replace(found, logprobs=True)
     if settings.context_window is not None:
         found = replace(found, context_window=settings.context_window)
     if settings.json_schema is not None:

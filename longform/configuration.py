@@ -13,9 +13,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
+from longform.attribution import ALIGNER
+from longform.axes import Axes
 from longform.comparisons import SystemName, named_system
 from longform.errors import UsageError
-from longform.judge_settings import Judge, SupportJudge
+from longform.judge_settings import Judge, OfflineSupportJudge, SupportJudge
 from longform.method_settings import SHIPPED_METHODS, Method, PlainMethod
 from longform.model_settings import ChatSummarizer, Summarizer
 from longform.retriever_settings import Reranker, Retriever, base_retrievers
@@ -70,23 +72,25 @@ class System(NamedTuple):
     length_tokens: int | None = None
 
     @property
+    def axes(self) -> Axes:
+        """All but the summarizer."""
+        return Axes(**{name: getattr(self, name) for name in Axes._fields})
+
+    @property
     def ranking(self) -> str:
         """The name its ranking goes by in the tables."""
-        return self.retriever if self.reranker is None else f"{self.retriever}+{self.reranker}"
+        return self.axes.ranking
 
     @property
     def setting(self) -> str:
-        """The column of the report it stands in."""
-        parts = [
-            self.ranking,
-            f"{self.budget_tokens or 'all'} tokens" if self.several_budgets else "",
-            f"first {self.n_documents}" if self.n_documents else "",
-            f"within {self.length_tokens} tokens" if self.length_tokens else "",
-            self.order if self.order != "given" else "",
-            f"{self.permutation + 1}" if self.permutation is not None else "",
-            self.method if self.method != "plain" else "",
-        ]
-        return "/".join(part for part in parts if part)
+        """What a report calls it: the axes in words, which no code reads back."""
+        return self.axes.words(with_budget=self.several_budgets)
+
+
+def _told(system: System) -> str:
+    """The axes of *system* that say something, by name."""
+    values = system.axes._asdict().items()
+    return "(" + ", ".join(f"{name} {value!r}" for name, value in values if value is not None) + ")"
 
 
 class RelevanceImportance(Strict):
@@ -119,7 +123,9 @@ class Faithfulness(Strict):
     mode: Literal["document", "full"] = "document"  # each document apart, or all of a prompt joined
     documents: Literal["min", "mean", "max"] = "max"
     sentences: Literal["min", "mean", "max"] = "mean"
-    attribution: str | None = None  # the support judge whose best document is a sentence's place; null: each its own
+    attribution: str | None = None
+    """The support judge whose best document is a sentence's place; null: each judge its own, if it has one for nearly
+    every sentence, else the offline judge."""
 
 
 class Permutations(Strict):
@@ -159,7 +165,9 @@ class Experiment(Strict):
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
     cutoffs: tuple[int, ...] = (5, 10, 20)  # K of P@K, R@K, nDCG@K, MAP@K
-    bullets: Literal["targets"] | int = "targets"  # as many as the query has targets (without: 7), or a number
+    bullets: Literal["targets"] | int = "targets"
+    """Bullets or sentences asked for: a number; or as many as the query has insights (without: 7), as its paper asks
+    for where it has a reference summary instead (Wan et al.), else as many as the reference has sentences."""
     units: UnitKind = "bullets"  # what a summary is judged by
     importance: Importance = RelevanceImportance(kind="relevance")
     faithfulness: Faithfulness = Faithfulness()
@@ -182,8 +190,8 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _judged_citations_can_be_had(self) -> Experiment:
-        if taken := sorted(set(OWN_CITATIONS) & self.support_judges.keys()):
-            msg = f"support_judges: {taken} have another meaning in `citations`; give the judges other names"
+        if taken := sorted({*OWN_CITATIONS, ALIGNER} & self.support_judges.keys()):
+            msg = f"support_judges: {taken} have another meaning; give the judges other names"
             raise ValueError(msg)
         if self.citing_judge is not None and (self.units, self.faithfulness.mode) != ("bullets", "document"):
             msg = (
@@ -203,15 +211,35 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
-    def _settings_have_one_budget(self) -> Experiment:
-        """A setting's rows stand under its name, which says the budget only where one grid has several."""
-        budgets: dict[tuple[str, str], int | None] = {}
+    def _a_setting_is_one_system(self) -> Experiment:
+        """A system's rows stand under its setting, which says the budget only where one grid has several."""
+        known: dict[tuple[str, str], System] = {}
         for system in self.all_systems():
-            first = budgets.setdefault((system.setting, system.summarizer), system.budget_tokens)
-            if first != system.budget_tokens:
+            first = known.setdefault((system.setting, system.summarizer), system)
+            if first.axes == system.axes:
+                continue
+            if first.axes == system.axes._replace(budget_tokens=first.budget_tokens):
                 msg = (
-                    f"systems: {system.setting!r} with {system.summarizer!r} has the budgets {first} and "
+                    f"systems: {system.setting!r} with {system.summarizer!r} has the budgets {first.budget_tokens} and "
                     f"{system.budget_tokens}; define its retriever once a budget, each under a name of its own"
+                )
+            else:
+                msg = (
+                    f"systems: two systems with {system.summarizer!r} would both be called {system.setting!r}: "
+                    f"{_told(first)} and {_told(system)}; rename a retriever, reranker or method"
+                )
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _a_ranking_is_one_retriever(self) -> Experiment:
+        known: dict[str, System] = {}
+        for system in self.all_systems():
+            first = known.setdefault(system.ranking, system)
+            if (first.retriever, first.reranker) != (system.retriever, system.reranker):
+                msg = (
+                    f"systems: two rankings would both be called {system.ranking!r}: {_told(first)} and "
+                    f"{_told(system)}; rename a retriever or reranker"
                 )
                 raise ValueError(msg)
         return self
@@ -244,6 +272,32 @@ class Experiment(Strict):
     def citing_judge(self) -> str | None:
         """The support judge whose verdicts drive the citations of twins; None: there are no twins, or by matrix."""
         return None if self.citations in OWN_CITATIONS else self.citations
+
+    @property
+    def ignoring_order(self) -> frozenset[str]:
+        """The summarizers that say of themselves that the order of documents changes nothing."""
+        return frozenset(name for name, summarizer in self.summarizers.items() if summarizer.ignores_order)
+
+    def with_aligner(self) -> Experiment:
+        """
+        The same, with a support judge that says where sentences stand, if those that are asked may be unable to.
+
+        That is the offline one: it reads in the process what it is given, and its numbers are graded. It is added where
+        a chat model is asked about each document apart and no judge is named for attribution.
+        """
+        asked = any(judge.kind == "chat" for judge in self.support_judges.values())
+        graded = any(judge.kind == "offline" for judge in self.support_judges.values())
+        how, varied = self.faithfulness, self.summarizers.keys() - self.ignoring_order
+        if not asked or graded or not varied or how.mode != "document" or how.attribution is not None:
+            return self
+        judges = {**self.support_judges, ALIGNER: OfflineSupportJudge(kind="offline")}
+        return self.model_copy(update={"support_judges": judges})
+
+    @property
+    def aligner(self) -> str | None:
+        """The support judge that says where sentences stand if their own cannot: the one named, else an offline one."""
+        offline = (name for name, judge in self.support_judges.items() if judge.kind == "offline")
+        return self.faithfulness.attribution or next(offline, None)
 
     def all_methods(self) -> dict[str, Method]:
         """Those that ship, and those defined here."""

@@ -7,7 +7,7 @@ Every number is in points of 100 and stands with its interval over queries.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -18,7 +18,9 @@ from scipy.stats import t as student_t
 from longform.configuration import System
 from longform.keys import stable_seed
 from longform.methods import PARENT_FAILED
+from longform.order_sensitivity import largest_spread, order_sensitivity, with_holm
 from longform.position_bias import (
+    Array,
     BiasIndex,
     SummaryPlaces,
     attributed_sums,
@@ -32,6 +34,7 @@ from longform.statistics import LEVEL, Estimate, holm, pooled_mean
 
 Row = dict[str, Any]
 ORDERS = ("given", "top", "middle", "bottom")
+NOTHING: Mapping[str, str] = {}
 _POINTS = 100.0
 _PERMUTATIONS_A_ROW = 100  # of the family
 
@@ -50,7 +53,9 @@ class CheckedSummary(NamedTuple):
         n_unjudged: Cells without a verdict.
         n_cells: Of them all.
         n_documents: In its prompt.
-        places: By the place of documents; None: all documents were judged as one text.
+        places: By the place of documents; None: all documents were judged as one text, or its system does not depend on
+            their order.
+        dataset: Of the query; None: not stated.
     """
 
     system: System
@@ -63,6 +68,7 @@ class CheckedSummary(NamedTuple):
     n_cells: int
     n_documents: int
     places: SummaryPlaces | None
+    dataset: str | None = None
 
 
 class Settings(NamedTuple):
@@ -78,17 +84,34 @@ class Settings(NamedTuple):
 Group = Sequence[CheckedSummary]
 
 
-def groups(summaries: Sequence[CheckedSummary]) -> Iterator[tuple[str, System, Group]]:
-    """Judge, system and its summaries, in order of appearance."""
-    found: dict[tuple[str, System], list[CheckedSummary]] = {}
+class Key(NamedTuple):
+    """What the summaries of one row have in common."""
+
+    judge: str
+    system: System
+    dataset: str | None
+
+    def named(self) -> Row:
+        """The fields of a row that say what it is of."""
+        return {
+            "judge": self.judge,
+            "dataset": self.dataset,
+            "summarizer": self.system.summarizer,
+            "setting": self.system.setting,
+            "axes": self.system.axes._asdict(),
+        }
+
+    def without(self, **axes: Any) -> Key:
+        """The same for all systems that differ in these *axes* alone, given the values that stand for all."""
+        return self._replace(system=self.system._replace(**axes))
+
+
+def groups(summaries: Sequence[CheckedSummary]) -> Iterator[tuple[Key, Group]]:
+    """The summaries of each row, in order of appearance."""
+    found: dict[Key, list[CheckedSummary]] = {}
     for summary in summaries:
-        found.setdefault((summary.judge, summary.system), []).append(summary)
-    for (judge, system), own in found.items():
-        yield judge, system, own
-
-
-def named(judge: str, system: System) -> Row:
-    return {"judge": judge, "summarizer": system.summarizer, "setting": system.setting}
+        found.setdefault(Key(summary.judge, summary.system, summary.dataset), []).append(summary)
+    yield from found.items()
 
 
 def score(group: Group, settings: Settings, *name: object) -> Estimate:
@@ -100,19 +123,19 @@ def score(group: Group, settings: Settings, *name: object) -> Estimate:
 
 
 def cells(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
-    """One row a judge and system."""
+    """One row a judge, system and data set."""
     rows = []
-    for judge, system, group in groups(summaries):
+    for key, group in groups(summaries):
         n_cells = sum(summary.n_cells for summary in group)
         unjudged = sum(summary.n_unjudged for summary in group)
         rows.append(
-            named(judge, system)
+            key.named()
             | {
-                "method": system.method,
-                "order": system.order,
-                "n_documents": system.n_documents,
-                "length_tokens": system.length_tokens,
-                "faithfulness": score(group, settings, judge, system).as_json(),
+                "method": key.system.method,
+                "order": key.system.order,
+                "n_documents": key.system.n_documents,
+                "length_tokens": key.system.length_tokens,
+                "faithfulness": score(group, settings, key).as_json(),
                 "n_summaries": len(group),
                 "n_failed": sum(summary.failure is not None for summary in group),
                 "failures": dict(Counter(_reason(summary.failure) for summary in group if summary.failure)),
@@ -128,35 +151,46 @@ def _reason(failure: str) -> str:
     return failure.split(": ", 2)[-1] if failure.startswith(f"{PARENT_FAILED}: ") else failure
 
 
-def place_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
+def place_rows(
+    summaries: Sequence[CheckedSummary], settings: Settings, untestable: Mapping[str, str] = NOTHING
+) -> list[Row]:
     """
-    Curves by place, with their index and counts of what has no place; one row a judge and system.
+    Curves by place, with their index and counts of what has no place; one row a judge, system and data set.
 
-    The p-values of one judge and measure are a family, and adjusted together (Holm). Each row draws permutations of its
-    own, enough of them that the smallest adjusted p-value is about 0.01 in a family of any size.
+    The p-values of one judge, measure and data set are a family, and adjusted together (Holm). Each row draws
+    permutations of its own, enough of them that the smallest adjusted p-value is about 0.01 in a family of any size.
+    *untestable* names judges whose faithfulness has no curve, with the reason.
     """
-    placed = [found for found in groups(summaries) if any(summary.places for summary in found[2])]
-    sizes = Counter(judge for judge, _, _ in placed)
+    placed = [found for found in groups(summaries) if any(summary.places for summary in found[1])]
+    sizes = Counter((key.judge, key.dataset) for key, _ in placed)
     rows = []
-    for judge, system, group in placed:
-        enough = settings._replace(resamples=max(settings.resamples, _PERMUTATIONS_A_ROW * sizes[judge]))
-        rows.append(named(judge, system) | _places(group, settings, judge, system, tested=enough))
-    for judge, measure in product(sizes, ("faithfulness", "coverage")):
-        tested = [row for row in rows if row["judge"] == judge and row[measure]["index"] is not None]
+    for key, group in placed:
+        enough = settings._replace(
+            resamples=max(settings.resamples, _PERMUTATIONS_A_ROW * sizes[key.judge, key.dataset])
+        )
+        rows.append(key.named() | _places(group, settings, key, untestable.get(key.judge), tested=enough))
+    for family, measure in product(sizes, ("faithfulness", "coverage")):
+        own = [row for row in rows if (row["judge"], row["dataset"]) == family]
+        tested = [row for row in own if row[measure]["index"] is not None]
         for row, adjusted in zip(tested, holm([row[measure]["index"]["p"] for row in tested]), strict=True):
             row[measure]["index"]["p_holm"] = adjusted
     return rows
 
 
-def _places(group: Group, settings: Settings, judge: str, system: System, *, tested: Settings | None = None) -> Row:
-    """Curves and indices; *tested* has the number of permutations where it is not that of resamples."""
+def _places(
+    group: Group, settings: Settings, key: Key, untestable: str | None, *, tested: Settings | None = None
+) -> Row:
+    """Curves and indices; *tested* has the number of permutations if that is not the number of resamples."""
     judged = [summary for summary in group if summary.places is not None and len(summary.places.covered)]
     places = [summary.places for summary in judged if summary.places is not None]
     clusters = [summary.query_id for summary in judged]
     bins = n_bins(places)
     found: Row = {"bins": bins, "degenerate": degenerate(places, bins)._asdict()}
     for measure, sums in (("faithfulness", attributed_sums(places)), ("coverage", covered_sums(places))):
-        own = settings.own(measure, judge, system)
+        if measure == "faithfulness" and untestable is not None:
+            found[measure] = {"curve": None, "index": None, "reason": untestable}
+            continue
+        own = settings.own(measure, key)
         permutations = (tested or settings).resamples
         index = bias_index(sums, bins, seed=own["seed"], permutations=permutations)
         found[measure] = {
@@ -173,75 +207,75 @@ def _index(index: BiasIndex) -> Row:
 
 def order_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
     """
-    Faithfulness by the order of documents, as Table 5: a row a judge, summarizer and method with several orders.
+    Faithfulness by the order of documents, as Table 5: a row a judge, data set, summarizer and method with several.
 
-    Sensitivity is the largest minus the smallest of the row, with no interval: a maximum of noise is never 0, so that
-    `noise` stands beside it, the mean sensitivity when the names of the orders are exchanged within each query.
+    Sensitivity is the largest minus the smallest of the row, which is never negative: `chance` and `p` are of the same
+    statistic when orders are exchanged within queries; the p-values of all rows of a judge are one family.
     """
-    alike: dict[tuple[str, System], dict[str, list[CheckedSummary]]] = {}
-    for judge, system, group in groups(summaries):
-        if system.permutation is None:
-            alike.setdefault((judge, system._replace(order="given")), {})[system.order] = list(group)
-    rows = []
-    for (judge, base), by_order in alike.items():
-        scores = {order: score(own, settings, judge, base, order) for order, own in by_order.items()}
-        known = [estimate.value for estimate in scores.values() if estimate.value is not None]
-        if len(scores) > 1 and known:
-            rows.append(
-                named(judge, base)
-                | {order: estimate.as_json() for order, estimate in scores.items()}
-                | {"sensitivity": max(known) - min(known), "noise": _exchanged(by_order, settings)}
-            )
-    return rows
+    alike: dict[Key, dict[str, Group]] = {}
+    for key, group in groups(summaries):
+        if key.system.permutation is None:
+            alike.setdefault(key.without(order="given"), {})[key.system.order] = group
+    rows: dict[str, list[Row]] = {}
+    for base, by_order in alike.items():
+        scores = {order: score(own, settings, base, order) for order, own in by_order.items()}
+        if len(scores) > 1 and any(estimate.value is not None for estimate in scores.values()):
+            moved = order_sensitivity(_by_query(by_order), largest_spread, **settings.own("exchanged", base))
+            row = base.named() | {order: estimate.as_json() for order, estimate in scores.items()} | moved.as_json()
+            rows.setdefault(base.judge, []).append(row)
+    return [row for own in rows.values() for row in with_holm(own)]
 
 
-def _exchanged(by_order: dict[str, list[CheckedSummary]], settings: Settings) -> float | None:
-    by_query: dict[str, list[tuple[float, int]]] = {}
-    for own in by_order.values():
-        for summary in own:
-            by_query.setdefault(summary.query_id, []).append((summary.total, summary.n))
-    whole = [pairs for pairs in by_query.values() if len(pairs) == len(by_order)]
-    if not whole:
-        return None
-    rng = np.random.default_rng(settings.own("exchanged")["seed"])
-    values = np.array(whole, dtype=np.float64)  # (queries, orders, 2)
-    spreads = []
-    for _ in range(settings.resamples // 4):
-        order = rng.permuted(np.tile(np.arange(values.shape[1]), (len(values), 1)), axis=1)
-        sums = np.take_along_axis(values, order[:, :, None], axis=1).sum(axis=0)
-        if (sums[:, 1] > 0).all():
-            means = sums[:, 0] / sums[:, 1]
-            spreads.append(means.max() - means.min())
-    return _POINTS * float(np.mean(spreads)) if spreads else None
+def _by_query(by_order: Mapping[str, Group]) -> Array:
+    """Total and count of each query in each order, shape (queries, orders, 2); no summary counts 0."""
+    place = {
+        query: index for index, query in enumerate(dict.fromkeys(s.query_id for g in by_order.values() for s in g))
+    }
+    sums = np.zeros((len(place), len(by_order), 2))
+    for index, group in enumerate(by_order.values()):
+        for summary in group:
+            sums[place[summary.query_id], index] += (summary.total, summary.n)
+    return sums
 
 
-def length_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
+def length_rows(
+    summaries: Sequence[CheckedSummary], settings: Settings, untestable: Mapping[str, str] = NOTHING
+) -> list[Row]:
     """
     Faithfulness by length, as Figure 3, with the curve by place at each length (the surface).
 
-    A row a judge, summarizer, order and method with several lengths, in one `unit`: documents, or tokens that whole
-    documents fit. `lengths` have each its score and its curve, and both units: `n_documents` is the mean over prompts,
-    from `fewest` to `most`, and `length_tokens` is None where the unit is documents.
+    A row a judge, data set, summarizer, order and method with several lengths, in one `unit`: documents, or tokens that
+    whole documents fit. `lengths` have each its score and its curve (None where no place is known), and both units:
+    `n_documents` is the mean over prompts, from `fewest` to `most`, and `length_tokens` is None where the unit is
+    documents.
     """
-    alike: dict[tuple[str, System, str], list[tuple[int, Group]]] = {}
-    for judge, system, group in groups(summaries):
+    alike: dict[tuple[Key, str], list[tuple[int, Group]]] = {}
+    for key, group in groups(summaries):
+        system = key.system
         unit, length = ("tokens", system.length_tokens) if system.length_tokens else ("documents", system.n_documents)
         if length is not None:
-            base = system._replace(n_documents=None, length_tokens=None)
-            alike.setdefault((judge, base, unit), []).append((length, group))
+            alike.setdefault((key.without(n_documents=None, length_tokens=None), unit), []).append((length, group))
     rows = []
-    for (judge, base, unit), by_length in alike.items():
+    for (base, unit), by_length in alike.items():
         if len(by_length) > 1:
             lengths = [
                 {
                     **_both_units(unit, length, group),
-                    "faithfulness": score(group, settings, judge, base, length).as_json(),
-                    "curve": _places(group, settings, judge, base)["faithfulness"]["curve"],
+                    "faithfulness": score(group, settings, base, length).as_json(),
+                    "curve": _surface(group, settings, base, untestable.get(base.judge)),
                 }
                 for length, group in sorted(by_length, key=lambda pair: pair[0])
             ]
-            rows.append(named(judge, base) | {"unit": unit, "lengths": lengths})
+            rows.append(base.named() | {"unit": unit, "lengths": lengths})
     return rows
+
+
+def _surface(group: Group, settings: Settings, key: Key, untestable: str | None) -> list[Row] | None:
+    """The curve of one length; None: no place is known."""
+    if not any(summary.places for summary in group):
+        return None
+    curve: list[Row] | None = _places(group, settings, key, untestable)["faithfulness"]["curve"]
+    return curve
 
 
 def _both_units(unit: str, length: int, group: Group) -> Row:
@@ -283,15 +317,17 @@ def _aligned(
 
 def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | None) -> list[Row]:
     """
-    The score over drawn orders: their mean with its interval over orders (Student's t), a row a judge and system.
+    The score over drawn orders: their mean with its interval over orders (Student's t).
+
+    A row a judge, system and data set.
 
     `narrow`: whether the interval is within *half_width* points to either side; None: no width was asked for.
     """
-    alike: dict[tuple[str, System], list[Group]] = {}
-    for judge, system, group in groups(summaries):
-        if system.permutation is not None:
-            alike.setdefault((judge, system._replace(permutation=None)), []).append(group)
-    return [named(judge, base) | _over_orders(found, half_width) for (judge, base), found in alike.items()]
+    alike: dict[Key, list[Group]] = {}
+    for key, group in groups(summaries):
+        if key.system.permutation is not None:
+            alike.setdefault(key.without(permutation=None), []).append(group)
+    return [base.named() | _over_orders(found, half_width) for base, found in alike.items()]
 
 
 def _over_orders(orders: Sequence[Group], half_width: float | None) -> Row:

@@ -100,7 +100,7 @@ class ChatSupportJudge(Strict):
     kind: Literal["chat"]
     chat: ChatSettings
     prompt: str = "judge_support"
-    probability: bool = False  # read from log probabilities; a model without them is refused
+    probability: bool | None = None  # from log probabilities; null: if the model is known to give them; true: or refuse
     fidelity: Literal["ours", "release"] = "ours"  # how replies are read; release: as the authors' code does
 
 

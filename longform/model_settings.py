@@ -63,11 +63,21 @@ class OfflineSummarizer(Strict):
     kind: Literal["offline"]
     max_words: int = Field(300, gt=0)
 
+    @property
+    def ignores_order(self) -> bool:
+        """Whether the order of documents changes nothing in what it writes."""
+        return True
+
 
 class ChatSummarizer(Strict):
     kind: Literal["chat"]
     chat: ChatSettings
     prompt: str | None = None  # null: by the query's domain
+
+    @property
+    def ignores_order(self) -> bool:
+        """Whether the order of documents changes nothing in what it writes."""
+        return False
 
 
 Summarizer = Annotated[OfflineSummarizer | ChatSummarizer, Field(discriminator="kind")]

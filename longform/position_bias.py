@@ -37,7 +37,9 @@ class SummaryPlaces(NamedTuple):
         covered: Sum of the numbers of all sentences against the document there.
         n_covered: How many of these cells are judged.
         n_sentences: Of the summary.
-        n_unattributed: Sentences that no document supports, or that are undecided.
+        n_unattributed: Sentences without a place: no document has anything for them, or they are undecided.
+        n_decided: Sentences that have a number.
+        n_unplaced: Those of them without a place; they are missing from the curve.
         best: Of each sentence the places of the documents that support it best by these cells.
     """
 
@@ -47,6 +49,8 @@ class SummaryPlaces(NamedTuple):
     n_covered: Array
     n_sentences: int
     n_unattributed: int
+    n_decided: int
+    n_unplaced: int
     best: Sequence[Sequence[int]]
 
     @property
@@ -77,8 +81,8 @@ def summary_places(cells: Array, best: Sequence[Sequence[int]] | None = None) ->
     From the cells of a summary, shape (documents in prompt order, sentences); NaN: unjudged.
 
     *best* attributes each sentence to places, as another judge found them; None: to those that support it best here. A
-    judge that only says yes or no needs another for that: what it calls unsupported it attributes to nothing, so that
-    all it attributes is supported.
+    sentence that is called unsupported counts at its place like any other. A judge that only says yes or no needs
+    another for that: it has no best document for what it calls unsupported, so that all it places is supported.
     """
     own = best_documents(cells)
     best = own if best is None else best
@@ -97,6 +101,8 @@ def summary_places(cells: Array, best: Sequence[Sequence[int]] | None = None) ->
         n_covered=judged.sum(axis=1).astype(np.float64),
         n_sentences=cells.shape[1],
         n_unattributed=sum(not places for places in best),
+        n_decided=int((~np.isnan(numbers)).sum()),
+        n_unplaced=sum(not p and not np.isnan(n) for p, n in zip(best, numbers, strict=True)),
         best=own,
     )
 

@@ -30,6 +30,7 @@ class Query(NamedTuple):
     subtopic: str | None
     participants: list[str] | None
     text: str
+    dataset: str | None = None
 
 
 class Target(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from longform.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.paired_differences import ALPHA, ENUMERATED, smallest_p
-from longform.report_parts import Results, Section, judge_line
+from longform.report_parts import Judged, Results, Section, by_judge, judge_line
 from longform.report_tables import IN_SAMPLE, Cell, Column, Row, Table, number
 
 _NAMED = 8  # systems in a sentence
@@ -44,16 +44,18 @@ def comparison_sections(results: Results) -> Iterator[Section]:
     if any("rows" not in family for family in families):
         yield Section("comparisons", "Comparisons", [_OLD], [])
         return
-    paragraphs = [" ".join(_told(family)) for family in families]
+    named = [(judged, family) for judged, own in by_judge(families) for family in own]
+    paragraphs = [" ".join(_told(judged, family)) for judged, family in named]
     paragraphs += [told for told in (clusters_told(results.get("clusters")),) if told]
-    tables = [_table(results, family) for family in families if family["rows"]]
+    tables = [_table(results, judged, family) for judged, family in named if family["rows"]]
     yield Section("comparisons", "Comparisons with one system", paragraphs, tables)
 
 
-def _told(family: Row) -> Iterator[str]:
+def _told(judged: Judged, family: Row) -> Iterator[str]:
     """What was compared with what, and what was found, in sentences."""
-    judge, reference = family["judge"], family["reference"]
-    lead = f"Judge {judge}, {family['measure']} score"
+    reference = family["reference"]
+    on = "" if judged.dataset is None else f"Data set {judged.dataset}, judge"
+    lead = f"{on or 'Judge'} {judged.judge}, {family['measure']} score"
     if reference is None:
         yield f"{lead}: no system has a score, so none was compared."
         return
@@ -110,10 +112,10 @@ def _with_same(name: str, same: Sequence[str]) -> str:
     return f"{name} (the same summaries: {_list(same)})" if same else name
 
 
-def _table(results: Results, family: Row) -> Table:
+def _table(results: Results, judged: Judged, family: Row) -> Table:
     cluster, n = family["cluster"], family["n_clusters"]
     lead = (
-        f"{judge_line(results, family['judge'])}. Difference: the system's {family['measure']} score less that of "
+        f"{judge_line(results, judged)}. Difference: the system's {family['measure']} score less that of "
         f"{family['reference']}, in points, over the {_PLURALS[cluster]} that both have."
     )
     columns = [Column("system", numeric=False), Column("score"), Column("difference"), Column("p")]

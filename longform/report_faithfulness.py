@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from longform.axes import Axes
 from longform.line_plots import Line, line_plot
 from longform.plots import Plot
-from longform.report_parts import INTERVAL, Results, Section, by_judge, judge_line
-from longform.report_tables import Cell, Column, Row, Table, count, distinct, number, percent, words
+from longform.report_orders import BY_CHANCE, sensitivity_cells
+from longform.report_parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
+from longform.report_tables import Cell, Column, Row, Table, count, number, percent, words
 
 FAITHFULNESS, PLACES, LENGTHS = "faithfulness", "places", "lengths"
 DOCUMENTS, TOKENS = "documents", "tokens"
@@ -20,6 +23,7 @@ _MODES = {
 _NO_SCORE = "no sentence could be scored"
 _NOTHING_THERE = "no sentence is attributed to this place"
 _FEW_PLACES = "fewer than three places"
+_OLD = "These results were made by an older version; `longform evaluate` on the same run makes them again."
 _MOST_BESIDE = 3  # settings beside the plain one in a figure
 
 
@@ -27,6 +31,9 @@ def faithfulness_sections(results: Results) -> Iterator[Section]:
     """Up to three sections where support judges were asked, else none."""
     found = results.get("faithfulness")
     if not found:
+        return
+    if "attributed" not in found:
+        yield Section(FAITHFULNESS, "Faithfulness", [_OLD], [])
         return
     yield Section(
         FAITHFULNESS,
@@ -36,7 +43,7 @@ def faithfulness_sections(results: Results) -> Iterator[Section]:
     )
     if found["places"]:
         tables = [*_curves(results, found), *_indices(results, found), *_alignment(found)]
-        about = [_ABOUT_PLACES, _attributed(found)]
+        about = [_ABOUT_PLACES, *_attributed(found)]
         yield Section(PLACES, "Faithfulness and coverage by place in the prompt", about, tables)
     if found["lengths"]:
         yield Section(LENGTHS, _lengths_title(found), [_ABOUT_LENGTHS], _lengths(results, found))
@@ -60,12 +67,31 @@ def _about(found: Row) -> str:
     )
 
 
-def _attributed(found: Row) -> str:
-    if found["attribution"] is not None:
-        return f"A sentence stands where judge {found['attribution']} finds its best supporting document."
+def _attributed(found: Row) -> list[str]:
+    """Who says where the sentences of each judge stand; for a judge without a curve, why."""
+    if (named := found["attribution"]) is not None:
+        said = [f"A sentence stands where judge {named} finds its best supporting document, as the configuration says."]
+        rows = [row for row in found["attributed"] if row["untestable"]]
+    else:
+        said = []
+        rows = found["attributed"]
+    return said + [_attribution(row) for row in rows]
+
+
+def _attribution(row: Row) -> str:
+    judge, by = row["judge"], row["by"]
+    if row["untestable"]:
+        return (
+            f"Judge {judge}: faithfulness by place cannot be tested with this judge: {row['untestable']}. A curve "
+            "without them would be 100 at every place, whatever the summaries say."
+        )
+    if by == judge:
+        return f"Judge {judge}: a sentence stands where the judge itself finds its best supporting document."
+    n, n_all = row["n_unplaced_by_itself"], row["n_decided"]
     return (
-        "Each judge attributes for itself. One that answers only yes or no attributes nothing that it calls "
-        "unsupported, so that its curve is 100 wherever it is known; `faithfulness.attribution` names another for that."
+        f"Judge {judge} has no best document for {n} of {n_all} sentences, those that it calls unsupported. All its "
+        f"sentences stand where judge {by} finds their best document, supported or not; how faithful they are, judge "
+        f"{judge} says."
     )
 
 
@@ -128,21 +154,19 @@ def _orders(results: Results, found: Row) -> Iterator[Table]:
     for judge, rows in by_judge(found["orders"]):
         orders = [order for order in _ORDERS if any(order in row for row in rows)]
         columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
-        columns += [Column(name) for name in (*orders, "sensitivity", "by chance")]
+        columns += [Column(name) for name in (*orders, "sensitivity", "by chance", "p", "independent")]
         body = [
             [
                 words(row["summarizer"]),
                 words(row["setting"]),
                 *(_estimate(row.get(order)) for order in orders),
-                number(row["sensitivity"]),
-                number(row["noise"], reason="no query has all orders"),
+                *sensitivity_cells(row),
             ]
             for row in rows
         ]
         caption = (
             f"{judge_line(results, judge)}. Faithfulness by where the important documents stand. {INTERVAL} "
-            "Sensitivity: largest less smallest of the row; by chance: what it is on average when the names of the "
-            "orders are exchanged within each query. Lower is better."
+            f"Sensitivity: largest less smallest of the row; lower is better. {BY_CHANCE}"
         )
         yield Table(caption, columns, body)
 
@@ -174,7 +198,7 @@ def _permutations(results: Results, found: Row) -> Iterator[Table]:
 
 def _curves(results: Results, found: Row) -> Iterator[Table]:
     for measure in ("faithfulness", "coverage"):
-        for judge, rows in by_judge(found["places"]):
+        for judge, rows in by_judge([row for row in found["places"] if row[measure]["curve"] is not None]):
             bins = max(row["bins"] for row in rows)
             columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
             columns += [Column(str(place + 1), group="place") for place in range(bins)]
@@ -200,6 +224,7 @@ def _indices(results: Results, found: Row) -> Iterator[Table]:
             [words(row["summarizer"]), words(row["setting"]), words(measure), *_index(row, measure)]
             for row in rows
             for measure in ("faithfulness", "coverage")
+            if row[measure]["curve"] is not None
         ]
         caption = (
             f"{judge_line(results, judge)}. Distance from flat, in points. Spread: root of the mean square distance of "
@@ -244,7 +269,7 @@ def _unit(row: Row) -> str:
     return str(row.get("unit", DOCUMENTS))
 
 
-def _by_judge_and_unit(found: Row) -> Iterator[tuple[str, str, list[Row]]]:
+def _by_judge_and_unit(found: Row) -> Iterator[tuple[Judged, str, list[Row]]]:
     for judge, rows in by_judge(found["lengths"]):
         for unit in (DOCUMENTS, TOKENS):
             if own := [row for row in rows if _unit(row) == unit]:
@@ -260,7 +285,7 @@ def _lengths(results: Results, found: Row) -> list[Table]:
     tables = []
     for judge, unit, rows in _by_judge_and_unit(found):
         if unit == TOKENS:
-            tables += [_token_lengths(results, judge, rows), _surface(results, judge, rows)]
+            tables += [_token_lengths(results, judge, rows), *_surface(results, judge, rows)]
             continue
         lengths = sorted({point["n_documents"] for row in rows for point in row["lengths"]})
         columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
@@ -271,11 +296,11 @@ def _lengths(results: Results, found: Row) -> list[Table]:
             cells = [_estimate(by_length.get(length)) for length in lengths]
             body.append([words(row["summarizer"]), words(row["setting"]), *cells])
         tables.append(Table(f"{judge_line(results, judge)}. {INTERVAL}", columns, body))
-        tables.append(_surface(results, judge, rows))
+        tables += _surface(results, judge, rows)
     return tables
 
 
-def _token_lengths(results: Results, judge: str, rows: Sequence[Row]) -> Table:
+def _token_lengths(results: Results, judge: Judged, rows: Sequence[Row]) -> Table:
     """A row a length, with both units: the budget in tokens, and the documents that fit it."""
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
     columns += [Column("tokens"), Column("documents"), Column("faithfulness")]
@@ -303,8 +328,11 @@ def _documents(point: Row) -> Cell:
     return cell if point["fewest"] == point["most"] else cell._replace(detail=f"{point['fewest']} to {point['most']}")
 
 
-def _surface(results: Results, judge: str, rows: Sequence[Row]) -> Table:
-    bins = max(len(point["curve"]) for row in rows for point in row["lengths"])
+def _surface(results: Results, judge: Judged, rows: Sequence[Row]) -> Iterator[Table]:
+    """A table, if any length has a curve."""
+    bins = max((len(point["curve"]) for row in rows for point in row["lengths"] if point["curve"]), default=0)
+    if not bins:
+        return
     tokens = [Column("tokens")] if _unit(rows[0]) == TOKENS else []
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False), *tokens, Column("documents")]
     columns += [Column(str(place + 1), group="place") for place in range(bins)]
@@ -319,8 +347,9 @@ def _surface(results: Results, judge: str, rows: Sequence[Row]) -> Table:
         ]
         for row in rows
         for point in row["lengths"]
+        if point["curve"]
     ]
-    return Table(f"Faithfulness by place and length. {judge_line(results, judge)}. {INTERVAL}", columns, body)
+    yield Table(f"Faithfulness by place and length. {judge_line(results, judge)}. {INTERVAL}", columns, body)
 
 
 # ---------------------------------------------------------------- figures
@@ -330,25 +359,35 @@ def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     """As the paper's Figures 2, 6 and 7 (summarizers side by side), then Figure 4 (a summarizer's settings)."""
     found = results["faithfulness"]
     for number_, (judge, rows) in enumerate(by_judge(found["places"])):
-        plain = [row for row in rows if "/" not in row["setting"]]
+        plain = [row for row in rows if _is_plain(row)]
         for measure in ("faithfulness", "coverage"):
             told = f"{measure.capitalize()} by place, documents as given. {judge_line(results, judge)}"
             yield _place_plot(plain, measure, by="summarizer", name=f"place-{measure}{number_}"), told
-        for place, summarizer in enumerate(distinct(rows, "summarizer")):
-            own = [row for row in rows if row["summarizer"] == summarizer]
+        groups: dict[tuple[Any, ...], list[Row]] = {}
+        for row in rows:
+            axes = Axes(**row["axes"])
+            groups.setdefault((row["summarizer"], axes.ranking, axes.budget_tokens), []).append(row)
+        for place, own in enumerate(groups.values()):
             for part, shown in enumerate(_panels(own)):
-                told = f"{summarizer}: faithfulness by place. {judge_line(results, judge)}"
+                told = f"{own[0]['summarizer']}: faithfulness by place. {judge_line(results, judge)}"
                 yield _place_plot(shown, "faithfulness", by="setting", name=f"place{number_}-{place}-{part}"), told
 
 
+def _is_plain(row: Row) -> bool:
+    """Whether a row's system has nothing but a retriever and a budget."""
+    axes = Axes(**row["axes"])
+    return axes == Axes(axes.retriever, axes.reranker, axes.budget_tokens)
+
+
 def _panels(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """A summarizer's settings, a few a panel, each beside the plain one."""
-    plain, others = ([row for row in rows if ("/" in row["setting"]) == other] for other in (False, True))
+    """The settings of a summarizer with one retriever and budget, a few a panel, each beside the plain one."""
+    plain, others = ([row for row in rows if _is_plain(row) == is_plain] for is_plain in (True, False))
     for start in range(0, len(others), _MOST_BESIDE):
         yield [*plain[:1], *others[start : start + _MOST_BESIDE]]
 
 
 def _place_plot(rows: Sequence[Row], measure: str, *, by: str, name: str) -> Plot | None:
+    rows = [row for row in rows if row[measure]["curve"] is not None]
     several = len({row["setting"] for row in rows}) > 1
     lines = [
         Line(

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from longform.plots import Plot, change_plot, curve_plot, position_plot, score_plot
 from longform.report_faithfulness import LENGTHS, PLACES, length_figures, place_figures
-from longform.report_parts import Results, by_judge, judge_line, main_cells
+from longform.report_parts import Judged, Results, by_judge, judge_line, main_cells
 from longform.report_tables import (
     MEASURES,
     Row,
     beside_originals,
     best_first,
     distinct,
-    is_position_setting,
+    is_position_row,
     is_wide,
     settings_of,
     summarizers_by_joint,
@@ -40,9 +40,7 @@ def figures(anchor: str, results: Results) -> list[Figure]:
 
 
 def _score_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    cells = main_cells(results)
-    for place, judge in enumerate(distinct(cells, "judge")):
-        own = [cell for cell in cells if cell["judge"] == judge]
+    for place, (judge, own) in enumerate(by_judge(main_cells(results))):
         by, rows, series = "setting", distinct(best_first(own), "setting"), summarizers_by_joint(own)
         if is_wide(own):
             by, rows, series = "summarizer", series, settings_of(own)
@@ -55,8 +53,8 @@ def _position_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     rows = results["position"]
     measures = distinct(rows, "measure")
     measure = "joint" if "joint" in measures else measures[0]
-    for place, judge in enumerate(distinct(rows, "judge")):
-        own = beside_originals([row for row in rows if row["judge"] == judge], "system", "measure")
+    for place, (judge, found) in enumerate(by_judge(rows)):
+        own = beside_originals(found, "system", "measure")
         yield (
             position_plot(own, measure, name=f"position{place}"),
             f"{measure.capitalize()}. {judge_line(results, judge)}",
@@ -65,7 +63,7 @@ def _position_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
 
 def _repair_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     """A figure for each setting, or for each summarizer where these are fewer."""
-    rows = [row for row in results["repair"]["rows"] if not is_position_setting(row["setting"])]
+    rows = [row for row in results["repair"]["rows"] if not is_position_row(row)]
     for judge_place, (judge, own) in enumerate(by_judge(rows)):
         panel, line = ("setting", "summarizer") if is_wide(own) else ("summarizer", "setting")
         for place, name in enumerate(distinct(own, panel)):
@@ -75,8 +73,9 @@ def _repair_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
 
 
 def _curve_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    groups: dict[tuple[str, str, str], list[Row]] = {}
-    for row in results["curve"]:
-        groups.setdefault((row["summarizer"], row["setting"], row["judge"]), []).append(row)
+    groups: dict[tuple[str, str, Judged], list[Row]] = {}
+    for judge, rows in by_judge(results["curve"]):
+        for row in rows:
+            groups.setdefault((row["summarizer"], row["setting"], judge), []).append(row)
     for place, ((summarizer, setting, judge), rows) in enumerate(groups.items()):
         yield curve_plot(rows, name=f"minutes{place}"), f"{summarizer}, {setting}. {judge_line(results, judge)}"

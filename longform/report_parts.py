@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from longform.report_tables import IN_SAMPLE, Cell, Row, Table, distinct, is_position_setting, words
+from longform.report_tables import IN_SAMPLE, Cell, Row, Table, distinct, is_position_row, words
 from longform.statistics import LEVEL
 
 Results = Mapping[str, Any]
 
 NO_CARD = "no card: how well it agrees with people is not known"
+NO_DATASET = "not stated"
 INTERVAL = f"Brackets: {100 * LEVEL:.0f} % interval."
 
 
@@ -64,20 +65,38 @@ class Section(NamedTuple):
 
 def main_cells(results: Results) -> list[Row]:
     """The cells that head the report: those whose documents were not ordered on purpose."""
-    return [cell for cell in results.get("cells") or [] if not is_position_setting(cell["setting"])]
+    return [cell for cell in results.get("cells") or [] if not is_position_row(cell)]
 
 
-def by_judge(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Each judge with its rows, in order of appearance."""
+class Judged(NamedTuple):
+    """What stands in one table: the rows of a judge, on one data set where there are several."""
+
+    judge: str
+    dataset: str | None
+
+
+def by_judge(rows: Sequence[Row]) -> Iterator[tuple[Judged, list[Row]]]:
+    """Each judge with its rows, those of each data set by themselves, in order of appearance."""
+    several = has_datasets(rows)
     for judge in distinct(rows, "judge"):
-        yield judge, [row for row in rows if row["judge"] == judge]
+        own = [row for row in rows if row["judge"] == judge]
+        for dataset in dict.fromkeys(row.get("dataset") for row in own):
+            found = [row for row in own if row.get("dataset") == dataset]
+            yield Judged(judge, (dataset or NO_DATASET) if several else None), found
 
 
-def judge_line(results: Results, judge: str) -> str:
-    """A judge's name with its card's line, which names its scale, or plainly that it has none."""
-    row = _judge_row(results, judge)
+def has_datasets(rows: Sequence[Row]) -> bool:
+    """Whether *rows* are of more than one data set."""
+    return len({row.get("dataset") for row in rows}) > 1
+
+
+def judge_line(results: Results, judge: Judged | str) -> str:
+    """The data set, the judge's name, and its card's line, which names its scale, or plainly that it has none."""
+    name, dataset = (judge, None) if isinstance(judge, str) else judge
+    row = _judge_row(results, name)
     told = row.get("card") or "; ".join(part for part in (row.get("scale"), card_words(row)) if part)
-    return f"Judge {judge} ({'; '.join(part for part in (row.get('in_sample'), told) if part)})"
+    in_brackets = "; ".join(part for part in (row.get("in_sample"), told) if part)
+    return f"{'' if dataset is None else f'Data set {dataset}. '}Judge {name} ({in_brackets})"
 
 
 def card_words(row: Row) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from longform.judged_citations import HOWS
 from longform.models import read_model
-from longform.report_parts import INTERVAL, Results, Section, by_judge, judge_line
+from longform.report_parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
 from longform.report_tables import IN_SAMPLE, Cell, Column, Row, Table, number, words
 
 WARNING = "Such citations say that supporting documents were found, not that they were used."
@@ -57,7 +57,7 @@ def _sampled(repair: Row) -> str:
     return f"The figures after repair are {seen}." if seen else "It saw none of the insights that are scored here."
 
 
-def _table(rows: list[Row], results: Results, judge: str, label: str) -> Table:
+def _table(rows: list[Row], results: Results, judge: Judged, label: str) -> Table:
     caption = (
         f"{judge_line(results, judge)}. Before: as the summary cites. After: {label}. Scores from 0 to 100, higher is "
         "better; differences in points, paired by summary. Coverage is the same by construction, so is faithfulness "

@@ -11,13 +11,16 @@ from longform.report_audit import audit_sections
 from longform.report_calls import calls_sections
 from longform.report_comparisons import clusters_told, comparison_sections
 from longform.report_faithfulness import faithfulness_sections
+from longform.report_orders import BY_CHANCE, order_independent, sensitivity_cells
 from longform.report_parts import (
     INTERVAL,
+    NO_DATASET,
     Results,
     Section,
     as_shown,
     by_judge,
     card_words,
+    has_datasets,
     in_sample_told,
     judge_cell,
     judge_line,
@@ -49,6 +52,8 @@ from longform.report_tables import (
     words,
 )
 from longform.report_work import TOLD_IN_TABLES, work_tables
+
+_POSITION = "Position of the relevant documents"
 
 _SCORES = (
     "Scores from 0 to 100, higher is better. Coverage: how much of the reference insights the summary states. "
@@ -111,7 +116,19 @@ def _name_cell(results: Results, row: Row, name: str) -> Cell:
         return summarizer_cell(row)
     if name in ("setting", "system"):
         return setting_cell(row, name)
-    return words(row.get(name), reason=reason(row, name))
+    return words(row.get(name), reason=NO_DATASET if name == "dataset" else reason(row, name))
+
+
+_HEADS = {"a": "first", "b": "second", "dataset": "data set"}
+
+
+def _with_dataset(rows: Sequence[Row], *names: str) -> tuple[str, ...]:
+    """*names*, and before them the data set where *rows* are of several."""
+    return ("dataset", *names) if has_datasets(rows) else names
+
+
+def _name_columns(names: Sequence[str]) -> list[Column]:
+    return [Column(_HEADS.get(name, name), numeric=False) for name in names]
 
 
 def _scores(results: Results) -> Iterator[Section]:
@@ -131,7 +148,9 @@ def _scores(results: Results) -> Iterator[Section]:
 
 def _position(results: Results) -> Iterator[Section]:
     rows = results.get("position") or []
+    told = order_independent(results)
     if not rows:
+        yield from [Section("position", _POSITION, told, [])] if told else []
         return
     places = [
         place
@@ -141,38 +160,39 @@ def _position(results: Results) -> Iterator[Section]:
     caption = (
         "Score from 0 to 100 by where the relevant documents stand in the prompt; higher is better. Sensitivity: "
         "largest distance of top and bottom from random order, or from the order given where none is random, in "
-        f"points; lower is better. {INTERVAL}"
+        f"points; lower is better. {BY_CHANCE}"
     )
-    names = ("summarizer", "system", "judge", "measure")
-    columns = [Column(name, numeric=False) for name in names]
-    columns += [Column(name) for name in (*places, "sensitivity", "cut")]
+    names = _with_dataset(rows, "summarizer", "system", "judge", "measure")
+    columns = _name_columns(names)
+    columns += [Column(name) for name in (*places, "sensitivity", "by chance", "p", "independent", "cut")]
     body = [
         [
             *_named(results, row, names),
             *(scored(row, place) for place in places),
-            number(row.get("sensitivity"), interval=row.get("interval"), reason=reason(row, "sensitivity")),
+            *sensitivity_cells(row),
             share_cut([row]),
         ]
         for row in beside_originals(rows, "system", "judge", "measure")
     ]
-    yield Section("position", "Position of the relevant documents", [], [Table(caption, columns, body)])
+    yield Section("position", _POSITION, told, [Table(caption, columns, body)])
 
 
 def _retrieval(results: Results) -> Iterator[Section]:
     rows = results.get("retrieval") or []
     if not rows:
         return
-    plain = {"system", "recall_at_budget", "cut_share", "budget_tokens", "intervals", "reasons", "in_sample"}
+    plain = {"system", "dataset", "recall_at_budget", "cut_share", "budget_tokens", "intervals", "reasons", "in_sample"}
     cutoffs = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in plain]
     caption = (
         "Recall at budget: share of an insight's documents that reach the prompt, mean over insights. All measures "
         f"from 0 to 1, higher is better. {INTERVAL} Cut: share of the retrieved tokens that the limit took away."
     )
-    columns = [Column("system", numeric=False), Column("budget, tokens"), Column("recall at budget"), Column("cut")]
+    names = _with_dataset(rows, "system")
+    columns = [*_name_columns(names), Column("budget, tokens"), Column("recall at budget"), Column("cut")]
     columns += [Column(name) for name in cutoffs]
     body = [
         [
-            setting_cell(row, "system"),
+            *_named(results, row, names),
             Cell("no limit") if row.get("budget_tokens") is None else count(row["budget_tokens"]),
             scored(row, "recall_at_budget", digits=3),
             percent(row.get("cut_share"), reason=reason(row, "cut_share")),
@@ -224,8 +244,8 @@ def _curve(results: Results) -> Iterator[Section]:
     if not rows:
         return
     measures = ("coverage", "citation", "precision", "recall", "joint")
-    names = ("summarizer", "setting", "judge")
-    columns = [Column(name, numeric=False) for name in names]
+    names = _with_dataset(rows, "summarizer", "setting", "judge")
+    columns = _name_columns(names)
     columns += [Column(name) for name in ("minutes", "summaries", *measures, "cut")]
     ordered = sorted(rows, key=lambda row: (*(str(row.get(name)) for name in names), row["minutes"]))
     body = [
@@ -252,8 +272,9 @@ def _failure_modes(results: Results) -> Iterator[Section]:
         "document of the haystack has its words. All by rule, so indications only. More linked bullets are "
         "better, more of the others worse."
     )
-    names = ("summarizer", "setting", *(["judge"] if any("judge" in row for row in rows) else []))
-    columns = [*(Column(name, numeric=False) for name in names), Column("bullets")]
+    judged = ["judge"] if any("judge" in row for row in rows) else []
+    names = _with_dataset(rows, "summarizer", "setting", *judged)
+    columns = [*_name_columns(names), Column("bullets")]
     columns += [*(Column(mode.replace("_", " ")) for mode in _FAILURE_MODES), Column("cut")]
     body = [
         [
@@ -279,10 +300,10 @@ def _all_cells(results: Results) -> Iterator[Section]:
 
 
 def _cell_table(results: Results, cells: Sequence[Row], caption: str) -> Table:
-    names = ("summarizer", "setting", "judge")
+    names = _with_dataset(cells, "summarizer", "setting", "judge")
     counts = ("n_summaries", "n_failed", "n_insights", "n_covered", "n_unjudged", "n_unlinked")
     measures = (*MEASURES, "precision", "recall")
-    columns = [Column(name, numeric=False) for name in names]
+    columns = _name_columns(names)
     columns += [Column(name) for name in measures]
     columns += [Column(name.removeprefix("n_")) for name in counts]
     columns += [Column("words a bullet"), Column("cut"), Column("unjudged share")]

@@ -20,7 +20,6 @@ _PROMPT_UNKNOWN = "what the prompts held is not known, as with summaries that we
 NOT_RUN = "not run with this setting"
 
 _ORDERS = ("top", "middle", "bottom", "random")
-_RELEASED_ORDERS = ("fl-ctxt-sort", "fl-ctxt-middle", "fl-ctxt-rev-sort")
 _LAST_SETTINGS = ("oracle", "full")
 
 
@@ -115,10 +114,9 @@ def scored(row: Row | None, measure: str, *, digits: int = 1, with_interval: boo
     return number(row.get(measure), digits=digits, interval=interval, reason=reason(row, measure))
 
 
-def is_position_setting(setting: str) -> bool:
-    """Whether a setting's documents were ordered on purpose, as `full/top` or the release's `fl-ctxt-sort`."""
-    _, slash, order = setting.rpartition("/")
-    return setting in _RELEASED_ORDERS or (bool(slash) and order in _ORDERS)
+def is_position_row(row: Row) -> bool:
+    """Whether the documents of a row's system were ordered on purpose."""
+    return (row.get("axes") or {}).get("order") in _ORDERS
 
 
 IN_SAMPLE = "in-sample"

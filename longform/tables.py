@@ -73,6 +73,7 @@ QUERIES = pa.schema(
         ("subtopic", pa.string()),  # null: as above
         ("participants", _STRINGS),  # speakers of a conversation; null: not stated
         ("text", pa.string()),
+        ("dataset", pa.string()),  # the published set it is from; null: not stated
     ]
 )
 
@@ -109,6 +110,14 @@ RANKINGS = pa.schema(
     ]
 )
 
+_RANKED = [
+    ("retriever", pa.string()),  # null: written elsewhere
+    ("reranker", pa.string()),  # null: none
+    ("n_documents", pa.int64()),  # the first so many of the ranking; null: all
+    ("length_tokens", pa.int64()),  # the first that fit whole into so many tokens; null: all
+    ("permutation", pa.int32()),  # of order permuted, from 0; null: another order
+]
+
 CONTEXTS = pa.schema(
     [
         ("work_id", pa.string()),
@@ -127,6 +136,7 @@ CONTEXTS = pa.schema(
         ("cut_tokens", pa.int64()),  # tokens that the cut took away
         ("cut_share", pa.float64()),  # cut_tokens / (n_tokens + cut_tokens)
         ("n_left_out", pa.int64()),  # ranked documents that found no room
+        *_RANKED,
     ]
 )
 
@@ -138,7 +148,7 @@ SUMMARIES = pa.schema(
         ("query_id", pa.string()),
         ("haystack_id", pa.string()),
         ("summarizer", pa.string()),
-        ("setting", pa.string()),  # what it was given: a retriever's name, full, ...
+        ("setting", pa.string()),  # what it was given, in words: a retriever's name, full, ...
         ("order", pa.string()),  # null: unknown
         ("method", pa.string()),  # plain, or a composite method's name
         ("parents", _STRINGS),  # summaries this one was made from
@@ -157,6 +167,8 @@ SUMMARIES = pa.schema(
         ("reasoning_tokens", pa.int64()),
         ("cost_usd", pa.float64()),  # of the call that wrote it, whichever command made it; null: unknown, never 0
         ("seconds", pa.float64()),
+        ("budget_tokens", pa.int64()),  # null: no limit, or written elsewhere
+        *_RANKED,
     ]
 )
 

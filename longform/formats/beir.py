@@ -57,7 +57,7 @@ def read_beir(
         InputError: A file is not as above, an id stands twice, or a qrel names a query that is not there.
     """
     haystack_id = haystack_id or f"beir:{folder_name}"
-    queries = _queries(json_lines(queries_lines, f"{folder_name}/queries.jsonl"), haystack_id)
+    queries = _queries(json_lines(queries_lines, f"{folder_name}/queries.jsonl"), haystack_id, folder_name)
     judgements = _judgements(folder_name, qrels, queries)
     asked = {judgement.qrel.query_id for judgement in judgements}
     haystack = HaystackRows(
@@ -81,7 +81,7 @@ class _Judgement(NamedTuple):
     label: str
 
 
-def _queries(records: Iterator[Record], haystack_id: str) -> dict[str, Query]:
+def _queries(records: Iterator[Record], haystack_id: str, dataset: str) -> dict[str, Query]:
     found: dict[str, Query] = {}
     for record in records:
         query_id = record.filled("_id")
@@ -96,6 +96,7 @@ def _queries(records: Iterator[Record], haystack_id: str) -> dict[str, Query]:
             subtopic=None,
             participants=None,
             text=record.filled("text"),
+            dataset=dataset,
         )
     return found
 

@@ -25,7 +25,7 @@ TARGET_KINDS = ("insight", "key_point", "reference")
 COVERAGE = ("full", "partial", "none")
 
 _DOCUMENT_FIELDS = "doc_id text title haystack".split()
-_QUERY_FIELDS = "query_id text haystack topic subtopic subtopic_name domain participants".split()
+_QUERY_FIELDS = "query_id text haystack topic subtopic subtopic_name domain participants dataset".split()
 _INSIGHT_FIELDS = "insight_id query_id text name kind doc_ids".split()
 _QREL_FIELDS = "query_id doc_id relevance".split()
 _SUMMARY_FIELDS = "summary_id query_id summarizer setting order text lines elapsed_minutes".split()
@@ -125,6 +125,7 @@ class _Folder:
             subtopic=record.optional_string("subtopic"),
             participants=record.strings("participants") if record.has("participants") else None,
             text=record.filled("text"),
+            dataset=record.optional_string("dataset"),
         )
         self.query[query.query_id] = query
         self.queries[haystack_id].append(query)

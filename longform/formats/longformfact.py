@@ -57,7 +57,11 @@ def read_longformfact(name: str, lines: Lines, *, keep_empty: bool = False) -> I
     """
     for number, record in enumerate(json_lines(lines, f"{name}.jsonl")):
         example = _example(name, number, record)
-        yield _labelled(example, keep_empty) if "faithfulness" in record.content else _input(example, name, keep_empty)
+        yield (
+            _labelled(example, name, keep_empty)
+            if "faithfulness" in record.content
+            else _input(example, name, keep_empty)
+        )
 
 
 def _example(name: str, number: int, record: Record) -> Example:
@@ -83,16 +87,17 @@ def _documents(example: Example, keep_empty: bool) -> dict[int, Document]:
     }
 
 
-def _query(example: Example, domain: str) -> Query:
+def _query(example: Example, dataset: str) -> Query:
     return Query(
         example.haystack_id,
         example.haystack_id,
-        domain=domain,
+        domain=None,
         topic=None,
         subtopic_name=None,
         subtopic=None,
         participants=None,
         text=_QUESTION,
+        dataset=dataset,
     )
 
 
@@ -130,7 +135,7 @@ def _input(example: Example, name: str, keep_empty: bool) -> HaystackRows:
     )
 
 
-def _labelled(example: Example, keep_empty: bool) -> HaystackRows:
+def _labelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
     documents = _documents(example, keep_empty)
     summary_id = f"{example.haystack_id}:summary"
     model = example.record.content.get("model")
@@ -147,7 +152,7 @@ def _labelled(example: Example, keep_empty: bool) -> HaystackRows:
     return HaystackRows(
         example.haystack_id,
         documents=list(documents.values()),
-        queries=[_query(example, "labels")],
+        queries=[_query(example, name)],
         targets=(),
         qrels=(),
         rankings=_ranking(example, documents),

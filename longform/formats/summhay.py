@@ -277,6 +277,7 @@ def _summary_row(
         "haystack_id": haystack_id,
         "summarizer": summarizer,
         "setting": _SETTINGS.get(retriever, retriever),
+        "retriever": "full" if retriever in _ORDERS else _SETTINGS.get(retriever, retriever),
         "order": _ORDERS.get(retriever, "given"),
         "method": "plain",
         "parents": [],

@@ -54,7 +54,13 @@ async def test_the_prompt_shows_the_documents_cut_numbered_and_in_prompt_order(b
     text = chat.requests[0].messages[0].text
     assert f"Conversation 3:\n{TEXTS[2][:22]}\n\nConversation 1:\n{TEXTS[0]}\n\nConversation 2:\n" in text
     assert "is cut HERE" not in text
-    for part in ("3 conversations", "A tram for the town", "Ann, Bo", "exactly 2 bullets", "When does the tram"):
+    for part in (
+        "(number of conversations: 3)",
+        "A tram for the town",
+        "Ann, Bo",
+        "exactly 2 bullets",
+        "When does the tram",
+    ):
         assert part in text
 
 

@@ -35,7 +35,7 @@ def write_bench(tmp_path: Path, n_words: int) -> str:
         for i in range(N_DOCUMENTS)
     ]
     queries = [{"query_id": query_id, "haystack_id": "h", "text": "What happened?"} for query_id in ("q", "r")]
-    folder.commit("documents", [folder.write_part("documents", documents, work_ids=["h"])])
+    folder.commit("documents", [folder.write_part("documents", documents, work_ids=["h#0"])])
     folder.commit("queries", [folder.write_part("queries", queries, work_ids=["q"])])
     folder.write_json("benchmark.json", {})
     return folder.url
@@ -128,18 +128,22 @@ async def test_each_query_is_a_group_of_its_own(bench: str) -> None:
     assert max(chat.open_at_start) == 2
 
 
-@pytest.mark.parametrize(
-    ("rows", "prompt"),
-    [
-        pytest.param([context(d) for d in ([0, 1, 2], [1, 0], [2])], "summarize_sentences", id="other-order"),
-        pytest.param([first(n) for n in (3, 2, 1)], "summarize_documents", id="number-of-documents-first"),
-    ],
-)
-async def test_prompts_that_share_nothing_wait_for_nothing(bench: str, rows: list[dict[str, Any]], prompt: str) -> None:
+async def test_prompts_that_share_nothing_wait_for_nothing(bench: str) -> None:
     for cache in ("slot", "shared"):
         chat = Recording()
-        await summarizer(bench, chat, prompt, prefix_cache=cache, concurrency=4).summarize(rows)
+        rows = [context(documents) for documents in ([0, 1, 2], [1, 0], [2])]
+        await summarizer(bench, chat, prefix_cache=cache, concurrency=4).summarize(rows)
         assert chat.open_at_start == [1, 2, 3]
+
+
+@pytest.mark.parametrize("prompt", ["summarize_documents", "summarize_sentences"])
+async def test_a_prompt_of_more_documents_begins_like_one_of_fewer(bench: str, prompt: str) -> None:
+    """A number of documents before the first of them would leave nothing to share."""
+    chat = Recording()
+    made = summarizer(bench, chat, prompt, prefix_cache="slot", concurrency=4)
+    await made.summarize([first(n) for n in (1, 3, 2)])
+    assert chat.lengths == sorted(chat.lengths, reverse=True)
+    assert chat.open_at_start == [1, 1, 1]
 
 
 async def test_all_lengths_go_to_one_replica(bench: str) -> None:

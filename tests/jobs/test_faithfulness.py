@@ -29,6 +29,7 @@ def run(url: str, out: Path, *changes: str, aligned: bool = False) -> Mapping[st
         f"support_judges={{{aligner}letter: {{kind: chat, chat: {model}}}}}",
         *(["faithfulness={attribution: lexical}"] if aligned else []),
         "resamples=500",
+        "bullets=5",
         *changes,
     ]
     sets = [word for change in given for word in ("--set", change)]
@@ -65,6 +66,36 @@ def test_a_planted_bias_is_found_and_calibration_shrinks_it(tmp_path: Path, ray_
     again = run(url, tmp_path / "run", systems(method=METHODS), aligned=True)
     assert {stage["rows"] for stage in again["run"]["last_call"]["stages"]} == {0}
     assert again["faithfulness"] == results["faithfulness"]
+
+
+@pytest.mark.ray
+def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path: Path, ray_session: None) -> None:
+    """Of one judge only the word is read: by itself it would place what it supports, and its curve would be 100."""
+    writers = ", ".join(
+        f"{name}: {{kind: chat, prompt: summarize_sentences, chat: {SCRIPTED % name}}}" for name in ("u", "flat")
+    )
+    judge = "chat: {provider: scripted, model: judge, script: obedient}"
+    told, word = f"{{kind: chat, {judge}}}", f"{{kind: chat, probability: false, {judge}}}"
+    sets = [
+        f"summarizers={{{writers}}}",
+        f"support_judges={{told: {told}, word: {word}}}",
+        "systems=[{retriever: full, budget_tokens: null, summarizer: [u, flat]}]",
+        "bullets=5",
+    ]
+    out = tmp_path / "run"
+    given = ["positional_bias", "--bench", bench(tmp_path, n=40), "--out", str(out)]
+    assert evaluate.main([*given, *(word for change in sets for word in ("--set", change))]) == 0
+    found = json.loads((out / "results.json").read_text())["faithfulness"]
+    assert {(row["judge"], row["by"]) for row in found["attributed"]} == {("told", "told"), ("word", "shipped aligner")}
+    assert {row["judge"] for row in found["cells"]} == {"told", "word"}  # the aligner judges nothing
+    for row in found["places"]:
+        curve, index = row["faithfulness"]["curve"], row["faithfulness"]["index"]
+        assert all(point["value"] < 99 for point in curve)
+        assert ("U-shaped" in index["shape"]) == (row["summarizer"] == "u")
+        assert (index["p_holm"] < 0.05) == (row["summarizer"] == "u")
+    text = (out / "report" / "report.md").read_text()
+    assert "Judge word has no best document for" in text
+    assert "All its sentences stand where judge shipped aligner finds their best document" in text
 
 
 @pytest.mark.ray

@@ -26,7 +26,7 @@ from longform.configuration import Experiment
 from longform.fake_settings import FakeSettings
 from longform.retries import may_pass
 
-PACKED = Packed("q", "full", None, None, None, "given", None)
+PACKED = Packed("q", "full", None, None, None, None, "given", None)
 FAULTS = {"http_503": 0.2, "length": 0.15}
 
 

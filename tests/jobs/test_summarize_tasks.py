@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors.benchmark import Benchmark
+from actors.chat import Asking, open_chat
+from actors.chat_summarizer import ChatSummarizer
 from actors.storage import Folder
+from jobs import ingest
 from jobs.pack import context_work_ids
 from jobs.retrieve import Ranked
 from jobs.stage import Task
 from jobs.summarize import summarize_tasks, summary_work_ids
+from longform.chat import ChatRequest
 from longform.configuration import Experiment
 
 SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}
 LENGTHS = [2, None, 10, 1]
 
 
-def experiment(**system: Any) -> Experiment:
+def experiment(*, bullets: int | str = 3, **system: Any) -> Experiment:
     return Experiment.model_validate(
         {
             "name": "lengths",
             "seed": 1,
-            "bullets": 3,
+            "bullets": bullets,
             "retrievers": {"full": {"kind": "full"}, "random": {"kind": "random", "seed": 1}},
             "summarizers": {"chat": {"kind": "chat", "chat": SCRIPTED}, "offline": {"kind": "offline"}},
             "methods": {"ours": {"kind": "plain"}},
@@ -103,3 +108,54 @@ def test_the_offline_summarizer_takes_many_contexts_a_task(folder: Folder) -> No
     queries = tuple(f"q{number}" for number in range(9))
     found = tasks(folder, experiment(summarizer="offline"), queries=queries)
     assert [len(task.work_ids) for task in found] == [8, 8, 8, 8, 4]
+
+
+def test_papers_own_sets_are_asked_for_as_many_sentences_as_their_paper_asks(folder: Folder) -> None:
+    """Their only target is a reference, which is not one bullet. A set that no paper names: as the reference has."""
+    datasets = {"q1": "multixscience", "q2": "pubmed", "q3": "mine", "q4": None}
+    queries = [{"query_id": q, "haystack_id": q, "text": "?", "dataset": dataset} for q, dataset in datasets.items()]
+    targets = [
+        {"target_id": f"{q}/{n}", "kind": kind, "query_id": q, "haystack_id": q, "target_index": n, "text": text}
+        for q, kind, n_targets, text in (
+            ("q1", "reference", 1, "It is so."),
+            ("q2", "reference", 1, "It is so."),
+            ("q3", "reference", 1, "It is so. It was so before. It will be."),
+            ("q4", "insight", 2, "It is so."),
+        )
+        for n in range(n_targets)
+    ]
+    for table, rows in (("queries", queries), ("targets", targets)):
+        folder.commit(table, [folder.write_part(table, rows, work_ids=["h"])])
+    found = tasks(folder, experiment(bullets="targets"), queries=tuple(datasets))
+    n_requested = [{item["n_requested"] for item in task.payload["items"]} for task in found]
+    assert n_requested == [{5}, {7}, {3}, {2}]
+
+
+@pytest.mark.parametrize("topic", ["news3", "conv5"])
+def test_growing_prompts_of_a_released_haystack_share_nine_tenths(released: Path, tmp_path: Path, topic: str) -> None:
+    """The prompt of the first 20 documents begins with more than 90 % of the prompt of the first 10, and so on."""
+    url = str(tmp_path / "summhay")
+    assert ingest.main(["summhay", str(released / f"summhay/topic_{topic}.json.gz"), "--out", url]) == 0
+    benchmark = Benchmark(url)
+    query = next(iter(benchmark.queries.values()))
+    documents = benchmark.documents(query.haystack_id)
+    settings = experiment().summarizers["chat"]
+    assert settings.kind == "chat"
+    made = ChatSummarizer(url, "chat", settings, Asking(chat=open_chat(settings.chat)))
+    texts = []
+    for n in range(10, len(documents) + 1, 10):
+        row = {
+            "query_id": query.query_id,
+            "haystack_id": query.haystack_id,
+            "context_id": f"first {n}",
+            "doc_ids": [document.doc_id for document in documents[:n]],
+            "doc_numbers": [document.number for document in documents[:n]],
+            "doc_chars": [len(document.text) for document in documents[:n]],
+            "n_requested": 3,
+        }
+        request = made.requests(row)["final"]
+        assert isinstance(request, ChatRequest)
+        texts.append(request.messages[0].text)
+    assert len(texts) == 10
+    for short, long in pairwise(texts):
+        assert long.startswith(short[: int(0.9 * len(short))])

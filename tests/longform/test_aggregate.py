@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from longform.aggregate import (
     positions,
     scored_summaries,
 )
+from longform.axes import Axes
 
 SETTINGS: dict[str, Any] = {"judge": "j", "seed": 1, "resamples": 200}
 
@@ -23,9 +25,9 @@ SETTINGS: dict[str, Any] = {"judge": "j", "seed": 1, "resamples": 200}
 def scored(
     summary_id: str, *, query: str = "q", setting: str = "bm25", order: str | None = "given",
     minutes: float | None = None, coverage: tuple[float, int] = (1, 2), joint: tuple[float, int] = (1, 2),
-    citation: tuple[float, int] = (1, 1), unjudged: int = 0, summarizer: str = "s",
+    citation: tuple[float, int] = (1, 1), unjudged: int = 0, summarizer: str = "s", axes: Axes | None = None,
 ) -> Scored:  # fmt: skip
-    info = SummaryInfo(summary_id, query, summarizer, setting, order, minutes, 0.1, None)
+    info = SummaryInfo(summary_id, query, summarizer, setting, order, minutes, 0.1, None, axes=axes)
     measures = {
         "coverage": (*coverage, unjudged),
         "joint": (*joint, unjudged),
@@ -96,29 +98,77 @@ def test_only_the_last_snapshot_counts_in_a_cell() -> None:
 
 
 def test_sensitivity_is_the_largest_distance_from_random_order() -> None:
-    group = [
-        scored("r", setting="full/random", order="random", joint=(20, 100)),
-        scored("t", setting="full/top", order="top", joint=(50, 100)),
-        scored("b", setting="full/bottom", order="bottom", joint=(10, 100)),
-        scored("g", setting="full", order="given", joint=(90, 100)),
-    ]
+    group = in_orders(Axes("full"), {"random": 20, "top": 50, "bottom": 10, "given": 90})
 
     (row,) = positions(group, **SETTINGS)
 
     assert (row["reference"], row["sensitivity"]) == ("random", pytest.approx(30))
-    assert row["interval"] == [None, None]  # one query
+    assert (row["chance"], row["p"], row["n_independent"]) == (pytest.approx((30 + 40 + 40) / 3), 1.0, 1)
 
 
-def test_released_full_context_keys_are_orders_of_one_setting() -> None:
-    group = [
-        scored("g", setting="full", order="given", joint=(1, 4)),
-        scored("t", setting="fl-ctxt-sort", order="top", joint=(2, 4)),
-        scored("b", setting="fl-ctxt-rev-sort", order="bottom", joint=(4, 4)),
-    ]
-
-    (row,) = positions(group, **SETTINGS)
+def test_without_a_random_order_the_given_one_is_the_reference() -> None:
+    (row,) = positions(in_orders(Axes("full"), {"given": 25, "top": 50, "bottom": 100}), **SETTINGS)
 
     assert (row["reference"], row["sensitivity"]) == ("given", pytest.approx(75))
+
+
+def in_orders(axes: Axes, joint: Mapping[str, float], *, n_queries: int = 1) -> list[Scored]:
+    """A summary a query and order, named by the axes in words."""
+    return [
+        scored(
+            f"{varied.words(with_budget=True)}/{query}",
+            query=f"q{query}",
+            setting=varied.words(with_budget=True),
+            order=order,
+            joint=(percent, 100),
+            axes=varied,
+        )
+        for order, percent in joint.items()
+        for varied in [axes._replace(order=order)]
+        for query in range(n_queries)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(Axes("bm25", budget_tokens=2000), Axes("bm25", budget_tokens=8000), id="budgets"),
+        pytest.param(Axes("bm25", n_documents=5), Axes("bm25", n_documents=50), id="lengths"),
+        pytest.param(Axes("bm25", length_tokens=4000), Axes("bm25", length_tokens=8000), id="lengths-in-tokens"),
+        pytest.param(Axes("bm25"), Axes("bm25", method="incremental"), id="methods"),
+        pytest.param(Axes("bm25"), Axes("bm25", reranker="tiny"), id="rerankers"),
+        pytest.param(Axes("minilm"), Axes("minilm/max"), id="a-name-with-a-slash"),
+    ],
+)
+def test_systems_that_differ_in_more_than_order_have_a_position_row_each(first: Axes, second: Axes) -> None:
+    group = [
+        *in_orders(first, {"given": 50, "top": 60, "bottom": 50}),
+        *in_orders(second, {"given": 50, "top": 50, "bottom": 90}),
+    ]
+
+    rows = positions(group, **SETTINGS)
+
+    assert sorted(row["sensitivity"] for row in rows) == pytest.approx([10, 40])
+    assert len({row["system"] for row in rows}) == 2
+
+
+def test_sensitivity_is_held_against_what_chance_gives() -> None:
+    """Twelve queries that all do worse at the bottom; twelve of which each does worse somewhere, on average nowhere."""
+    moved = in_orders(Axes("moved"), {"given": 80, "top": 80, "bottom": 40}, n_queries=12)
+    noise = [
+        summary._replace(measures=summary.measures | {"joint": (40 if (query + place) % 3 == 0 else 80, 100, 0)})
+        for place, order in enumerate(("given", "top", "bottom"))
+        for query, summary in enumerate(in_orders(Axes("still"), {order: 0}, n_queries=12))
+    ]
+
+    rows = {row["system"]: row for row in positions([*moved, *noise], **SETTINGS)}
+
+    assert rows["moved"]["sensitivity"] == pytest.approx(40)
+    assert rows["moved"]["chance"] < 20
+    assert rows["moved"]["p_holm"] < 0.05
+    assert rows["still"]["sensitivity"] == pytest.approx(0)
+    assert rows["still"]["p"] == 1.0
+    assert "interval" not in rows["moved"]  # of a largest distance it would never reach 0
 
 
 def test_haystacks_are_clusters_where_there_are_enough_of_them() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from pydantic import ValidationError
@@ -111,6 +112,33 @@ def test_two_budgets_of_one_setting_are_refused():
     systems = [{"retriever": "full", "budget_tokens": budget, "summarizer": "offline"} for budget in (1000, 2000)]
     with pytest.raises(ValidationError, match="budgets 1000 and 2000"):
         Experiment.model_validate(given | {"systems": systems})
+
+
+@pytest.mark.parametrize(
+    ("names", "systems", "told"),
+    [
+        pytest.param(
+            {"full": {"kind": "full"}, "full/top": {"kind": "full"}},
+            [{"retriever": "full", "order": "top"}, {"retriever": "full/top"}],
+            "would both be called 'full/top'",
+            id="a-retriever-named-like-an-order",
+        ),
+        pytest.param(
+            {"full": {"kind": "full"}, "full+tiny": {"kind": "full"}},
+            [{"retriever": "full", "reranker": "tiny"}, {"retriever": "full+tiny", "order": "top"}],
+            "two rankings would both be called 'full+tiny'",
+            id="a-retriever-named-like-a-reranking",
+        ),
+    ],
+)
+def test_two_systems_of_one_name_are_refused(names, systems, told):
+    """A name is printed and not read back: what it cannot tell apart must not be run."""
+    given = experiment(a=OFFLINE).model_dump(mode="json")
+    shared = {"budget_tokens": None, "summarizer": "offline"}
+    rerankers = {"tiny": {"kind": "cross_encoder", "model": "tiny"}}
+    content = {"retrievers": names, "rerankers": rerankers, "systems": [shared | system for system in systems]}
+    with pytest.raises(ValidationError, match=re.escape(told)):
+        Experiment.model_validate(given | content)
 
 
 def test_budgets_and_lengths_of_one_grid_are_settings_of_their_own():

@@ -96,7 +96,9 @@ def test_sensitivity_stands_beside_what_chance_gives() -> None:
                    (("top", 0.9), ("middle", 0.6)))  # fmt: skip
     (row,) = order_rows([*top, *middle], SETTINGS)
     assert row["sensitivity"] == pytest.approx(30.0)
-    assert 0 < row["noise"] < 15
+    assert 0 < row["chance"] < 15
+    assert row["p_holm"] == row["p"] < 0.05
+    assert row["n_independent"] == 10
     assert row["setting"] == "full"
 
 
@@ -176,6 +178,7 @@ def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> No
         "lengths": length_rows(summaries, SETTINGS),
         "alignment": alignment_rows(summaries),
         "attribution": None,
+        "attributed": [{"judge": "lexical", "by": "lexical", "untestable": None}],
         "permutations": [],
         "not_applicable": [{"summarizer": "offline", "setting": "full/incremental", "method": "incremental"}],
     }

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from longform.axes import Axes
 from longform.drilldown import compact, script_json
 from longform.errors import LongformError
 from longform.report import html, markdown
 from longform.report_sections import flatten
-from longform.report_tables import is_position_setting, number, percent, summarizers_by_joint
+from longform.report_tables import is_position_row, number, percent, summarizers_by_joint
 from longform.twins import LABEL
 
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"
@@ -138,12 +139,17 @@ def test_settings_that_are_positions_stay_out_of_the_main_table(page):
 
 
 @pytest.mark.parametrize(
-    ("setting", "expected"),
-    [("full/top", True), ("bm25/random", True), ("fl-ctxt-rev-sort", True), ("random", False), ("a/b", False)],
+    ("axes", "expected"),
+    [
+        (Axes("full", order="top"), True),
+        (Axes("bm25", order="random"), True),
+        (Axes("random"), False),
+        (Axes("minilm/top"), False),
+        (Axes("full", order="permuted", permutation=1), False),
+    ],
 )
-def test_position_settings_are_known_by_their_order(setting, expected):
-    """`random` alone is a retriever; `full/random` is an order."""
-    assert is_position_setting(setting) is expected
+def test_position_rows_are_known_by_their_order(axes, expected):
+    assert is_position_row({"setting": axes.words(with_budget=False), "axes": axes._asdict()}) is expected
 
 
 def test_one_summarizer_and_many_settings_become_one_row_a_system_with_intervals(results):
@@ -193,9 +199,12 @@ def test_every_section_holds_its_numbers(page):
         "given",
         "random",
         "sensitivity",
+        "by chance",
+        "p",
+        "independent",
         "cut",
     ]
-    assert position[1][4:] == ["17.2", "14.4", "24.3", "13.9", "–", "10.4 [3.1, 16.6]", "3.1 %"]
+    assert position[1][4:] == ["17.2", "14.4", "24.3", "13.9", "–", "10.4", "3.1", "0.0160", "12", "3.1 %"]
     retrieval = page.tables["retrieval"][0]
     assert retrieval[0][4:] == ["P@5", "nDCG@10"]
     assert retrieval[1] == ["bm25", "15000", "0.613 [0.550, 0.680]", "3.1 %", "0.400", "0.512"]

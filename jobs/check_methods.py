@@ -1,0 +1,86 @@
+"""Refuse methods that cannot be used on the documents of a run, before any model is asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from actors.benchmark import Benchmark
+from actors.storage import Folder
+from jobs.summarize import Source, Summarized
+from longform.configuration import Experiment, System
+from longform.errors import UsageError
+from longform.method_settings import CalibrationMethod
+from longform.methods import make_plan
+from longform.retriever_settings import FullContext
+
+
+class Shown(NamedTuple):
+    """How many documents a prompt of a method holds."""
+
+    method: str
+    query_id: str
+    n_documents: int
+
+
+def check_methods_before(experiment: Experiment, benchmark: Benchmark, *, limit: int | None) -> None:
+    """
+    Refuse what the configuration and the benchmark tell: systems whose prompts hold whole haystacks.
+
+    Raises:
+        UsageError: A method cannot be used on the documents of a query.
+    """
+    systems = [system for system in experiment.all_systems() if _needs_a_look(experiment, system.method)]
+    whole = [system for system in systems if _shows_all(experiment, system)]
+    if whole:
+        _check(experiment, _before(whole, benchmark, limit))
+
+
+def check_methods(experiment: Experiment, run: Folder, wanted: Mapping[Summarized, Source]) -> None:
+    """
+    Refuse what packed contexts tell.
+
+    Raises:
+        UsageError: A method cannot be used on the documents of a context.
+    """
+    asked = [(key, source) for key, source in wanted.items() if _needs_a_look(experiment, source.method)]
+    contexts = {source.context for _, source in asked}
+    if not contexts:
+        return
+    rows = run.read("contexts", work_ids=contexts, columns=["work_id", "doc_ids"]).to_pylist()
+    n_of = {row["work_id"]: len(row["doc_ids"]) for row in rows}
+    _check(experiment, (Shown(source.method, key.query_id, n_of[source.context]) for key, source in asked))
+
+
+def _needs_a_look(experiment: Experiment, method: str) -> bool:
+    """Whether a number of documents can be too large for a method."""
+    settings = experiment.all_methods()[method]
+    return isinstance(settings, CalibrationMethod) and settings.orders == "all"
+
+
+def _shows_all(experiment: Experiment, system: System) -> bool:
+    """Whether nothing but `n_documents` keeps documents out of the prompt."""
+    full = isinstance(experiment.retrievers[system.retriever], FullContext) and system.reranker is None
+    return full and system.budget_tokens is None and system.length_tokens is None
+
+
+def _before(systems: Iterable[System], benchmark: Benchmark, limit: int | None) -> Iterator[Shown]:
+    haystacks = Counter(benchmark.folder.read("documents", columns=["haystack_id"])["haystack_id"].to_pylist())
+    for query_id, query in list(benchmark.queries.items())[:limit]:
+        for system in systems:
+            n = haystacks[query.haystack_id]
+            yield Shown(system.method, query_id, n if system.n_documents is None else min(n, system.n_documents))
+
+
+def _check(experiment: Experiment, shown: Iterable[Shown]) -> None:
+    largest: dict[str, Shown] = {}
+    for one in shown:
+        known = largest.setdefault(one.method, one)
+        largest[one.method] = max(known, one, key=lambda found: found.n_documents)
+    for one in largest.values():
+        try:
+            make_plan(experiment.all_methods()[one.method], one.n_documents)
+        except UsageError as error:
+            msg = f"systems.method {one.method!r}: {error}; query {one.query_id!r} has that many in its prompt"
+            raise UsageError(msg) from error

@@ -1,0 +1,65 @@
+"""
+Who says where in the prompt the sentences of a judge stand, and whether its curve over places can be tested at all.
+
+A curve over places needs a place for every sentence, supported or not. A judge that answers only yes or no has none for
+those that it calls unsupported: what remains on its curve is supported, and the curve is 100 everywhere, whatever the
+writer does. Another judge whose numbers are graded then says where its sentences stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from longform.position_bias import SummaryPlaces
+
+MOST_UNPLACED = 0.02
+"""The largest share of a judge's decided sentences that may be missing from its curve."""
+
+ALIGNER = "shipped aligner"
+"""The offline support judge where a run adds it to say where sentences stand; it judges nothing."""
+
+
+class Placed(NamedTuple):
+    """How many of the sentences that have a number have a place."""
+
+    n_decided: int
+    n_unplaced: int
+
+    @property
+    def enough(self) -> bool:
+        return self.n_unplaced <= MOST_UNPLACED * self.n_decided
+
+
+class Attribution(NamedTuple):
+    """
+    Attributes:
+        judge: Whose numbers stand on the curve.
+        by: The judge that says where the sentences stand.
+        own: As placed by the judge itself.
+        placed: As placed by `by`.
+    """
+
+    judge: str
+    by: str
+    own: Placed
+    placed: Placed
+
+    @property
+    def untestable(self) -> str | None:
+        """Why the judge has no curve; None: it has one."""
+        if self.placed.enough:
+            return None
+        n, n_all = self.placed.n_unplaced, self.placed.n_decided
+        missing = f"{n} of its {n_all} sentences have no place, all of them unsupported"
+        if self.by == self.judge:
+            return f"{missing}, and no other judge says where they stand; name one as `faithfulness.attribution`"
+        return f"{missing}, and judge {self.by} has no document for them either"
+
+    def as_json(self) -> dict[str, Any]:
+        counts = {"n_decided": self.own.n_decided, "n_unplaced_by_itself": self.own.n_unplaced}
+        return {"judge": self.judge, "by": self.by, "untestable": self.untestable} | counts
+
+
+def placed(summaries: Sequence[SummaryPlaces]) -> Placed:
+    return Placed(sum(s.n_decided for s in summaries), sum(s.n_unplaced for s in summaries))

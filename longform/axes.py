@@ -1,0 +1,72 @@
+"""The axes on which systems differ, as values that travel with contexts and summaries; words are made in reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+
+class Axes(NamedTuple):
+    """
+    Everything about a system but who writes its summaries.
+
+    Attributes:
+        retriever: Its name; of a summary that was written elsewhere, the name of what it was given.
+        reranker: Its name; None: none.
+        budget_tokens: Of the prompt's documents; None: no limit.
+        n_documents: The first so many of the ranking; None: all.
+        length_tokens: The first documents that fit whole into so many tokens; None: all.
+        order: Of the documents in the prompt; None: unknown.
+        permutation: Of order permuted: which one, from 0.
+        method: Of summarising.
+    """
+
+    retriever: str
+    reranker: str | None = None
+    budget_tokens: int | None = None
+    n_documents: int | None = None
+    length_tokens: int | None = None
+    order: str | None = "given"
+    permutation: int | None = None
+    method: str = "plain"
+
+    @property
+    def ranking(self) -> str:
+        """The name its ranking goes by in the tables."""
+        return self.retriever if self.reranker is None else f"{self.retriever}+{self.reranker}"
+
+    @property
+    def unordered(self) -> Axes:
+        """The same with the documents in the order given."""
+        return self._replace(order="given", permutation=None)
+
+    def words(self, *, with_budget: bool) -> str:
+        """What a report calls it."""
+        parts = [
+            self.ranking,
+            f"{self.budget_tokens or 'all'} tokens" if with_budget else "",
+            f"first {self.n_documents}" if self.n_documents else "",
+            f"within {self.length_tokens} tokens" if self.length_tokens else "",
+            self.order if self.order and self.order != "given" else "",
+            f"{self.permutation + 1}" if self.permutation is not None else "",
+            self.method if self.method != "plain" else "",
+        ]
+        return "/".join(part for part in parts if part)
+
+
+COLUMNS = ("retriever", "reranker", "budget_tokens", "n_documents", "length_tokens", "permutation")
+"""Columns of contexts and summaries beside `order` and `method`, which they had first."""
+
+
+def axes_of(row: Mapping[str, Any]) -> Axes:
+    """Of a row of summaries. One that names no retriever was written elsewhere and is known by its setting alone."""
+    values = {name: row[name] for name in COLUMNS} | {"retriever": row["retriever"] or row["setting"]}
+    return Axes(**values, order=row["order"], method=row["method"] or "plain")
+
+
+def names(found: Iterable[Axes]) -> dict[Axes, str]:
+    """Words for each of *found*, with the budget where the rest would not tell two of them apart."""
+    distinct = list(dict.fromkeys(found))
+    n_of = Counter(axes.words(with_budget=False) for axes in distinct)
+    return {axes: axes.words(with_budget=n_of[axes.words(with_budget=False)] > 1) for axes in distinct}

@@ -1,0 +1,129 @@
+"""
+How far the order of documents moves a score, and how far chance alone would.
+
+A largest distance is never negative, so that its bootstrap interval cannot reach 0 and says nothing of an effect. If
+the order changes nothing, the summaries of one query may exchange their orders: the sensitivities of all such exchanges
+are what chance gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, permutations, product
+from math import factorial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longform.statistics import holm
+
+Array = NDArray[np.float64]
+_POINTS = 100.0
+_AT_ONCE = 256
+_ROUNDING = 1e-9  # points
+
+
+class Sensitivity(NamedTuple):
+    """
+    All in points of 100; None: no value.
+
+    Attributes:
+        sensitivity: Over all queries.
+        chance: The mean over exchanges of orders within queries.
+        p: The share of exchanges that reach the observed one, itself counted.
+        n_independent: Queries or other clusters that have all orders; `chance` and `p` are of them.
+    """
+
+    sensitivity: float | None
+    chance: float | None
+    p: float | None
+    n_independent: int
+
+    def as_json(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+def largest_from_first(means: Array) -> Array:
+    """The largest absolute distance of the other orders from the first; *means* (m, orders) -> (m,)."""
+    found: Array = np.abs(means[:, 1:] - means[:, :1]).max(axis=1)
+    return found
+
+
+def largest_spread(means: Array) -> Array:
+    """The largest mean less the smallest; *means* (m, orders) -> (m,)."""
+    found: Array = means.max(axis=1) - means.min(axis=1)
+    return found
+
+
+def order_sensitivity(sums: Array, statistic: Callable[[Array], Array], *, seed: int, resamples: int) -> Sensitivity:
+    """
+    A sensitivity with its null distribution: all exchanges if there are at most *resamples*, else so many drawn.
+
+    Args:
+        sums: Shape (queries, orders, 2): total and count of each query's summary in each order; count 0: none.
+        statistic: Means in points (m, orders) -> (m,).
+        seed: Of the drawing.
+        resamples: How many exchanges at most.
+    """
+    whole = sums[(sums[:, :, 1] > 0).all(axis=1)]
+    n, k = whole.shape[:2]
+    value = _number(statistic(_means(sums.sum(axis=0)[None])))
+    if not n or value is None:
+        return Sensitivity(value, None, None, n)
+    observed = float(statistic(_means(whole.sum(axis=0)[None]))[0])
+    found = np.concatenate(
+        [statistic(_means(_exchanged(whole, orders))) for orders in _exchanges(n, k, seed=seed, resamples=resamples)]
+    )
+    reached = int((found >= observed - _ROUNDING).sum())
+    drawn = _n_exchanges(n, k, resamples) > resamples
+    p = (1 + reached) / (1 + len(found)) if drawn else reached / len(found)
+    return Sensitivity(value, float(found.mean()), p, n)
+
+
+def with_holm(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """*rows* with their p-values adjusted as one family (`p_holm`); None where there is no p."""
+    tested = [row for row in rows if row["p"] is not None]
+    adjusted = dict(zip(map(id, tested), holm([row["p"] for row in tested]), strict=True))
+    return [row | {"p_holm": adjusted.get(id(row))} for row in rows]
+
+
+def _means(sums: Array) -> Array:
+    """(m, orders, 2) -> points (m, orders)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: Array = _POINTS * sums[:, :, 0] / sums[:, :, 1]
+    return means
+
+
+def _number(values: Array) -> float | None:
+    return None if np.isnan(values[0]) else float(values[0])
+
+
+def _n_exchanges(n_queries: int, n_orders: int, most: int) -> int:
+    """All ways to exchange orders within queries; a number above *most* where there are more than that."""
+    count = 1
+    for _ in range(n_queries):
+        count *= factorial(n_orders)
+        if count > most:
+            break
+    return count
+
+
+def _exchanges(n: int, k: int, *, seed: int, resamples: int) -> Iterator[NDArray[np.int64]]:
+    """Places of orders, (m, queries, orders), some at a time."""
+    if _n_exchanges(n, k, resamples) <= resamples:
+        each = product(permutations(range(k)), repeat=n)
+        while chunk := list(islice(each, _AT_ONCE)):
+            yield np.array(chunk)
+        return
+    rng = np.random.default_rng(seed)
+    for start in range(0, resamples, _AT_ONCE):
+        m = min(_AT_ONCE, resamples - start)
+        yield rng.permuted(np.tile(np.arange(k), (m, n, 1)), axis=2)
+
+
+def _exchanged(sums: Array, orders: NDArray[np.int64]) -> Array:
+    """The sums over queries after each exchange, (m, orders, 2)."""
+    queries = np.arange(len(sums))[None, :, None]
+    found: Array = sums[queries, orders].sum(axis=1)
+    return found

@@ -1,0 +1,45 @@
+"""What a report says of orders of documents: how far they move a score, and which systems they cannot move."""
+
+from __future__ import annotations
+
+from longform.order_dependence import IDENTICAL
+from longform.report_parts import Results
+from longform.report_tables import Cell, Row, count, number
+
+BY_CHANCE = (
+    "By chance: the mean sensitivity when orders are exchanged at random within each query, or haystack where these "
+    "are taken as independent, which is never 0; p: the share of such exchanges with at least the sensitivity found, "
+    "adjusted for the rows (Holm). Independent: queries or haystacks with a score in every order, on which both rest."
+)
+_NOT_IN_ALL = "no query has a score in every order"
+
+
+def sensitivity_cells(row: Row) -> list[Cell]:
+    """Sensitivity, by chance, p, independent."""
+    return [
+        number(row.get("sensitivity"), reason=_NOT_IN_ALL),
+        number(row.get("chance"), reason=_NOT_IN_ALL),
+        number(row.get("p_holm"), digits=4, reason=_NOT_IN_ALL),
+        count(row.get("n_independent"), reason=_NOT_IN_ALL),
+    ]
+
+
+def order_independent(results: Results) -> list[str]:
+    """
+    One sentence a system whose summaries do not depend on the order of documents.
+
+    A system of which only one order was run matters where curves by place are shown.
+    """
+    by_place = (results.get("faithfulness") or {}).get("mode") == "document"
+    rows = results.get("order_independent") or []
+    return [_sentence(row) for row in rows if row["why"] == IDENTICAL or by_place]
+
+
+def _sentence(row: Row) -> str:
+    on = f" on {row['dataset']}" if row["dataset"] else ""
+    name = f"{row['summarizer']}, {row['setting']}{on}: does not depend on the order of the documents"
+    if row["why"] == IDENTICAL:
+        why = f"its summaries are the same in every order run ({', '.join(row['orders'])})"
+    else:
+        why = "the summarizer says so of itself"
+    return f"{name}, for {why}. No orders and no places in the prompt are compared for it."

@@ -1,0 +1,66 @@
+"""Systems that the order of documents cannot move are named once and compared in no order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from longform.aggregate import SummaryInfo
+from longform.axes import Axes
+from longform.order_dependence import order_dependence
+from longform.report import markdown
+
+N_QUERIES = 3
+
+
+def infos(texts: Mapping[str, str | None], *, summarizer: str = "writer", retriever: str = "full") -> list[SummaryInfo]:
+    """A summary a query and order, of the text given for the order."""
+    return [
+        SummaryInfo(
+            f"{summarizer}/{retriever}/{order}/{query}", f"q{query}", summarizer, f"{retriever}/{order}", order,
+            None, None, None, axes=Axes(retriever, order=order), text_key=text,
+        )
+        for order, text in texts.items()
+        for query in range(N_QUERIES)
+    ]  # fmt: skip
+
+
+def test_the_same_summaries_in_every_order_stand_once() -> None:
+    found = order_dependence(infos({"top": "a", "given": "a", "bottom": "a"}), declared=())
+    (row,) = found.rows()
+    assert (row["summarizer"], row["setting"], row["why"]) == ("writer", "full", "identical")
+    assert row["orders"] == ["top", "given", "bottom"]
+    assert found.idle == {f"writer/full/{order}/{query}" for order in ("top", "bottom") for query in range(N_QUERIES)}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param({"given": "a", "top": "a", "bottom": "b"}, id="one-differs"),
+        pytest.param({"given": None, "top": None}, id="failures-are-alike-by-accident"),
+    ],
+)
+def test_summaries_that_differ_or_failed_keep_their_orders(texts: Mapping[str, str | None]) -> None:
+    found = order_dependence(infos(texts), declared={"writer"})  # what is said of it counts less than its texts
+    assert (found.rows(), found.idle) == ([], frozenset())
+
+
+def test_what_is_declared_counts_if_one_order_was_run() -> None:
+    both = [*infos({"given": "a"}), *infos({"given": "b"}, summarizer="other")]
+    (row,) = order_dependence(both, declared={"writer"}).rows()
+    assert (row["summarizer"], row["why"]) == ("writer", "declared")
+
+
+def test_each_retriever_is_looked_at_by_itself() -> None:
+    moved = infos({"given": "a", "top": "b"}, retriever="minilm/max")
+    (row,) = order_dependence([*infos({"given": "a", "top": "a"}, retriever="minilm"), *moved], declared=()).rows()
+    assert row["setting"] == "minilm"
+
+
+def test_the_report_says_so_once() -> None:
+    rows = order_dependence(infos({"given": "a", "top": "a", "bottom": "a"}), declared=()).rows()
+    results = {"title": "t", "fidelity": "ours", "aggregate": "pooled", "order_independent": rows, "run": {}}
+    text = markdown(results)
+    assert text.count("does not depend on the order of the documents") == 1
+    assert "the same in every order run (given, top, bottom)" in text
