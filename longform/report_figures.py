@@ -50,7 +50,9 @@ def _score_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
 
 
 def _position_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    rows = results["position"]
+    rows = results.get("position")
+    if not rows:
+        return
     measures = distinct(rows, "measure")
     measure = "joint" if "joint" in measures else measures[0]
     for place, (judge, found) in enumerate(by_judge(rows)):

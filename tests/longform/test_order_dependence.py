@@ -9,7 +9,7 @@ import pytest
 from longform.aggregate import SummaryInfo
 from longform.axes import Axes
 from longform.order_dependence import order_dependence
-from longform.report import markdown
+from longform.report import html, markdown
 
 N_QUERIES = 3
 
@@ -64,3 +64,6 @@ def test_the_report_says_so_once() -> None:
     text = markdown(results)
     assert text.count("does not depend on the order of the documents") == 1
     assert "the same in every order run (given, top, bottom)" in text
+    page = html(results | {"position": [], "drilldown": {"queries": {}, "summaries": []}})
+    assert "does not depend on the order of the documents" in page
+    assert "<svg" not in page
