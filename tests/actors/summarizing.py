@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from actors.benchmark import part_work_id
 from actors.chat import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_chat import ScriptedChat
@@ -41,7 +42,7 @@ def write_bench(tmp_path: Path) -> str:
         for i, text in enumerate(TEXTS)
     ]
     queries = [query(query_id, domain) for query_id, domain in QUERIES.items()]
-    folder.commit("documents", [folder.write_part("documents", documents, work_ids=["h"])])
+    folder.commit("documents", [folder.write_part("documents", documents, work_ids=[part_work_id("h", 0)])])
     folder.commit("queries", [folder.write_part("queries", queries, work_ids=["q"])])
     folder.write_json("benchmark.json", {})
     return folder.url

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from actors.benchmark import part_work_id
 from actors.call_context import CallContext
 from actors.chat import Asking, open_pool
 from actors.chat_model import ChatModel
@@ -35,7 +36,7 @@ def write_bench(tmp_path: Path, n_words: int) -> str:
         for i in range(N_DOCUMENTS)
     ]
     queries = [{"query_id": query_id, "haystack_id": "h", "text": "What happened?"} for query_id in ("q", "r")]
-    folder.commit("documents", [folder.write_part("documents", documents, work_ids=["h#0"])])
+    folder.commit("documents", [folder.write_part("documents", documents, work_ids=[part_work_id("h", 0)])])
     folder.commit("queries", [folder.write_part("queries", queries, work_ids=["q"])])
     folder.write_json("benchmark.json", {})
     return folder.url

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from actors.benchmark import part_work_id
 from actors.chat import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_summaries import PROFILES
@@ -28,7 +29,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
             {"doc_id": f"d{i}", "haystack_id": f"h{example}", "doc_index": i, "title": None, "text": text}
             for i, text in enumerate(texts)
         ]
-        folder.commit("documents", [folder.write_part("documents", documents, work_ids=[f"h{example}"])])
+        folder.commit(
+            "documents", [folder.write_part("documents", documents, work_ids=[part_work_id(f"h{example}", 0)])]
+        )
     queries = [{"query_id": f"q{e}", "haystack_id": f"h{e}", "text": "What was sold?"} for e in range(N_EXAMPLES)]
     folder.commit("queries", [folder.write_part("queries", queries, work_ids=["q"])])
     folder.write_json("benchmark.json", {})
