@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from jobs.job_package import large_package
+from jobs.local_ray import start_local_ray
 from longform.errors import LongformError
 
 _ANSWERS_WITHIN_S = 10.0
@@ -89,14 +90,7 @@ class Cluster:
             return
         _check_room()
         os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # ours alone, on loopback
-        ray.init(
-            address="local",
-            num_cpus=max(2, int(self.workers * self.cpus)),
-            include_dashboard=False,
-            object_store_memory=_OBJECT_STORE_BYTES,
-            log_to_driver=False,
-            logging_level="error",
-        )
+        start_local_ray(num_cpus=max(2, int(self.workers * self.cpus)), object_store_memory=_OBJECT_STORE_BYTES)
 
     def __enter__(self) -> Self:
         return self

@@ -67,11 +67,20 @@ def number(
     if not isfinite(value):
         msg = f"results: expected a finite number or None for an unknown, found {value}; let its maker write None"
         raise LongformError(msg)
-    shape = f"{'+' if sign else ''}z.{digits}f"
-    detail = None
+    shape, detail = f"{'+' if sign else ''}z", None
     if interval is not None and None not in interval:
-        detail = f"[{', '.join(format(bound * factor, shape) for bound in interval if bound is not None)}]"
-    return Cell(format(value * factor, shape), order=float(value), detail=detail)
+        bounds = [bound * factor for bound in interval if bound is not None]
+        fine = _digits_beside_zero(bounds, digits) if sign else digits
+        detail = f"[{', '.join(f'{bound:{shape}.{fine}f}' for bound in bounds)}]"
+    return Cell(f"{value * factor:{shape}.{digits}f}", order=float(value), detail=detail)
+
+
+def _digits_beside_zero(bounds: Sequence[float], digits: int) -> int:
+    """Return at least *digits*, and up to three more if a bound would be shown as the 0 that it is not."""
+    for more in range(digits, digits + 3):
+        if all(bound == 0 or round(bound, more) != 0 for bound in bounds):
+            return more
+    return digits + 3
 
 
 def count(value: int | None, *, of: int | None = None, reason: str | None = None) -> Cell:

@@ -40,15 +40,9 @@ def ray_session() -> Iterator[None]:
     """One local Ray for the whole session; `address="local"` never joins another one on the machine."""
     import ray
 
-    ray.init(
-        address="local",
-        num_cpus=4,
-        object_store_memory=200_000_000,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level="error",
-        namespace=f"test-{uuid.uuid4()}",
-    )
+    from jobs.local_ray import start_local_ray
+
+    start_local_ray(num_cpus=4, object_store_memory=200_000_000, namespace=f"test-{uuid.uuid4()}")
     yield
     ray.shutdown()
 

@@ -1,0 +1,74 @@
+"""A machine that is too busy for Ray's own deadline gets it started later, and nothing of the earlier tries stays."""
+
+import subprocess
+import sys
+from typing import Any
+
+import psutil
+import pytest
+
+from jobs.cluster import Cluster, ClusterError
+
+LATE = "The current node timed out during startup."
+
+
+class Init:
+    """A `ray.init` that leaves a process behind and misses its deadline *late* times; then it is done."""
+
+    def __init__(self, late: int, message: str = LATE) -> None:
+        self._late, self._message = late, message
+        self.left: list[psutil.Process] = []
+
+    def __call__(self, **settings: Any) -> None:
+        assert settings["address"] == "local"
+        process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        self.left.append(psutil.Process(process.pid))
+        if len(self.left) <= self._late:
+            raise RuntimeError(self._message)
+
+    def alive(self) -> list[psutil.Process]:
+        return [one for one in self.left if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+    def end(self) -> None:
+        for one in self.alive():
+            one.kill()
+
+
+@pytest.fixture
+def starting(monkeypatch: pytest.MonkeyPatch) -> Any:
+    import ray
+
+    made: list[Init] = []
+
+    def start(init: Init) -> None:
+        made.append(init)
+        monkeypatch.setattr(ray, "init", init)
+        monkeypatch.setattr(ray, "is_initialized", lambda: False)
+        monkeypatch.delenv("RAY_ADDRESS", raising=False)
+        Cluster(address=None, workers=1).start()
+
+    yield start
+    for init in made:
+        init.end()
+
+
+def test_ray_is_started_again_if_it_misses_its_own_deadline(starting: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    starting(init := Init(late=2))
+    assert len(init.left) == 3
+    assert init.alive() == init.left[2:]
+    assert capsys.readouterr().err.count("Ray did not start within 30 s") == 2
+
+
+def test_a_ray_that_never_starts_is_one_sentence_and_leaves_no_process(starting: Any) -> None:
+    init = Init(late=99)
+    with pytest.raises(ClusterError, match=r"Ray did not start; .*timed out during startup"):
+        starting(init)
+    assert len(init.left) == 4
+    assert init.alive() == []
+
+
+def test_another_fault_is_not_tried_again(starting: Any) -> None:
+    init = Init(late=99, message="no such option")
+    with pytest.raises(ClusterError, match="no such option"):
+        starting(init)
+    assert len(init.left) == 1
