@@ -32,7 +32,7 @@ test-quick: install
 	$(BIN)/pytest $(PARALLEL) -m "not slow and not ray"
 
 test-slow: install
-	$(BIN)/pytest $(PARALLEL) -m slow
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m slow
 
 # Two simulated nodes on this machine, each with a folder that dies with it, and the tests that need them.
 cluster-test: install

@@ -112,7 +112,7 @@ def test_four_workers_on_two_nodes_find_what_one_finds(tmp_path: Path, checker: 
 # ---------------------------------------------------------------- killed
 
 
-N_EXAMPLES = 3
+N_EXAMPLES = 5  # so many that a kill leaves more to do than workers have leased
 METHODS = ("plain", "incremental")
 N_WRITING = N_EXAMPLES * (1 + N_DOCUMENTS)  # calls: one, or one a document
 MOMENTS = {"summarize": 3, "check": N_WRITING + 5}  # calls before a kill, by the stage that it meets
