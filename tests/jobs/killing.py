@@ -35,7 +35,7 @@ MOST_LEASED = CONCURRENCY + CONCURRENCY // 2 + 1  # a worker's calls that are le
 USD_A_TOKEN = 1e-6
 PRICES = {"date": "2026-01-01", "models": {"fake": {"input": 1.0, "output": 1.0}}}  # dollars a million, all alike
 
-_POLL_S = 0.02
+_POLL_S = 0.1  # a poll lists all processes, or asks the provider
 _PATIENCE_S = 900.0  # a machine with other work is no failure
 
 
