@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,17 @@ def large_package(runtime_env: Any, folder: Path) -> str | None:
 
 
 def _sizes(folder: Path) -> Counter[str]:
-    """Return the bytes of each entry of *folder*, with all that stands below it."""
+    """
+    Return the bytes of each entry of *folder*, with all that stands below it, less what Python has compiled since.
+
+    Other processes of the node use the same folder: a file that goes meanwhile counts nothing.
+    """
     sizes: Counter[str] = Counter()
-    for place, _, files in os.walk(folder):
-        for name in files:
-            path = Path(place, name)
-            if not path.is_symlink() and path.suffix != ".pyc":  # Python has written these since
-                sizes[path.relative_to(folder).parts[0]] += path.stat().st_size
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        for path in (Path(place, name) for name in files):
+            with suppress(FileNotFoundError):
+                sizes[path.relative_to(folder).parts[0]] += path.lstat().st_size
     return sizes
 
 

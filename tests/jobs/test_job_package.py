@@ -94,3 +94,16 @@ def test_a_package_of_code_is_not_worth_a_word(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_bytes(bytes(LARGE_BYTES))
 
     assert large_package(SUBMITTED, tmp_path) is None
+
+
+def test_files_that_go_while_they_are_counted_cost_no_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of the node compile into the same folder, and rename what they have written."""
+    listed = [(str(tmp_path), ["__pycache__"], ["a.py", "gone.tmp"])]
+    monkeypatch.setattr("os.walk", lambda _: listed)
+    (tmp_path / "a.py").write_bytes(bytes(LARGE_BYTES + 1))
+
+    said = large_package(SUBMITTED, tmp_path)
+
+    assert said is not None
+    assert "gone" not in said
+    assert listed[0][1] == [], "what is compiled was not sent"
