@@ -70,5 +70,7 @@ def test_commands_on_released_files_run_as_written(tmp_path: Path, released: Pat
     done = run("\n".join(blocks("released")), tmp_path)
 
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "offline-people marks as people do; against people, held out: r 0.8" in done.stdout
-    assert "mean of offline-people (marks as people do) and released:gpt-4o; against people: r 0." in done.stdout
+    assert (
+        "offline-people marks as people do; against people, text that it was not fitted on: not measured" in done.stdout
+    )
+    assert "mean of offline-people (marks as people do) and released:gpt-4o; against people" in done.stdout
