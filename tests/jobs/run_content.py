@@ -1,12 +1,17 @@
-"""The content of a run's tables, for comparing runs."""
+"""The content of a run's tables, for comparing runs, and copies of what a command has written."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from actors.ledger import RECORDS
 from actors.storage import Folder
 from longform.tables import SCHEMAS
 
@@ -22,3 +27,12 @@ def sorted_content(run: Folder, table: str) -> tuple[list[dict[str, Any]], pa.Ta
     rows = content.select([field.name for field in schema if field.name not in floats]).to_pylist()
     order = sorted(range(len(rows)), key=lambda place: json.dumps(rows[place], sort_keys=True))
     return [rows[place] for place in order], content.select(floats).take(pa.array(order, pa.int64()))
+
+
+def copy_runs(source: Path, target: Path) -> None:
+    """Copy a folder of runs and their ledger, whose last process may be closing it just now, into an empty folder."""
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(f"{RECORDS}*"))
+    for records in source.rglob(RECORDS):
+        copy = target / records.relative_to(source)
+        with closing(sqlite3.connect(records)) as old, closing(sqlite3.connect(copy)) as new:
+            old.backup(new)

@@ -8,7 +8,6 @@ and no finished call is paid twice.
 from __future__ import annotations
 
 import random
-import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,7 +34,7 @@ from tests.jobs.killing import (
     stages,
     until,
 )
-from tests.jobs.run_content import TABLES, sorted_content
+from tests.jobs.run_content import TABLES, copy_runs, sorted_content
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +98,7 @@ class Undisturbed(NamedTuple):
 def undisturbed(place: Place, packed: Path, provider: Fake, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     """Checked to be worth comparing with: every call made once and answered."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    shutil.copytree(packed, folder, dirs_exist_ok=True)
+    copy_runs(packed, folder)
     provider.reset()
     with Command(place, folder) as command:
         assert command.wait() == 0, command.said()
@@ -154,7 +153,7 @@ class Trial:
 
 @pytest.fixture
 def trial(place: Place, packed: Path, provider: Fake, undisturbed: Undisturbed, tmp_path: Path) -> Trial:
-    shutil.copytree(packed, tmp_path, dirs_exist_ok=True)
+    copy_runs(packed, tmp_path)
     provider.reset()
     return Trial(place=place, folder=tmp_path, fake=provider, undisturbed=undisturbed)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import yaml
 from actors.ledger import Ledger
 from actors.storage import Folder
 from jobs import aggregate, evaluate
+from tests.jobs.run_content import copy_runs
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient"}
 CONFIG: dict[str, Any] = {
@@ -61,7 +61,7 @@ def finished(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture
 def again(finished: Runs, tmp_path: Path) -> Runs:
     """The same in a folder of its own, to change."""
-    shutil.copytree(finished.folder, tmp_path, dirs_exist_ok=True)
+    copy_runs(finished.folder, tmp_path)
     return Runs(tmp_path, finished.bench)
 
 
