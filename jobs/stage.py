@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO
 
 import pyarrow as pa
 
@@ -35,11 +35,12 @@ Row = dict[str, Any]
 Worker = Callable[[Mapping[str, Any]], Any]
 """Task payload -> rows of the stage's table, or an awaitable of them."""
 
+# What the error of one task means: all is spent; its server is gone; no task will make anything; its own fault.
+_BUDGET, _GONE, _HOPELESS, _FAULT = "budget", "gone", "hopeless", "fault"
+
 _RECEIPTS_A_COMMIT = 8
 _BLOCKS_A_WORKER = 8
 _MOST_TASKS_A_BLOCK = 8  # what a process that dies has to do again
-_BUDGET = "budget"
-_GONE = "gone: "
 _TERMINAL_INTERVAL_S = 0.5
 _LOG_INTERVAL_S = 10.0
 
@@ -94,6 +95,11 @@ class StageReport:
     workers: int
 
 
+class _TaskError(NamedTuple):
+    kind: str
+    words: str
+
+
 class Note(Protocol):
     """Takes what a stage has done so far; *final* marks the last report."""
 
@@ -136,10 +142,9 @@ def run_stage(
     started = time.monotonic()
     todo = sum(len(task.work_ids) for task in tasks)
     progress = _Progress(stage.name, len(tasks), log or sys.stderr, notice)
-    errors: list[str] = []
+    errors: list[_TaskError] = []
     waiting: list[Part] = []
     rows = pieces = 0
-    hopeless = False
 
     def report() -> StageReport:
         """Count what is committed, and not what waits for it."""
@@ -157,8 +162,7 @@ def run_stage(
     try:
         for receipt in _receipts(run, stage, tasks, cluster) if tasks else ():
             if receipt["error"]:
-                errors.append(receipt["error"])
-                hopeless = receipt["hopeless"]
+                errors.append(_TaskError(receipt["error"], receipt["words"]))
             else:
                 work_ids = tuple(json.loads(receipt["work_ids"]))
                 waiting.append(Part(path=receipt["path"], rows=receipt["rows"], work_ids=work_ids))
@@ -169,8 +173,8 @@ def run_stage(
                 run.commit(stage.table, waiting)
                 waiting = []
                 note(report(), final=False)
-            if hopeless:
-                raise StageError(f"{stage.name}: {errors[-1]}; what is finished is kept")
+            if receipt["error"] == _HOPELESS:
+                raise StageError(f"{stage.name}: {receipt['words']}; what is finished is kept")
     finally:  # also where the command is interrupted
         try:
             if waiting:
@@ -185,12 +189,12 @@ def run_stage(
     return report()
 
 
-def _end_of(stage: Stage, n_tasks: int, errors: Sequence[str]) -> LongformError:
+def _end_of(stage: Stage, n_tasks: int, errors: Sequence[_TaskError]) -> LongformError:
     """Return the error that a stage ends with, of the errors of its tasks."""
     kept = f"{n_tasks - len(errors)} of {n_tasks} tasks are done and kept"
-    if gone := [error.removeprefix(_GONE) for error in errors if error.startswith(_GONE)]:
+    if gone := [error.words for error in errors if error.kind == _GONE]:
         return ServerGoneError(f"{gone[0]}. {stage.name}: {kept}; go on with the same command")
-    if faults := [error for error in errors if error != _BUDGET]:
+    if faults := [error.words for error in errors if error.kind != _BUDGET]:
         failed = f"{stage.name}: {len(faults)} of {n_tasks} tasks failed; what others made is kept"
         return StageError(f"{failed}. The first:{_beside_or_below(faults[0])}")
     return BudgetReachedError(
@@ -246,7 +250,7 @@ class _Pooled:
         try:
             self._worker = stage.make_worker()
         except Exception as error:  # noqa: BLE001  # Ray would end the job with a traceback of its own
-            self._fault: Row | None = _error_receipt([], error) | {"hopeless": True}
+            self._fault: Row | None = _error_receipt([], error) | {"error": _HOPELESS}
         else:
             self._fault = None
 
@@ -299,15 +303,21 @@ def _kept_worker(stage: Stage) -> Worker:
 def _receipt(run: Folder, stage: Stage, work_ids: list[str], rows: Iterable[Row]) -> Row:
     assert not inspect.isawaitable(rows), f"{stage.name} is not marked asynchronous"
     part = run.write_part(stage.table, rows, work_ids=work_ids)
-    return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": "", "hopeless": False}
+    return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": "", "words": ""}
 
 
 def _error_receipt(work_ids: list[str], error: Exception) -> Row:
-    """Say why a task made nothing, and whether no other will make anything either."""
-    kind = _GONE if isinstance(error, ServerGoneError) else ""
-    said = _BUDGET if isinstance(error, BudgetReachedError) else kind + redacted(_words(error))
-    hopeless = isinstance(error, StorageError) and error.lasts
-    return {"path": "", "rows": 0, "work_ids": json.dumps(work_ids), "error": said, "hopeless": hopeless}
+    """Say why a task made nothing, and by the kind of its error what that means for the others."""
+    words = redacted(_words(error))
+    return {"path": "", "rows": 0, "work_ids": json.dumps(work_ids), "error": _kind(error), "words": words}
+
+
+def _kind(error: Exception) -> str:
+    if isinstance(error, ServerGoneError):
+        return _GONE
+    if isinstance(error, BudgetReachedError):
+        return _BUDGET
+    return _HOPELESS if isinstance(error, StorageError) and error.lasts else _FAULT
 
 
 def _words(error: Exception) -> str:
