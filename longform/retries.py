@@ -10,8 +10,10 @@ REFUSED = "http_429"
 CANCELLED = "cancelled"
 """Given up before it left."""
 
+OF_THE_ACCOUNT = ("http_401", "http_402", "http_403", "http_404", "http_407", "insufficient_quota")
+"""The key, the credit or the address is at fault, whatever was asked."""
+
 _PASSING = re.compile(r"http_(408|409|425|5\d\d)|timeout|connection|bad_body|reply_too_large")
-_OF_THE_ACCOUNT = ("http_401", "http_402", "http_403", "http_404", "http_407", "insufficient_quota")
 _FIRST_S, _LONGEST_S = 0.25, 30.0
 
 
@@ -31,7 +33,7 @@ def may_pass_later(failure: str) -> bool:
 
     That is a key that was wrong or has expired, an account without credit, and an address that was wrong.
     """
-    return may_pass(failure) or failure in _OF_THE_ACCOUNT
+    return may_pass(failure) or failure in OF_THE_ACCOUNT
 
 
 def backoff_s(n_failed: int, draw: float, *, told_s: float | None = None) -> float:

@@ -13,7 +13,7 @@ from collections import Counter, deque
 from typing import NamedTuple
 
 from longform.chat import ChatReply
-from longform.retries import CANCELLED, REFUSED
+from longform.retries import CANCELLED, OF_THE_ACCOUNT, REFUSED
 
 FIRST_CALLS = 12
 """Calls whose failed attempts are enough to give a server up, if no call has succeeded."""
@@ -23,7 +23,7 @@ _LONGEST_TOLD_S = 86_400.0  # a provider's `Retry-After` that is waited out on t
 _SAY_NOTHING = ("connection", "timeout")  # nobody knows whether the provider would have refused
 
 # Failures that speak of the server, the key or the address, whatever was asked.
-_UNUSABLE = ("connection", "http_401", "http_402", "http_403", "http_404", "http_407", "insufficient_quota")
+_UNUSABLE = ("connection", *OF_THE_ACCOUNT)
 # Failures that may be the request's, but not of the first dozen requests to a server that has never answered.
 _FAILING = ("timeout", "bad_body", "reply_too_large", "http_408", "http_409", "http_425")
 
@@ -133,7 +133,7 @@ class Watch:
         return Standing(self._server, self._n_succeeded, dict(failures), len(self._refused_at), unusable)
 
     def has_failed_first(self) -> bool:
-        """Whether enough calls have failed to ask if the model has answered before."""
+        """Return whether so many calls have failed that the ledger is to be asked if the model ever answered."""
         return len(self._failing) >= FIRST_CALLS
 
     def _refuse(self, now: float, told_s: float | None) -> None:
