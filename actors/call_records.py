@@ -158,7 +158,7 @@ class CallRecords:
         return found
 
     def has_answered(self, model: str) -> bool:
-        """Whether any call of a model, as configured, was answered."""
+        """Return whether any call of a model, as configured, was answered."""
         found = "SELECT 1 FROM attempts WHERE state = 'answered' AND model = ? LIMIT 1"
         return self._connection.execute(found, (model,)).fetchone() is not None
 

@@ -193,7 +193,7 @@ class ChatPool:
         return await self._batches.finished(key)
 
     def _is_hopeless(self, n_refused: int, *, others_let_in: bool) -> bool:
-        """Whether a call that was refused again is to be given up; if all are refused, the keeper's watch decides."""
+        """Return whether to give up a call that was refused again; if all are refused, the keeper's watch decides."""
         if others_let_in:
             return n_refused >= _ALONE_REFUSALS
         return self._server is None and n_refused >= _MOST_REFUSALS

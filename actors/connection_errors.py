@@ -1,4 +1,4 @@
-"""What the errors of a client say of a connection, in words of ours: a library's may quote a key."""
+"""Reads a client's errors into words of ours about the connection: a library's words may quote a key."""
 
 from __future__ import annotations
 

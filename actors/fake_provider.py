@@ -95,7 +95,7 @@ class FakeProvider:
         return await self._batches.handle(request)
 
     def _may_ask(self, request: web.BaseRequest) -> bool:
-        """Whether the key is right and has not expired."""
+        """Return whether the key is right and has not expired."""
         last, key = self.settings.unauthorized_after, self.settings.key
         has_expired = last is not None and len(self.tally.served) >= last
         return not has_expired and (key is None or request.headers.get("Authorization") == f"Bearer {key}")

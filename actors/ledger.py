@@ -117,7 +117,7 @@ class Ledger:
     # ------------------------------------------------------------ what it holds
 
     def has_answered(self, model: str) -> bool:
-        """Whether any call of a model, as configured, was answered."""
+        """Return whether any call of a model, as configured, was answered."""
         with self._lock:
             return self._records.has_answered(model)
 

@@ -115,7 +115,7 @@ class LedgerKeeper:
         return final
 
     def trouble(self, server: Server) -> str | None:
-        """Why the command should end, as `Watch` says of the server; once said it stays."""
+        """Return why the command should end, as `Watch` says of the server; once said it stays."""
         watch = self._watches.get(server)
         if watch is not None and server not in self._ends:
             known = watch.has_failed_first() and self._has_answered(server.model)
@@ -124,7 +124,7 @@ class LedgerKeeper:
         return self._ends.get(server)
 
     def standings(self) -> list[Standing]:
-        """How the servers stand that this command asks."""
+        """Return the standing of each server that this command asks."""
         return [watch.standing(self._clock()) for watch in self._watches.values()]
 
     def stop(self) -> None:

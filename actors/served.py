@@ -74,7 +74,7 @@ class Found(NamedTuple):
 
 
 DEADLINE_HEADER = "X-Request-Timeout"
-"""Of a request: the seconds for which its caller waits."""
+"""Name of the header with the seconds for which a caller waits."""
 
 
 class Refusal(NamedTuple):

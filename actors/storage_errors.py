@@ -108,7 +108,7 @@ _ON_DISK: dict[int | None, tuple[str, str]] = {
     errno.EMFILE: ("this process has too many files open", f"raise `ulimit -n`; {_GOES_ON}"),
     errno.EIO: ("the disk has a fault", f"look at the system's log; {_GOES_ON}"),
 }
-"""What an errno means to a user, and what to do."""
+"""Errno -> its meaning for a user, and what to do."""
 
 _REFUSED_WITHOUT_REASON = re.compile("No response body|status 403|status 400", re.IGNORECASE)
 

@@ -21,7 +21,7 @@ from actors.judges import make_judge
 from actors.storage import Folder
 from actors.tokenizer import TokenCounter
 from jobs.call_count import CallCount, StageCalls, Unasked
-from jobs.calling import Calling, identity
+from jobs.calling import Calling
 from jobs.cards import coverage_versions
 from jobs.cluster import Cluster
 from jobs.judge import judge_stage
@@ -84,7 +84,7 @@ class Calibration:
 
     @cached_property
     def all_labels(self) -> list[Row]:
-        """Of coverage: labels of whole documents belong to support judges."""
+        """All labels of coverage; labels of whole documents belong to support judges."""
         rows = self.benchmark.folder.read("labels").to_pylist()
         return [row for row in rows if row["target_kind"] != "document"]
 
@@ -125,7 +125,7 @@ class Calibration:
     def work_ids(self, name: str, judge: ChatJudge) -> dict[str, str]:
         """Summary id -> work id of the verdicts of the member *name*."""
         version = content_key([load_prompt(prompt, self.prompts).version for prompt in (judge.prompt, REPAIR_PROMPT)])
-        how = (self.benchmark.manifest["dataset_hash"], name, identity(judge), version)
+        how = (self.benchmark.manifest["dataset_hash"], name, judge.identity, version)
         return {summary_id: content_key("labelled", *how, summary_id) for summary_id in self.summaries}
 
 
@@ -171,7 +171,7 @@ def _check_labels(calibration: Calibration) -> None:
 
 
 def plan_calibration(calibration: Calibration, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
-    """What the calibration will ask chat models, and what that will take; nothing is asked, and no key is needed."""
+    """Plan the calls of chat models and what they will take; nothing is asked, and no key is needed."""
     for judge in calibration.chat_judges.values():
         check_chat(judge.chat, with_key=False)
     _check_labels(calibration)
@@ -246,7 +246,7 @@ def _worker(bench_url: str, name: str, judge: AskedJudge, *, prompts: str | None
 
 
 def _judged_rows(summaries: Iterable[Row]) -> list[Row]:
-    """What a judge is given of *summaries*."""
+    """Return the rows that a judge is given of *summaries*."""
     return [
         {key: summary[key] for key in ("summary_id", "query_id", "haystack_id")}
         | {"work_id": summary["summary_id"], "bullets": [bullet.text for bullet in bullets(summary["text"] or "")]}
@@ -284,7 +284,7 @@ def _released_answers(calibration: Calibration, name: str) -> Answers:
 
 
 def _answers(calibration: Calibration, given: Mapping[str, Answers]) -> Answers:
-    """What the judge says: its own verdicts, or the means of those that its members gave."""
+    """Return the judge's own verdicts, or the means of its members' verdicts."""
     judge = calibration.judges.get(calibration.judge)
     if not isinstance(judge, MeanJudge):
         return given[calibration.judge]
@@ -323,7 +323,7 @@ def _fitted_haystacks(calibration: Calibration, name: str) -> tuple[str, ...]:
 
 
 def _held_out(calibration: Calibration, card: Mapping[str, Any]) -> dict[str, Any]:
-    """What the offline judge reaches on text that it was fitted on, with a part left out; only beside such labels."""
+    """Return figures of the offline judge on text it was fitted on, with a part left out; only beside such labels."""
     judge = calibration.judges.get(calibration.judge)
     if not isinstance(judge, OfflineJudge) or not any(row["fitted"] for row in card["texts"]):
         return {}
@@ -351,7 +351,7 @@ def _member_cost(calibration: Calibration, name: str, answers: Answers, calling:
 
 
 def _spent(calibration: Calibration, name: str, judge: ChatJudge, answers: Answers, calling: Calling) -> dict[str, Any]:
-    """What the calls behind the verdicts cost, whichever command made them."""
+    """Return the cost of the calls behind the verdicts, whichever command made them."""
     asker = _unasked(calibration, name, judge)
     rows = [row for row in _judged_rows(calibration.summaries.values()) if row["bullets"]]
     asked = {call_id(judge.chat, request) for row in rows for request in asker.requests(row)}

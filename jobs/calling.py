@@ -15,8 +15,8 @@ from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.price_list import PriceList
 from longform.configuration import Experiment
 from longform.errors import ServerGoneError, UsageError
-from longform.judge_settings import AskedJudge, MeanSupportJudge, SupportJudge
-from longform.model_settings import ChatSettings, Summarizer
+from longform.judge_settings import MeanSupportJudge, SupportJudge
+from longform.model_settings import ChatSettings
 from longform.server_standing import Standing
 
 LEDGER_VARIABLE = "LONGFORM_LEDGER"
@@ -57,7 +57,7 @@ class Calling:
         return int(self._ask_keeper("n_reused"))
 
     def notice(self) -> str:
-        """Which servers refuse calls, and how often: for a line of progress, which must not fail."""
+        """Name the servers that refuse calls, and how often, for a line of progress; never fail."""
         try:
             standings = self._standings()
         except Exception:  # noqa: BLE001  # the keeper is starting again
@@ -128,17 +128,11 @@ def chat_models(experiment: Experiment) -> list[ChatSettings]:
     return [settings.chat for settings in named if settings.kind == "chat"]
 
 
-def identity(settings: Summarizer | AskedJudge | SupportJudge) -> dict[str, Any]:
-    """What can change the answers of a summarizer or judge, as JSON values; limits and deadlines are no part of it."""
-    found = settings.model_dump(mode="json")
-    return found | {"chat": settings.chat.identity} if settings.kind == "chat" else found
-
-
 def support_identity(settings: SupportJudge, judges: Mapping[str, SupportJudge]) -> dict[str, Any]:
-    """The same of a support judge; of a mean with its members, as *judges* define them."""
-    found = identity(settings)
+    """Return the identity of a support judge; of a mean with its members, as *judges* define them."""
+    found = settings.identity
     if isinstance(settings, MeanSupportJudge):
-        found["of"] = {name: identity(judges[name]) for name in settings.of}
+        found["of"] = {name: judges[name].identity for name in settings.of}
     return found
 
 

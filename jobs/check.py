@@ -16,7 +16,7 @@ from actors.call_context import CallContext
 from actors.chat import load_prompt
 from actors.storage import Folder
 from actors.support_judges import code_version
-from jobs.calling import Calling, identity, open_rows
+from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
@@ -65,7 +65,7 @@ def check_work_ids(
             continue
         for summary, (context, query_id) in contexts.items():
             units = unit_work_id(summary, experiment.units)
-            work_id = content_key("support", units, context, name, identity(settings), versions[name], mode)
+            work_id = content_key("support", units, context, name, settings.identity, versions[name], mode)
             found[Checked(summary, name)] = Source(work_id, units, context, query_id)
     return found
 

@@ -17,7 +17,7 @@ from longform.retriever_settings import FullContext
 
 
 class Shown(NamedTuple):
-    """How many documents a prompt of a method holds."""
+    """Return the number of documents in a prompt of a method."""
 
     method: str
     query_id: str
@@ -54,13 +54,13 @@ def check_methods(experiment: Experiment, run: Folder, wanted: Mapping[Summarize
 
 
 def _needs_a_look(experiment: Experiment, method: str) -> bool:
-    """Whether a number of documents can be too large for a method."""
+    """Return whether a number of documents can be too large for a method."""
     settings = experiment.all_methods()[method]
     return isinstance(settings, CalibrationMethod) and settings.orders == "all"
 
 
 def _shows_all(experiment: Experiment, system: System) -> bool:
-    """Whether nothing but `n_documents` keeps documents out of the prompt."""
+    """Return whether only `n_documents` keeps documents out of the prompt."""
     full = isinstance(experiment.retrievers[system.retriever], FullContext) and system.reranker is None
     return full and system.budget_tokens is None and system.length_tokens is None
 

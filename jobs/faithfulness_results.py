@@ -91,7 +91,7 @@ def _why_enough(row: Row, settings: Permutations, *, budget_ended: bool) -> str:
 
 
 class _Known(NamedTuple):
-    """What is known of the summaries and their verdicts."""
+    """Summaries with their verdicts and places."""
 
     infos: Mapping[str, SummaryInfo]
     scores: Mapping[str, Row]
@@ -102,7 +102,7 @@ class _Known(NamedTuple):
 def _summaries(
     run: Folder, experiment: Experiment, checks: Mapping[Checked, Source], known: _Known
 ) -> Iterator[CheckedSummary]:
-    """Those that repeat another order's are left out, and places where the order of documents changes nothing."""
+    """Leave out summaries that repeat another order's, and places if the order of documents changes nothing."""
     systems = {(system.axes, system.summarizer): system for system in experiment.all_systems()}
     n_documents = _n_documents(run, {source.context for source in checks.values()})
     for checked, source in checks.items():

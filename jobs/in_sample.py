@@ -31,7 +31,7 @@ class Fitted(NamedTuple):
 
 
 TWINS_ONLY = Fitted({}, {}, {}, SUPPORT)
-"""What was written elsewhere, with twins by matrix beside it."""
+"""The fitted models behind summaries written elsewhere, with twins by matrix beside them."""
 
 
 def fitted_of(experiment: Experiment) -> Fitted:

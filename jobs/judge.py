@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from actors.benchmark import Benchmark
 from actors.call_context import CallContext
 from actors.storage import Folder
-from jobs.calling import Calling, identity, open_rows
+from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader, plan
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
@@ -43,7 +43,7 @@ def verdict_work_ids(
     """
     return {
         Judged(summary, name): content_key(
-            "verdicts", unit_work_id(summary, experiment.units), name, identity(settings), versions[name]
+            "verdicts", unit_work_id(summary, experiment.units), name, settings.identity, versions[name]
         )
         for name, settings in experiment.judges.items()
         if not isinstance(settings, MeanJudge)

@@ -18,7 +18,7 @@ from actors.call_context import CallContext
 from actors.storage import Folder
 from actors.support_judges import AskSupport
 from actors.support_judges import Verdicts as Judged
-from jobs.calling import Calling, identity, open_rows
+from jobs.calling import Calling, open_rows
 from jobs.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.stage import Row, Stage, Task
 from longform.judge_settings import AskedSupportJudge, ChatSupportJudge
@@ -50,7 +50,7 @@ class Judging(NamedTuple):
 
 def work_ids(judging: Judging, texts: Sequence[LabelledText], modes: Sequence[str]) -> dict[str, Wanted]:
     """Work id -> cells. Orders by importance are only of summaries whose documents have a ranking."""
-    how = [identity(judging.settings), judging.version, judging.fidelity, judging.seed]
+    how = [judging.settings.identity, judging.version, judging.fidelity, judging.seed]
     dataset = Benchmark(judging.bench_url).manifest["dataset_hash"]
     found = {}
     for text in texts:

@@ -12,7 +12,6 @@ from actors.benchmark import Benchmark
 from actors.checkpoint_support_judge import CheckpointSupportJudge
 from actors.encoder import MINILM, Encoder
 from actors.support_judges import CHECKPOINT_VERSION
-from jobs.calling import identity
 from jobs.label_texts import LabelledText, labelled_texts, with_text
 from longform.judge_cards import SUPPORT_CHECKER
 from longform.judge_settings import CheckpointSupportJudge as Settings
@@ -56,7 +55,7 @@ def people_reach(
     rows = [row for name, one in found.items() for row in _rows(name, one)]
     card = support_card(
         judge=SUPPORT_CHECKER,
-        settings=identity(judge),
+        settings=judge.identity,
         version=f"checkpoint_support@{CHECKPOINT_VERSION}+{content}",
         found=found["checker"],
         summaries=[text.summary for _, text in texts],

@@ -33,9 +33,8 @@ from longform.same_run import changes, other_configuration
 _PACKAGES = ("ray", "numpy", "scipy", "pyarrow", "torch", "sentence-transformers", "tiktoken", "nupunkt", "openai")
 _FILE = "run.json"
 _FORMAT = 2
-_NOTE_EVERY_S = (
-    10.0  # while a stage runs; what a command that is killed did since is in the tables, without its seconds
-)
+# While a stage runs; what a command that is killed did since is in the tables, without its seconds.
+_NOTE_EVERY_S = 10.0
 _SUMS = ("pieces", "rows", "seconds")
 _NOT_NAMED = "a command before records named them"
 

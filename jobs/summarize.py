@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from actors.benchmark import Benchmark
 from actors.call_context import CallContext
 from actors.storage import Folder
-from jobs.calling import Calling, identity, open_rows
+from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader, plan
 from jobs.pack import Packed, how_packed
 from jobs.stage import Row, Stage, Task
@@ -68,7 +68,7 @@ def summary_work_ids(
             if packed[1:] == how_packed(system):
                 n = _bullets(benchmark, experiment, packed.query_id)
                 depends = [
-                    identity(settings),
+                    settings.identity,
                     n,
                     versions[system.summarizer, system.method],
                     *_method(experiment, system),

@@ -1,4 +1,4 @@
-"""Which summaries of an evaluation have no score, and why."""
+"""Names the summaries of an evaluation without a score, with the reason."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class SummaryInfo(NamedTuple):
 
     @property
     def cluster(self) -> str:
-        """What is independent of the rest of the sample."""
+        """The unit that is independent of the rest of the sample."""
         return self.haystack_id if self.cluster_kind == "haystack" and self.haystack_id else self.query_id
 
 

@@ -21,7 +21,7 @@ ALIGNER = "shipped aligner"
 
 
 class Placed(NamedTuple):
-    """How many of the sentences that have a number have a place."""
+    """Counts of sentences with a number, and of those among them with a place."""
 
     n_decided: int
     n_unplaced: int
@@ -47,7 +47,7 @@ class Attribution(NamedTuple):
 
     @property
     def untestable(self) -> str | None:
-        """Why the judge has no curve; None: it has one."""
+        """Return why the judge has no curve, or None if it has one."""
         if self.placed.enough:
             return None
         n, n_all = self.placed.n_unplaced, self.placed.n_decided

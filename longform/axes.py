@@ -42,7 +42,7 @@ class Axes(NamedTuple):
         return self._replace(order="given", permutation=None)
 
     def words(self, *, with_budget: bool) -> str:
-        """What a report calls it."""
+        """Return the name that a report gives it."""
         parts = [
             self.ranking,
             f"{self.budget_tokens or 'all'} tokens" if with_budget else "",
@@ -60,7 +60,7 @@ COLUMNS = ("retriever", "reranker", "budget_tokens", "n_documents", "length_toke
 
 
 def axes_of(row: Mapping[str, Any]) -> Axes:
-    """Of a row of summaries. One that names no retriever was written elsewhere and is known by its setting alone."""
+    """Read the axes of a row of summaries; one without a retriever was written elsewhere and has its setting alone."""
     values = {name: row[name] for name in COLUMNS} | {"retriever": row["retriever"] or row["setting"]}
     return Axes(**values, order=row["order"], method=row["method"] or "plain")
 

@@ -198,7 +198,7 @@ def in_points(found: Difference) -> dict[str, float | None]:
 
 
 def finding(found: Difference | None) -> str:
-    """What the test allows to say of the first system, in words."""
+    """Say in words what the test shows of the first system."""
     if found is None:
         return "no query in common"
     if found.too_few_clusters:

@@ -83,7 +83,7 @@ class System(NamedTuple):
 
     @property
     def setting(self) -> str:
-        """What a report calls it: the axes in words, which no code reads back."""
+        """The name in reports: the axes in words, which no code reads back."""
         return self.axes.words(with_budget=self.several_budgets)
 
 

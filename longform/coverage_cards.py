@@ -27,7 +27,7 @@ Settings = Mapping[str, int]
 
 
 class LabelledInsight(NamedTuple):
-    """What one annotator and the judge said of an insight in a summary; null: no answer."""
+    """Answers of one annotator and of the judge to an insight in a summary; null: no answer."""
 
     summary_id: str
     target_id: str
@@ -224,7 +224,7 @@ def _plural(noun: str) -> str:
 
 
 def _held_out(rows: Sequence[Mapping[str, Any]], fitted: Sequence[Mapping[str, Any]]) -> str:
-    """What the judge reaches on the text that it was fitted on, when a part of it is left out."""
+    """Say what the judge reaches on text it was fitted on if a part of it is left out."""
     figures = {row["measure"].partition(": ")[2]: row for row in rows}
     measures = (("r", "pearson"), ("kappa", "kappa"), ("bias", "bias of answers"))
     parts = [f"{name} {with_interval(figures[key], 1, 2)}" for name, key in measures]

@@ -85,7 +85,7 @@ Group = Sequence[CheckedSummary]
 
 
 class Key(NamedTuple):
-    """What the summaries of one row have in common."""
+    """Common properties of the summaries of one row."""
 
     judge: str
     system: System

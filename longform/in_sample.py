@@ -24,7 +24,7 @@ _KEY_LENGTH = 10
 
 
 def insight_keys(texts: Iterable[str]) -> list[str]:
-    """What insights are known by, sorted."""
+    """Return the keys of insights, sorted."""
     return sorted({content_key("insight", " ".join(text.split()).casefold())[:_KEY_LENGTH] for text in texts})
 
 
@@ -34,7 +34,7 @@ def _seen(model: str) -> frozenset[str]:
 
 
 def in_sample(models: Collection[str], texts: Collection[str]) -> str | None:
-    """What is said of a figure that *models* made on insights of these *texts*; None if they saw none of them."""
+    """Return the mark of a figure that *models* made on insights of these *texts*; None if they saw none of them."""
     keys = insight_keys(texts)
     seen = len(frozenset(keys) & frozenset().union(*(_seen(model) for model in models)))
     return f"in-sample: fitted on {seen} of these {len(keys)} insights" if seen else None

@@ -53,7 +53,7 @@ def shipped_support_line(judge: SupportJudge) -> str | None:
 
 
 _FIELDS = {COVERAGE: {"judged_by", "texts"}, KIND: {"settings", "version", "data_sets"}}
-"""Of a card of each kind: without them it is one of an earlier version, or none."""
+"""Fields of a card of each kind; without them it is no card, or one of an earlier version."""
 
 
 def read_card(content: bytes, kind: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,11 +10,24 @@ from longform.strict import Strict
 
 
 class ChatSettings(Strict):
-    """
-    A chat model: behind an OpenAI-compatible server, any that `litellm` knows, a local GGUF file, or the scripted one.
+    """A chat model: of an OpenAI-compatible server, of `litellm`, in a local GGUF file, or the scripted one."""
 
-    `identity` leaves out what says only how it is asked: changing that makes no work anew.
-    """
+    how_it_is_asked = frozenset(
+        {
+            "replicas",
+            "api_key_env",
+            "timeout_s",
+            "attempts",
+            "patience_s",
+            "concurrency",
+            "requests_per_minute",
+            "tokens_per_minute",
+            "in_flight",
+            "quota",
+            "prefix_cache",
+            "batch",
+        }
+    )
 
     provider: Literal["openai", "litellm", "llama_cpp", "scripted"] = "openai"
     model: str  # llama_cpp: the path or s3:// URL of a GGUF file
@@ -37,27 +50,6 @@ class ChatSettings(Strict):
     prefix_cache: Literal["shared", "slot"] = "shared"  # slot: a server that keeps one prefix a slot (llama.cpp)
     batch: bool = False  # through the provider's batch API: cheaper, within a day
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What can change a reply, as JSON values."""
-        return self.model_dump(mode="json", exclude=set(_HOW_IT_IS_ASKED))
-
-
-_HOW_IT_IS_ASKED = (
-    "replicas",
-    "api_key_env",
-    "timeout_s",
-    "attempts",
-    "patience_s",
-    "concurrency",
-    "requests_per_minute",
-    "tokens_per_minute",
-    "in_flight",
-    "quota",
-    "prefix_cache",
-    "batch",
-)
-
 
 class OfflineSummarizer(Strict):
     kind: Literal["offline"]
@@ -65,7 +57,7 @@ class OfflineSummarizer(Strict):
 
     @property
     def ignores_order(self) -> bool:
-        """Whether the order of documents changes nothing in what it writes."""
+        """Say whether it writes the same for every order of documents."""
         return True
 
 
@@ -76,7 +68,7 @@ class ChatSummarizer(Strict):
 
     @property
     def ignores_order(self) -> bool:
-        """Whether the order of documents changes nothing in what it writes."""
+        """Say whether it writes the same for every order of documents."""
         return False
 
 

@@ -89,7 +89,7 @@ def _by_system(infos: Collection[SummaryInfo]) -> dict[Varied, dict[_Order, list
 
 
 def _identical(by_order: Mapping[_Order, Collection[SummaryInfo]]) -> bool:
-    """Whether every query has the same text in every order; a failed summary is like no other."""
+    """Return whether every query has the same text in every order; a failed summary is like no other."""
     texts: dict[str, set[str | None]] = {}
     for own in by_order.values():
         for info in own:

@@ -66,7 +66,7 @@ def smallest_p(n_clusters: int) -> float:
 
 
 def n_sign_changes(n_clusters: int) -> int:
-    """How many sign changes a family of so many clusters is tested by, the observed signs included."""
+    """Return the number of sign changes that test a family of so many clusters, the observed signs included."""
     return 2**n_clusters if n_clusters <= ENUMERATED else DRAWS + 1
 
 

@@ -17,7 +17,7 @@ _OLD = "These results were compared by an older rule; longform aggregate RUN com
 
 
 def clusters_told(clusters: Row | None) -> str:
-    """What intervals take as independent, and whether that is so; empty for results that do not say."""
+    """Say what intervals take as independent, and whether it is; empty for results that do not say."""
     if not clusters:
         return ""
     n_queries, n_haystacks = clusters["n_queries"], clusters["n_haystacks"]
@@ -52,7 +52,7 @@ def comparison_sections(results: Results) -> Iterator[Section]:
 
 
 def _told(judged: Judged, family: Row) -> Iterator[str]:
-    """What was compared with what, and what was found, in sentences."""
+    """Yield sentences on the comparisons and their findings."""
     reference = family["reference"]
     on = "" if judged.dataset is None else f"Data set {judged.dataset}, judge"
     lead = f"{on or 'Judge'} {judged.judge}, {family['measure']} score"

@@ -68,7 +68,7 @@ def _about(found: Row) -> str:
 
 
 def _attributed(found: Row) -> list[str]:
-    """Who says where the sentences of each judge stand; for a judge without a curve, why."""
+    """Name the judge that places each judge's sentences; give the reason for a judge without a curve."""
     if (named := found["attribution"]) is not None:
         said = [f"A sentence stands where judge {named} finds its best supporting document, as the configuration says."]
         rows = [row for row in found["attributed"] if row["untestable"]]
@@ -374,7 +374,7 @@ def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
 
 
 def _is_plain(row: Row) -> bool:
-    """Whether a row's system has nothing but a retriever and a budget."""
+    """Return whether a row's system has only a retriever and a budget."""
     axes = Axes(**row["axes"])
     return axes == Axes(axes.retriever, axes.reranker, axes.budget_tokens)
 

@@ -1,4 +1,4 @@
-"""What a report says of orders of documents: how far they move a score, and which systems they cannot move."""
+"""Sections on orders of documents: how far they move a score, and which systems they cannot move."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _without_definitions(caption: str, places: Iterable[int], table: Table) -> s
 
 
 def _why_nothing(table: Table, place: int) -> str | None:
-    """Why no cell of a column of no group is known, if it is one reason for all."""
+    """Return why no cell of an ungrouped column is known, if all have one reason."""
     column, cells = table.columns[place], [row[place] for row in table.rows]
     reasons = {cell.reason for cell in cells if cell.text is None}
     if not cells or column.group or not column.numeric or any(cell.text is not None for cell in cells):
@@ -69,7 +69,7 @@ def main_cells(results: Results) -> list[Row]:
 
 
 class Judged(NamedTuple):
-    """What stands in one table: the rows of a judge, on one data set where there are several."""
+    """Identifies one table: a judge, and a data set if there are several."""
 
     judge: str
     dataset: str | None
@@ -86,7 +86,7 @@ def by_judge(rows: Sequence[Row]) -> Iterator[tuple[Judged, list[Row]]]:
 
 
 def has_datasets(rows: Sequence[Row]) -> bool:
-    """Whether *rows* are of more than one data set."""
+    """Return whether *rows* are of more than one data set."""
     return len({row.get("dataset") for row in rows}) > 1
 
 
@@ -113,7 +113,7 @@ def judge_cell(results: Results, judge: object, *, reason: str | None = None) ->
 
 
 def in_sample_told(results: Results) -> str | None:
-    """What the mark in the tables means; None if nothing bears it."""
+    """Explain the mark in the tables; return None if nothing bears it."""
     rows = [*(results.get("cells") or []), *(results.get("retrieval") or [])]
     judges = [row for row in results.get("judges") or [] if row.get("in_sample")]
     if not judges and not any(row.get("in_sample") for row in rows):

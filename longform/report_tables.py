@@ -124,7 +124,7 @@ def scored(row: Row | None, measure: str, *, digits: int = 1, with_interval: boo
 
 
 def is_position_row(row: Row) -> bool:
-    """Whether the documents of a row's system were ordered on purpose."""
+    """Return whether the documents of a row's system were ordered on purpose."""
     return (row.get("axes") or {}).get("order") in _ORDERS
 
 
@@ -134,19 +134,19 @@ TWIN = "↳ "
 
 
 def twin_label(summarizer: str, twin_of: str) -> str:
-    """What a twin is called directly below its original."""
+    """Name of a twin directly below its original."""
     return TWIN + summarizer.removeprefix(f"{twin_of}, ")
 
 
 def summarizer_cell(row: Row) -> Cell:
-    """Who wrote the summaries of a row; a twin is marked as what stands below its original."""
+    """Name the summarizer of a row; a twin is marked as standing below its original."""
     name, original = row.get("summarizer"), row.get("twin_of")
     cell = words(name, reason=reason(row, "summarizer"))._replace(detail=_mark(row, "summarizer"))
     return cell if name is None or not original else cell._replace(text=twin_label(name, original), beside=True)
 
 
 def setting_cell(row: Row, field: str = "setting") -> Cell:
-    """What the summarizer of a row was given, or the ranking that a row is about."""
+    """Name the setting of a row's summarizer, or the ranking that a row is about."""
     return words(row.get(field), reason=reason(row, field))._replace(detail=_mark(row, "setting"))
 
 

@@ -1,4 +1,4 @@
-"""What the work of a run cost, over all commands that did it, and what the last of them did."""
+"""Sections on the cost of a run's work over all its commands, and on the last command."""
 
 from __future__ import annotations
 

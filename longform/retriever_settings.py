@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -127,14 +127,11 @@ class CrossEncoderReranker(Strict):
     model: str  # a hub name, a folder, s3:// or package:NAME
     depth: int = Field(20, gt=0)  # documents re-scored; the rest keep their order below
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What can change an order, as JSON values."""
-        return self.model_dump()
-
 
 class EndpointReranker(Strict):
     """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
+
+    how_it_is_asked = frozenset({"api_key_env", "in_flight", "attempts", "timeout_s"})
 
     kind: Literal["endpoint"]
     # of the endpoint: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank of the cluster that runs the job
@@ -145,11 +142,6 @@ class EndpointReranker(Strict):
     in_flight: int = Field(8, gt=0)  # requests of a worker
     attempts: int = Field(8, gt=0)  # of a request, at what may pass: 429, 5xx, nobody there
     timeout_s: float = Field(300.0, gt=0)  # of one attempt
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """As above; how it is asked makes no work anew."""
-        return self.model_dump(include={"kind", "url", "model", "depth"})
 
 
 Reranker = Annotated[CrossEncoderReranker | EndpointReranker, Field(discriminator="kind")]

@@ -12,9 +12,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from longform.configuration import Experiment, System
-from longform.judge_settings import ChatJudge, ChatSupportJudge
-from longform.model_settings import ChatSummarizer
-from longform.retriever_settings import CrossEncoderReranker, EndpointReranker
 
 COMPONENTS = ("retrievers", "rerankers", "summarizers", "methods", "judges", "support_judges")
 KEPT = ("judges", "support_judges")
@@ -38,8 +35,6 @@ FREE = (
 _FREE_OF_FAITHFULNESS = ("documents", "sentences", "attribution")  # how stored verdicts are merged
 _MOST_SYSTEMS_TOLD = 3
 
-Settings = Mapping[str, Any]
-
 
 def other_configuration(before: Experiment, now: Experiment) -> list[str]:
     """Return what *now* changes of *before* that a run in the same folder may not change, a line each."""
@@ -60,19 +55,9 @@ def _changes_of_components(before: Experiment, now: Experiment) -> Iterator[str]
         old, new = getattr(before, kind), getattr(now, kind)
         for name, settings in old.items():
             if name in new:
-                yield from changes(_meaning(settings), _meaning(new[name]), f"{kind}.{name}")
+                yield from changes(settings.identity, new[name].identity, f"{kind}.{name}")
             elif kind in KEPT:
                 yield f"{kind}.{name} is left out"
-
-
-def _meaning(settings: Any) -> Settings:
-    """Return what can change the rows of a component; how a model is asked is left out."""
-    if isinstance(settings, EndpointReranker | CrossEncoderReranker):
-        return settings.identity
-    found: dict[str, Any] = settings.model_dump(mode="json")
-    if isinstance(settings, ChatSummarizer | ChatJudge | ChatSupportJudge):
-        found["chat"] = settings.chat.identity
-    return found
 
 
 def changes(before: Any, now: Any, place: str) -> Iterator[str]:

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from pydantic import BaseModel, ConfigDict
 
 
 class Strict(BaseModel):
-    """A frozen model that refuses keys it does not know."""
+    """
+    A frozen model that refuses keys it does not know.
+
+    Attributes:
+        how_it_is_asked: Fields that say only how something is asked, such as limits and deadlines.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    how_it_is_asked: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that can change an answer, as JSON values; changing the rest makes no work anew."""
+        found = self.model_dump(mode="json", exclude=set(self.how_it_is_asked))
+        return found | {name: part.identity for name in found if isinstance(part := getattr(self, name), Strict)}

@@ -28,7 +28,7 @@ _STUCK_S = 600.0
 
 @dataclass
 class _Request:
-    """What all units of a request share; times are the clock's."""
+    """State that all units of a request share; times are the clock's."""
 
     start_by: float
     done_by: float  # infinite: the caller did not say

@@ -12,7 +12,7 @@ from actors.served import DEADLINE_HEADER, DeadlineError
 from serve.errors import ApiError
 
 _DONE_BY: ContextVar[float | None] = ContextVar("done_by", default=None)
-"""Of the request that this task answers, on its event loop's clock; None: the request did not say."""
+"""Deadline of the request that this task answers, on its event loop's clock; None: the request did not say."""
 
 
 def stated_s(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
@@ -37,7 +37,7 @@ def stated_s(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
 
 @contextmanager
 def counting_down(seconds: float | None) -> Iterator[None]:
-    """What is called inside has so many seconds from now."""
+    """Give the calls inside so many seconds from now."""
     done_by = None if seconds is None else asyncio.get_running_loop().time() + seconds
     token = _DONE_BY.set(done_by)
     try:

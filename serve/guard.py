@@ -1,4 +1,4 @@
-"""What stands before every path: the count of requests, their headers and body, the token and the deadline."""
+"""Guards every path: the number of requests, their headers and bodies, the token and the deadline."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Guard:
 
 
 async def post_by_handle(app: ASGIApp, path: str, body: bytes, timeout_s: float | None = None) -> HandleAnswer:
-    """What *app* answers to a POST that came by a handle, whose caller waits so long."""
+    """Return *app*'s answer to a POST that came by a handle, whose caller waits so long."""
 
     async def by_handle(scope: Scope, receive: Receive, send: Send) -> None:
         await app({**scope, BY_HANDLE: True}, receive, send)

@@ -134,7 +134,7 @@ ServedJudge = Annotated[
 
 
 class Limits(Strict):
-    """Of one request; each is refused with the status that stands beside it."""
+    """Limits of one request; beyond each it is refused with the status beside it."""
 
     body_bytes: int = Field(16_000_000, gt=0)  # 413
     texts: int = Field(4096, gt=0)  # all texts of a request together, 413

@@ -12,7 +12,7 @@ from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.calibrate import main
 from jobs.calibrate_support import add_support_arguments, asked_of, modes_of, named_support_judge, support_members
-from jobs.calling import identity, support_identity
+from jobs.calling import support_identity
 from jobs.cards import judge_version
 from jobs.check import SEPARATOR
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
@@ -155,7 +155,7 @@ def test_version_and_settings_of_a_mean_follow_its_members() -> None:
     others = judges | {"checker": SHIPPED_CHECKER.model_copy(update={"best_windows": 2})}
     swapped = judges | {"checker": judges["offline"]}
 
-    assert support_identity(mean, judges)["of"] == {name: identity(judges[name]) for name in ("offline", "checker")}
+    assert support_identity(mean, judges)["of"] == {name: judges[name].identity for name in ("offline", "checker")}
     assert support_identity(mean, judges) != support_identity(mean, others)
     assert judge_version(mean, judges, None) != judge_version(mean, swapped, None)
 

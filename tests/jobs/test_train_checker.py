@@ -11,7 +11,6 @@ import pytest
 from actors.checkpoints import change_content, checkpoint_path
 from actors.support_judges import code_version
 from jobs import train_checker
-from jobs.calling import identity
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
 from longform.judge_cards import SUPPORT_CHECKER, shipped_card
@@ -41,7 +40,7 @@ def test_the_shipped_change_is_the_one_its_files_speak_of() -> None:
     card = shipped_card(SUPPORT_CHECKER)
     assert card is not None
     assert card["version"] == code_version(SHIPPED_CHECKER)
-    assert card["settings"] == identity(SHIPPED_CHECKER)
+    assert card["settings"] == SHIPPED_CHECKER.identity
     assert card["threshold"] == SHIPPED_CHECKER.threshold == read_model("checker")["threshold"]
 
 
