@@ -15,9 +15,10 @@ from jobs.score_support import support_cells, support_score_work_id
 from jobs.stage import Row
 from longform import faithfulness_tables as tables
 from longform.aggregate import SummaryInfo
-from longform.attribution import ALIGNER, Attribution, placed
+from longform.attribution import Attribution, placed
 from longform.configuration import Experiment, Permutations
 from longform.faithfulness_tables import CheckedSummary, Settings
+from longform.judge_settings import ALIGNER
 from longform.metrics.faithfulness import Merging
 from longform.order_dependence import OrderDependence, order_dependence, varied
 from longform.position_bias import SummaryPlaces, summary_places

@@ -41,10 +41,10 @@ from jobs.run_record import RunRecord, check_replay_goes_on
 from jobs.score import score_stage, score_tasks
 from jobs.split import split_stage, split_tasks, unit_work_id
 from jobs.stage import Row, Stage, Task, run_stage
-from longform.comparisons import SystemName, named_system
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.strict import Strict
+from longform.system_names import SystemName, named_system
 
 
 class ReplaySettings(Strict):

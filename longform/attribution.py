@@ -16,9 +16,6 @@ from longform.position_bias import SummaryPlaces
 MOST_UNPLACED = 0.02
 """The largest share of a judge's decided sentences that may be missing from its curve."""
 
-ALIGNER = "shipped aligner"
-"""The offline support judge where a run adds it to say where sentences stand; it judges nothing."""
-
 
 class Placed(NamedTuple):
     """Counts of sentences with a number, and of those among them with a place."""

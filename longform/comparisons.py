@@ -7,56 +7,20 @@ held against its original (`longform.before_after`). Systems whose summaries are
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from longform.aggregate import Aggregate, Scored, cluster_totals, final_summaries, systems_of
-from longform.errors import UsageError
 from longform.keys import stable_seed
 from longform.paired_differences import Difference, n_sign_changes, paired_differences
 from longform.statistics import Array, ratio
+from longform.system_names import SystemName, named_system
 
 NOT_DISTINGUISHABLE = "not distinguishable"
 TOO_FEW = "too few clusters"
 _TIED = 1e-9  # points
-_SHOWN = 12  # names of systems in an error
-
-
-class SystemName(NamedTuple):
-    """A system as the report names it."""
-
-    summarizer: str
-    setting: str
-
-    def __str__(self) -> str:
-        return f"{self.summarizer}, {self.setting}"
-
-
-def named_system(wanted: str, systems: Iterable[SystemName]) -> SystemName:
-    """
-    The system that *wanted* names: by "summarizer, setting", or by one of both where that names a single system.
-
-    Raises:
-        UsageError: None, or several.
-    """
-    known = list(dict.fromkeys(systems))
-    found = [name for name in known if str(name) == wanted] or [name for name in known if wanted in name]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        told = f"{len(found)} systems are called so: {_listed(found)}"
-    else:
-        near = get_close_matches(wanted, [part for name in known for part in (str(name), *name)], n=1)
-        told = f"found no such system{f'; did you mean {near[0]!r}?' if near else ''} Systems: {_listed(known)}"
-    raise UsageError(f"compare_with: expected one system as 'SUMMARIZER, SETTING', found {wanted!r}: {told}")
-
-
-def _listed(names: Sequence[SystemName]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return "; ".join(map(str, names[:_SHOWN])) + more
 
 
 class _Member(NamedTuple):

@@ -13,15 +13,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
-from longform.attribution import ALIGNER
 from longform.axes import Axes
-from longform.comparisons import SystemName, named_system
 from longform.errors import UsageError
-from longform.judge_settings import Judge, OfflineSupportJudge, SupportJudge
+from longform.judge_settings import ALIGNER, Judge, OfflineSupportJudge, SupportJudge
 from longform.method_settings import SHIPPED_METHODS, Method, PlainMethod
 from longform.model_settings import ChatSummarizer, Summarizer
 from longform.retriever_settings import Reranker, Retriever, base_retrievers
 from longform.strict import Strict
+from longform.system_names import SystemName, named_system
 
 Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
 UnitKind = Literal["bullets", "sentences"]

@@ -13,6 +13,9 @@ from longform.strict import Strict
 Calibration = Literal["people", "gpt-4o"]
 """Whose marks a judge's numbers are like: only scores of one calibration may be held against each other."""
 
+ALIGNER = "shipped aligner"
+"""The offline support judge if a run adds it to say where sentences stand; it judges nothing."""
+
 _SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
 
 

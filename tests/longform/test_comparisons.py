@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from longform.aggregate import Scored, SummaryInfo
-from longform.comparisons import SystemName, compared, named_system
+from longform.comparisons import compared
 from longform.errors import UsageError
+from longform.system_names import SystemName, named_system
 
 SETTINGS: dict[str, Any] = {"judge": "j", "aggregate": "pooled", "seed": 1}
 
