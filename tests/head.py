@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.places import ROOT
 
 _BIN = Path(sys.executable).parent
 _STARTS = 3

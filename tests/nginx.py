@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.jobs.killing import until
+from tests.places import ROOT
 
-CONFIG = Path(__file__).parents[1] / "docs" / "nginx.conf"
+CONFIG = ROOT / "docs" / "nginx.conf"
 _PLACES = ("/usr/sbin/nginx", "/usr/local/sbin/nginx", "/opt/homebrew/bin/nginx")
 
 

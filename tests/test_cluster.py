@@ -15,7 +15,8 @@ import pytest
 import yaml
 from botocore.loaders import Loader
 
-ROOT = Path(__file__).parents[1]
+from tests.places import ROOT
+
 CONSTRAINTS = (ROOT / "constraints.txt").read_text()
 Cluster = dict[str, Any]
 

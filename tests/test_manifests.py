@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 
 from serve.deployments import KINDS
 from serve.settings import parse_settings
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "kubernetes"
 CLUSTER_UNDER = {"RayJob": "rayClusterSpec", "RayService": "rayClusterConfig"}
 SPEC_KEYS = {

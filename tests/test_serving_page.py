@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +17,10 @@ from longform.retriever_settings import EndpointReranker, Reranker
 from serve.judge_items import SupportItem
 from serve.schemas import RerankRequest
 from serve.settings import asks_a_chat, parse_settings
+from tests.places import ROOT
 from tests.serve.served import local_app
 
-PAGE = (Path(__file__).parents[1] / "docs" / "serving.md").read_text()
+PAGE = (ROOT / "docs" / "serving.md").read_text()
 
 
 def blocks(language: str) -> list[str]:

@@ -17,6 +17,7 @@ from actors.ledger_log import LedgerLog
 from actors.storage import Folder
 from longform.errors import LongformError
 from tests.actors.ledgers import answered, intent
+from tests.places import ROOT
 
 pytest_plugins = ["tests.s3_server"]
 
@@ -222,7 +223,7 @@ def test_entries_are_lines_of_json_that_say_who_and_when(on_machine: Opener, s3_
 
 
 def test_entry_of_the_documentation_is_one() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    text = (ROOT / "docs" / "formats.md").read_text()
     entry = from_lines(text.split("```json title=entry\n")[1].split("```")[0].encode())
 
     assert [receipt.reply.text for receipt in entry.receipts] == ["yes"]

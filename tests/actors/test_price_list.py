@@ -13,6 +13,7 @@ from actors.price_list import PriceList, _price_of
 from longform.errors import UsageError
 from longform.model_settings import ChatSettings
 from longform.prices import FREE, Price
+from tests.places import ROOT
 
 OWN = """
 date: 2026-05-01
@@ -158,7 +159,7 @@ def test_prices_are_read_without_importing_litellm() -> None:
 
 
 def test_price_list_of_the_documentation_is_one(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    text = (ROOT / "docs" / "formats.md").read_text()
     (tmp_path / "p.yaml").write_text(text.split("```yaml title=prices.yaml\n")[1].split("```")[0])
 
     assert PriceList.read(str(tmp_path / "p.yaml")).price(named("long-model")) is not None

@@ -27,8 +27,8 @@ import yaml
 from actors.ledger import Ledger
 from actors.ledger_totals import Totals
 from actors.storage import Folder
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 N_MOMENTS = int(os.environ.get("LONGFORM_SOAK", "1"))
 WORKERS, CONCURRENCY = 2, 12
 MOST_LEASED = CONCURRENCY + CONCURRENCY // 2 + 1  # a worker's calls that are leased or under way, as the pool has it

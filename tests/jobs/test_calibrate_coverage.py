@@ -17,6 +17,7 @@ from jobs.calibrate import main
 from jobs.ingest import main as ingest
 from longform.fake_settings import FakeSettings
 from longform.judge_cards import describe
+from tests.places import ROOT
 
 N_CALLS = 4
 """Two summaries, each asked about the two insights of its query."""
@@ -25,7 +26,7 @@ N_CALLS = 4
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The example of docs/formats.md, whose labels are by the annotator `first`."""
-    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    page = (ROOT / "docs" / "formats.md").read_text()
     fences = [part.split("```")[0].split("\n", 1) for part in page.split("```json title=")[1:]]
     folder = tmp_path_factory.mktemp("example")
     for name, body in fences:

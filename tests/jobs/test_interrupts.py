@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from jobs.commands import Outcome, run_verb, verb_parser
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 LINE = "interrupted; what is finished is kept, and the same command goes on"
 LOADING = 'import signal\nprint("loading", flush=True)\nsignal.pause()\n'

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from jobs.job_package import LARGE_BYTES, large_package
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 CODE = ("actors", "jobs", "longform", "serve")
 SUBMITTED = {"working_dir": "gcs://_ray_pkg_0.zip"}
 

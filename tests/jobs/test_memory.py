@@ -13,10 +13,10 @@ import yaml
 
 from actors.storage import Folder
 from jobs.synthesize import read_config, synthesize
+from tests.places import ROOT
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 SAMPLE_INTERVAL_S = 0.5
 MOST_GROWTH = 1.15
 # most documents fill the encoder's window, so that its batches are alike

@@ -17,8 +17,8 @@ from actors.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.synthesize import read_config, synthesize
 from longform.fake_settings import FakeSettings
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 KEY = "sk-a-key-that-must-not-be-seen-4711"
 
 

@@ -17,8 +17,9 @@ from jobs.synthesis_files import read_facts
 from jobs.synthesize import main, make_benchmark, read_config, synthesize
 from longform.errors import UsageError
 from longform.records import Document
+from tests.places import ROOT
 
-SAMPLES = Path(__file__).parents[2] / "docs" / "samples"
+SAMPLES = ROOT / "docs" / "samples"
 SMALL = ["documents=60", "words=200", "insights_per_document=5", "distractors=0", "most_share=0.5"]
 ONE = [*SMALL, "haystacks=1"]
 

@@ -14,6 +14,7 @@ from longform.models import read_model
 from longform.records import gold_documents
 from longform.training.reach import Reach, reach_table
 from longform.training.reach_support import support_without
+from tests.places import ROOT
 
 SMALL = ["documents=52"]
 
@@ -100,7 +101,7 @@ def test_table_writes_shares_and_percent() -> None:
 
 def test_the_documentation_shows_the_figures_that_ship() -> None:
     """docs/reach.md is no other than the files of `longform train all`."""
-    page = (Path(__file__).parents[2] / "docs" / "reach.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reach.md").read_text(encoding="utf-8")
     for name in ("support", "ranker", "judge"):
         table = reach_table([Reach(**row) for row in read_model(f"reach_{name}")["rows"]])
         assert table in page, f"docs/reach.md does not have the table of reach_{name}.json"

@@ -17,8 +17,9 @@ from longform.judge_cards import SUPPORT_CHECKER, shipped_card
 from longform.judge_settings import SHIPPED_CHECKER
 from longform.models import read_model
 from longform.training.reach import Reach, reach_table
+from tests.places import ROOT
 
-MODELS = Path(__file__).parents[2] / "longform" / "models"
+MODELS = ROOT / "longform" / "models"
 MOST_BYTES = 8 * 2**20
 
 
@@ -52,7 +53,7 @@ def test_the_shipped_recipe_is_the_one_of_the_job() -> None:
 
 
 def test_the_page_has_the_table_of_the_file() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "reach.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reach.md").read_text(encoding="utf-8")
     assert reach_table([Reach(**row) for row in read_model("reach_checker")["rows"]]) in page
 
 

@@ -3,7 +3,6 @@
 import io
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from longform.formats.jsonl import COVERAGE, DOMAINS, TARGET_KINDS, read_jsonl
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query, Target
 from longform.tables import SCHEMAS, conform
+from tests.places import ROOT
 
 Files = dict[str, list[dict[str, Any]]]
 
@@ -153,7 +153,7 @@ def test_documents_and_queries_are_enough() -> None:
 
 def test_the_example_in_the_documentation_reads() -> None:
     """docs/formats.md shows a folder file by file, each in a fence with the file's name."""
-    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    page = (ROOT / "docs" / "formats.md").read_text()
     fences = [part.split("```")[0] for part in page.split("```json title=")[1:]]
     named = (fence.split("\n", 1) for fence in fences)
     files = {head: body.splitlines() for head, body in named if head.endswith(".jsonl")}
