@@ -29,8 +29,8 @@ from longform.chat import Capabilities, ChatRequest, Message, capabilities, refu
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.leases import Limits
-from longform.model_settings import ChatSettings
 from longform.server_standing import Server
+from longform.settings.chat import ChatSettings
 
 
 def open_chat(settings: ChatSettings) -> ChatModel:

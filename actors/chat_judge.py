@@ -14,8 +14,8 @@ from actors.benchmark import Benchmark
 from actors.chat import Asking
 from actors.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
 from longform.chat import ChatRequest
-from longform.judge_settings import ChatJudge as Settings
 from longform.records import Target
+from longform.settings.judges import ChatJudge as Settings
 
 
 class ChatCoverageJudge:

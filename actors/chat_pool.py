@@ -24,10 +24,10 @@ from actors.turns import Turns
 from longform.calls import Intent, Verdict
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
 from longform.errors import BudgetReachedError, ServerGoneError, StoppedError
-from longform.model_settings import ChatSettings
 from longform.prices import Price, cost_usd, most_usd
 from longform.retries import CANCELLED, REFUSED, backoff_s, may_pass
 from longform.server_standing import Server
+from longform.settings.chat import ChatSettings
 from longform.token_estimates import TokenEstimates, counted_input, most_input_tokens
 
 _WATCH_S = 1.0  # between two looks at how the server stands with all workers

@@ -24,9 +24,9 @@ from longform.axes import COLUMNS
 from longform.chat import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
-from longform.method_settings import SHIPPED_METHODS, Method
 from longform.methods import FINAL, Plan, Step, make_plan
-from longform.model_settings import ChatSummarizer as Settings
+from longform.settings.chat import ChatSummarizer as Settings
+from longform.settings.methods import SHIPPED_METHODS, Method
 from longform.summary_replies import EMPTY_SUMMARY, summary_text
 
 PLAIN = "plain"

@@ -21,7 +21,7 @@ from actors.checkpoints import checkpoint_path
 from actors.encoder import cannot_load
 from actors.pair_tokens import ModelInput
 from longform.errors import UsageError
-from longform.judge_settings import CheckpointSupportJudge as Settings
+from longform.settings.judges import CheckpointSupportJudge as Settings
 from longform.windows import length_batches
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|support(?:s|ed)?|consistent|faithful", re.IGNORECASE)

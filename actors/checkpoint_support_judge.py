@@ -16,7 +16,7 @@ from actors.checkpoint_scorer import CheckpointScorer, Work
 from actors.nearest_windows import NearestWindows, Nearness
 from actors.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
 from longform.errors import UsageError
-from longform.judge_settings import CheckpointSupportJudge as Settings
+from longform.settings.judges import CheckpointSupportJudge as Settings
 from longform.support_judging import (
     NO_SENTENCE,
     Cell,

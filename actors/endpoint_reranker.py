@@ -12,8 +12,8 @@ from actors.secret_values import secret
 from actors.serve_handle import is_of_cluster, over_application
 from actors.served_client import Reply, Send, ServedClient, over_http
 from longform.errors import LongformError, UsageError
-from longform.retriever_settings import EndpointReranker as Settings
-from longform.retriever_settings import Reranker
+from longform.settings.retrievers import EndpointReranker as Settings
+from longform.settings.retrievers import Reranker
 
 Order = Callable[[str, Sequence[str]], Awaitable[list[Reranked]]]
 """A query and documents in their old order -> all of them in the new one."""

@@ -14,7 +14,7 @@ from longform.extractive import Extractor, shipped_ranker
 from longform.query_relevance import QueryText
 from longform.ranking import keyword_tokens
 from longform.records import Document
-from longform.retriever_settings import Bm25Retriever, ClusterFeedbackRetriever, EncoderRetriever, StatementRetriever
+from longform.settings.retrievers import Bm25Retriever, ClusterFeedbackRetriever, EncoderRetriever, StatementRetriever
 from longform.statement_retrieval import cluster_feedback_scores, statement_scores
 from longform.support_model import shipped_support_model
 from longform.text import words

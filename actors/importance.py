@@ -7,10 +7,10 @@ from functools import cached_property
 
 from actors.benchmark import Benchmark
 from actors.encoder import Encoder
-from longform.configuration import Importance, RankedImportance, RelevanceImportance, SimilarityImportance
 from longform.errors import UsageError
 from longform.packing import ImportanceOf
 from longform.records import relevance_by_query
+from longform.settings.experiment import Importance, RankedImportance, RelevanceImportance, SimilarityImportance
 
 Weigh = Callable[[str], ImportanceOf]
 """Query id -> the importance of its haystack's documents."""

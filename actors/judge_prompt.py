@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from actors.chat import REPAIR_PROMPT, Asking, asked_again, prompt_request
 from longform.chat import ChatReply, ChatRequest
 from longform.errors import UsageError
-from longform.judge_settings import ChatJudge, ChatSupportJudge
+from longform.settings.judges import ChatJudge, ChatSupportJudge
 
 
 class Again(NamedTuple):

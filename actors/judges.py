@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from actors.call_context import CallContext
-from longform.judge_settings import AskedJudge, ChatJudge
+from longform.settings.judges import AskedJudge, ChatJudge
 
 Rows = list[dict[str, Any]]
 AskJudge = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]

@@ -26,7 +26,7 @@ from actors.storage import Folder, open_location
 from longform.calls import Intent, Receipt, Verdict
 from longform.chat import ChatReply
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from longform.spending import History
 
 RECORDS = "calls.sqlite"

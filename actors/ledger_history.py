@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.call_records import CallRecords
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from longform.spending import History, sample_of
 
 _WRITTEN = "(output_tokens + ifnull(reasoning_tokens, 0))"

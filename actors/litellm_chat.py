@@ -16,8 +16,8 @@ from actors.secret_values import secret
 from longform.chat import ChatReply, ChatRequest, Signals, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
 from longform.rate_headers import read_signals
+from longform.settings.chat import ChatSettings
 
 _PROVIDER_HEADER = "llm_provider-"
 

@@ -16,7 +16,7 @@ from actors.gguf import gguf_path
 from longform.chat import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 PACKAGE = "xllamacpp"
 

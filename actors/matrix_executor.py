@@ -18,7 +18,7 @@ from typing import NamedTuple
 from actors.chat_model import ChatModel
 from longform.chat import ChatReply, ChatRequest
 from longform.grouping import pieces, replica_of
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from longform.token_estimates import counted_input
 
 

@@ -15,8 +15,8 @@ from actors.serve_handle import handle_client, is_of_cluster
 from longform.chat import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters, http_failure, read_completion
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
 from longform.rate_headers import read_signals
+from longform.settings.chat import ChatSettings
 
 if TYPE_CHECKING:
     import httpx

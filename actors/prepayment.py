@@ -33,8 +33,8 @@ from longform.calls import Intent, Receipt
 from longform.chat import ChatRequest, call_id, capabilities, failed, refusal_reason
 from longform.completions import completion_parameters
 from longform.errors import LongformError
-from longform.model_settings import ChatSettings
 from longform.prices import Price, most_usd
+from longform.settings.chat import ChatSettings
 from longform.token_estimates import counted_input, most_input_tokens
 
 _LOOKUPS = 50  # calls a question to the ledger: prompts are long, and that many are held

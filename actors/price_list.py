@@ -27,9 +27,9 @@ from pydantic import Field, ValidationError
 
 from actors.storage import file_place
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
 from longform.prices import FREE, Price
-from longform.strict import Strict
+from longform.settings.chat import ChatSettings
+from longform.settings.strict import Strict
 
 _OWN_MACHINE = ("llama_cpp", "scripted")  # providers that nobody is paid for
 _TABLE = "model_prices_and_context_window_backup.json"

@@ -23,8 +23,8 @@ from longform.chat import ChatReply
 from longform.completions import http_failure
 from longform.errors import LongformError
 from longform.keys import content_key
-from longform.model_settings import ChatSettings
 from longform.retries import backoff_s, may_pass
+from longform.settings.chat import ChatSettings
 
 if TYPE_CHECKING:
     from openai import APIError, AsyncOpenAI

@@ -26,7 +26,7 @@ from actors.scripted_synthesis import say
 from actors.scripted_tasks import SentenceTask, Supporting, read_sentence_task
 from longform.chat import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from longform.text import stems
 
 UNKNOWN_TASK = "script_knows_no_such_task"

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from actors.call_context import CallContext
-from longform.method_settings import Method
-from longform.model_settings import ChatSummarizer as ChatDefinition
-from longform.model_settings import Summarizer
+from longform.settings.chat import ChatSummarizer as ChatDefinition
+from longform.settings.chat import Summarizer
+from longform.settings.methods import Method
 
 Rows = list[dict[str, Any]]
 AskSummarizer = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]

@@ -8,8 +8,8 @@ from actors.call_context import CallContext
 from actors.checkpoints import checkpoint_content
 from actors.encoder import MINILM
 from longform import lexical_support
-from longform.judge_settings import AskedSupportJudge, ChatSupportJudge, CheckpointSupportJudge, LocalSupportJudge
 from longform.models import models_version
+from longform.settings.judges import AskedSupportJudge, ChatSupportJudge, CheckpointSupportJudge, LocalSupportJudge
 from longform.support_judging import SupportGroup, SupportVerdict
 
 CHECKPOINT_VERSION = "1"

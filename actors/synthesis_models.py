@@ -20,8 +20,8 @@ from actors.chat_model import ChatModel
 from longform.chat import ChatRequest, call_id
 from longform.errors import LongformError
 from longform.haystack_writer.passages import PROMPT as PASSAGE
-from longform.model_settings import ChatSettings
 from longform.retries import may_pass
+from longform.settings.chat import ChatSettings
 from longform.synthesis.asking import Ask, Plan, Reply
 from longform.synthesis.replies import FORMS, schema_of
 from longform.synthesis.settings import Role

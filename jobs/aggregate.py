@@ -22,7 +22,7 @@ from jobs.configs import validated
 from jobs.evaluation import Evaluation
 from jobs.replay import Replay, ReplaySettings
 from jobs.run_record import read_record
-from longform.configuration import Experiment
+from longform.settings.experiment import Experiment
 
 
 def open_run(url: str, changes: Sequence[str], *, cluster: Cluster) -> Evaluation | Replay:

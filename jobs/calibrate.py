@@ -30,7 +30,7 @@ from jobs.configs import read_experiment, validated
 from jobs.spending_plan import plan_words
 from longform.errors import UsageError
 from longform.judge_cards import describe
-from longform.judge_settings import SHIPPED_JUDGES, Judge, MeanJudge
+from longform.settings.judges import SHIPPED_JUDGES, Judge, MeanJudge
 
 _MEAN = "mean:"
 _OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "threshold": None}

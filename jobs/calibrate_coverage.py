@@ -33,10 +33,10 @@ from longform.citations import bullets
 from longform.coverage_cards import KIND, LabelledInsight, coverage_card
 from longform.errors import UsageError
 from longform.judge_cards import coverage_identity, held_out_rows
-from longform.judge_settings import AskedJudge, ChatJudge, Judge, MeanJudge, OfflineJudge, judge_scale
 from longform.keys import content_key
 from longform.lexical_judge import shipped_judge
 from longform.mean_judge import mean_verdicts
+from longform.settings.judges import AskedJudge, ChatJudge, Judge, MeanJudge, OfflineJudge, judge_scale
 
 RELEASED = "released:"
 """Begins the name of an annotator that is a model, whose labels a benchmark ships as predictions."""

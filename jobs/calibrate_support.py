@@ -37,17 +37,8 @@ from jobs.label_cells import (
 from jobs.label_texts import LabelledText, labelled_texts
 from jobs.spending_plan import plan_words
 from jobs.stage import Task, run_stage
-from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judge_settings import (
-    SHIPPED_SUPPORT_JUDGES,
-    AskedSupportJudge,
-    ChatSupportJudge,
-    MeanSupportJudge,
-    OfflineSupportJudge,
-    SupportJudge,
-)
 from longform.mean_support import mean_support_verdicts
 from longform.meta_evaluation import (
     CHUNK,
@@ -62,8 +53,17 @@ from longform.meta_evaluation import (
     order_study,
 )
 from longform.meta_evaluation_words import meta_evaluation_words
-from longform.model_settings import ChatSettings
-from longform.strict import Strict
+from longform.settings.chat import ChatSettings
+from longform.settings.experiment import Experiment
+from longform.settings.judges import (
+    SHIPPED_SUPPORT_JUDGES,
+    AskedSupportJudge,
+    ChatSupportJudge,
+    MeanSupportJudge,
+    OfflineSupportJudge,
+    SupportJudge,
+)
+from longform.settings.strict import Strict
 from longform.support_cards import shown_row, support_card
 
 UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default

@@ -14,7 +14,7 @@ from jobs.calling import Calling
 from jobs.label_cells import Judging, LabelReader
 from jobs.spending_plan import opened_ledger, plan_document
 from jobs.stage import Task
-from longform.judge_settings import ChatSupportJudge as Settings
+from longform.settings.judges import ChatSupportJudge as Settings
 from longform.support_judging import open_cells
 
 

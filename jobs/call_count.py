@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from actors.ledger import Ledger
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from longform.spending import History, Span
 from longform.token_estimates import counted_input
 

@@ -11,7 +11,6 @@ from actors.offline_judge import PROMPT_VERSION as OFFLINE_VERSION
 from actors.storage import file_place
 from actors.support_judges import code_version
 from jobs.calling import support_identity
-from longform.configuration import Experiment
 from longform.coverage_cards import KIND as COVERAGE
 from longform.errors import UsageError
 from longform.judge_cards import (
@@ -22,7 +21,10 @@ from longform.judge_cards import (
     shipped_card_line,
     shipped_support_line,
 )
-from longform.judge_settings import (
+from longform.keys import content_key
+from longform.mean_support import VERSION as MEAN_VERSION
+from longform.settings.experiment import Experiment
+from longform.settings.judges import (
     ChatJudge,
     ChatSupportJudge,
     Judge,
@@ -33,8 +35,6 @@ from longform.judge_settings import (
     judge_scale,
     mean_scale,
 )
-from longform.keys import content_key
-from longform.mean_support import VERSION as MEAN_VERSION
 from longform.support_cards import KIND as SUPPORT
 
 

@@ -22,9 +22,9 @@ from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
 from longform.aggregate import SummaryInfo
 from longform.citations import without_citations
-from longform.configuration import Experiment
-from longform.judge_settings import AskedSupportJudge, ChatSupportJudge, MeanSupportJudge
 from longform.keys import content_key
+from longform.settings.experiment import Experiment
+from longform.settings.judges import AskedSupportJudge, ChatSupportJudge, MeanSupportJudge
 from longform.support_judging import SupportGroup, SupportVerdict
 
 SEPARATOR = "\n====\n"

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.summarize import Source, Summarized
-from longform.configuration import Experiment, System
 from longform.errors import UsageError
-from longform.method_settings import CalibrationMethod
 from longform.methods import make_plan
-from longform.retriever_settings import FullContext
+from longform.settings.experiment import Experiment, System
+from longform.settings.methods import CalibrationMethod
+from longform.settings.retrievers import FullContext
 
 
 class Shown(NamedTuple):

@@ -9,10 +9,10 @@ from actors.storage import Folder
 from jobs.judge import Judged
 from jobs.means import Mean, means_stage, means_tasks
 from jobs.stage import Stage, Task
-from longform.configuration import Experiment
-from longform.judge_settings import MeanJudge
 from longform.keys import content_key
 from longform.mean_judge import VERSION, mean_verdicts
+from longform.settings.experiment import Experiment
+from longform.settings.judges import MeanJudge
 
 _SUMMARIES_A_TASK = 256
 

@@ -9,10 +9,10 @@ from actors.storage import Folder
 from jobs.check import Checked, Source
 from jobs.means import Mean, means_stage, means_tasks
 from jobs.stage import Stage, Task
-from longform.configuration import Experiment
-from longform.judge_settings import MeanSupportJudge
 from longform.keys import content_key
 from longform.mean_support import VERSION, mean_support_verdicts
+from longform.settings.experiment import Experiment
+from longform.settings.judges import MeanSupportJudge
 
 _SUMMARIES_A_TASK = 64
 

@@ -27,8 +27,8 @@ from jobs.run_record import check_goes_on
 from jobs.spending_plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
 from jobs.way import WAY
-from longform.configuration import Experiment
 from longform.errors import BudgetReachedError, UsageError
+from longform.settings.experiment import Experiment
 
 
 def evaluate(

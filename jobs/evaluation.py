@@ -44,8 +44,8 @@ from jobs.stage import Stage, Task, run_stage
 from jobs.summarize import summarize_stage, summarize_tasks
 from jobs.unscored import unscored
 from jobs.way import WAY, check_way
-from longform.configuration import Experiment
-from longform.judge_settings import MeanJudge, MeanSupportJudge
+from longform.settings.experiment import Experiment
+from longform.settings.judges import MeanJudge, MeanSupportJudge
 
 
 class Evaluation:

@@ -16,12 +16,12 @@ from jobs.stage import Row
 from longform import faithfulness_tables as tables
 from longform.aggregate import SummaryInfo
 from longform.attribution import Attribution, placed
-from longform.configuration import Experiment, Permutations
 from longform.faithfulness_tables import CheckedSummary, Settings
-from longform.judge_settings import ALIGNER
 from longform.metrics.faithfulness import Merging
 from longform.order_dependence import OrderDependence, order_dependence, varied
 from longform.position_bias import SummaryPlaces, summary_places
+from longform.settings.experiment import Experiment, Permutations
+from longform.settings.judges import ALIGNER
 
 _CELL_COLUMNS = ["work_id", "doc_position", "unit_index", "answer", "probability"]
 

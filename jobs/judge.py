@@ -14,9 +14,9 @@ from jobs.derive import Item, PartReader, plan
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
 from longform.aggregate import SummaryInfo
-from longform.configuration import Experiment, UnitKind
-from longform.judge_settings import AskedJudge, ChatJudge, MeanJudge
 from longform.keys import content_key
+from longform.settings.experiment import Experiment, UnitKind
+from longform.settings.judges import AskedJudge, ChatJudge, MeanJudge
 from longform.tables import VERDICTS
 
 _OFFLINE_SUMMARIES_A_TASK = 64

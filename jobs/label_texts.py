@@ -8,7 +8,6 @@ from typing import NamedTuple, cast
 from actors.benchmark import Benchmark
 from jobs.check import SEPARATOR
 from jobs.stage import Row
-from longform.configuration import Order
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
 from longform.keys import content_key
@@ -16,6 +15,7 @@ from longform.meta_evaluation import CHUNK, DOCUMENT, FULL, Fidelity, LabelledSu
 from longform.packing import ImportanceOf, arranged
 from longform.records import Document
 from longform.release_sentences import release_sentences
+from longform.settings.experiment import Order
 
 PrefixChars = Callable[[str, int], int]
 """(text, tokens) -> characters that so many tokens hold."""

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from actors.storage import Folder
 from jobs.derive import PartReader, plan
 from jobs.stage import Row, Stage, Task
-from longform.judge_settings import MeanJudge, MeanSupportJudge
 from longform.keys import content_key
+from longform.settings.judges import MeanJudge, MeanSupportJudge
 
 Combine = Callable[[Mapping[str, Sequence[Row]]], list[Row]]
 """Member -> its verdicts on a summary, to the verdicts of the mean."""

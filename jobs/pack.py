@@ -12,9 +12,9 @@ from jobs.derive import Item, PartReader, plan
 from jobs.retrieve import Ranked
 from jobs.stage import Row, Stage, Task
 from longform.axes import COLUMNS, Axes
-from longform.configuration import Experiment, Importance, RelevanceImportance, System
 from longform.keys import content_key, stable_seed
 from longform.packing import BY_IMPORTANCE, pack, whole_within
+from longform.settings.experiment import Experiment, Importance, RelevanceImportance, System
 
 VERSION = "pack@2"
 _HOW = (*COLUMNS, "order")

@@ -14,9 +14,9 @@ from actors.encoder import MINILM, Encoder
 from actors.support_judges import CHECKPOINT_VERSION
 from jobs.label_texts import LabelledText, labelled_texts, with_text
 from longform.judge_cards import SUPPORT_CHECKER
-from longform.judge_settings import CheckpointSupportJudge as Settings
 from longform.lexical_support import evidence
 from longform.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
+from longform.settings.judges import CheckpointSupportJudge as Settings
 from longform.statistics import Estimate
 from longform.support import SupportIndex
 from longform.support_cards import shown_row, support_card

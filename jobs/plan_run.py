@@ -25,13 +25,13 @@ from jobs.retrieve import Ranked, ranking_work_ids
 from jobs.split import unit_work_id
 from jobs.summarize import Source, Summarized, summary_work_ids
 from longform import extractive, lexical_judge, repair
-from longform.configuration import Experiment, UnitKind
 from longform.errors import UsageError
-from longform.judge_settings import ChatJudge, ChatSupportJudge, MeanSupportJudge
 from longform.keys import content_key
-from longform.model_settings import ChatSummarizer
 from longform.prompts import prompt_names
-from longform.retriever_settings import EndpointReranker
+from longform.settings.chat import ChatSummarizer
+from longform.settings.experiment import Experiment, UnitKind
+from longform.settings.judges import ChatJudge, ChatSupportJudge, MeanSupportJudge
+from longform.settings.retrievers import EndpointReranker
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,12 +30,12 @@ from jobs.check import CheckReader, support_groups
 from jobs.derive import PartReader
 from jobs.stage import Task
 from longform.chat import ChatRequest
-from longform.configuration import Experiment
 from longform.errors import UsageError
-from longform.judge_settings import ChatJudge, ChatSupportJudge
-from longform.method_settings import Method
-from longform.model_settings import ChatSettings
-from longform.model_settings import ChatSummarizer as ChatSummarizerSettings
+from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSummarizer as ChatSummarizerSettings
+from longform.settings.experiment import Experiment
+from longform.settings.judges import ChatJudge, ChatSupportJudge
+from longform.settings.methods import Method
 from longform.support_judging import open_cells
 
 

@@ -22,7 +22,7 @@ from jobs.spending_plan import opened_ledger
 from longform.chat import ChatRequest, call_id
 from longform.haystack_writer.passages import WISHES, PassageJob, passage_ask, passage_jobs, read_passage
 from longform.haystack_writer.settings import HaystackSettings
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from longform.spending import Span
 from longform.synthesis.asking import Reply
 

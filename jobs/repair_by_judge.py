@@ -17,9 +17,9 @@ from jobs.check import Checked, Source
 from jobs.derive import PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform import judged_citations
-from longform.configuration import Experiment
 from longform.judged_citations import How, JudgedText, Support, judge_label, judge_threshold, judged_text
 from longform.keys import content_key
+from longform.settings.experiment import Experiment
 from longform.support_judging import SupportVerdict
 from longform.twins import twin
 

@@ -43,8 +43,8 @@ from jobs.split import split_stage, split_tasks, unit_work_id
 from jobs.stage import Row, Stage, Task, run_stage
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.strict import Strict
-from longform.system_names import SystemName, named_system
+from longform.settings.strict import Strict
+from longform.settings.system_names import SystemName, named_system
 
 
 class ReplaySettings(Strict):

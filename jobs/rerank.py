@@ -14,10 +14,10 @@ from actors.storage import Folder
 from jobs.derive import PartReader, plan
 from jobs.retrieve import Ranked
 from jobs.stage import Row, Stage, Task
-from longform.configuration import Experiment
 from longform.keys import content_key
 from longform.records import retrieval_text
-from longform.retriever_settings import CrossEncoderReranker, Reranker
+from longform.settings.experiment import Experiment
+from longform.settings.retrievers import CrossEncoderReranker, Reranker
 
 VERSION = "rerank@1"
 _RANKINGS_A_TASK = 16

@@ -24,11 +24,11 @@ from jobs.synthesis_files import ACCOUNT, AUDIT
 from longform import report
 from longform.aggregate import Aggregate, Clusters, SummaryInfo, clusters_of
 from longform.axes import COLUMNS, axes_of
-from longform.configuration import UnitKind
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.order_dependence import order_dependence
 from longform.records import Query
+from longform.settings.experiment import UnitKind
 from longform.twins import METHOD
 
 RESULTS = "results.json"

@@ -14,9 +14,9 @@ from actors.benchmark import Benchmark
 from actors.checkpoints import changing_content
 from actors.storage import Folder
 from jobs.stage import Row, Stage, Task
-from longform.configuration import Experiment
 from longform.keys import content_key
-from longform.retriever_settings import EncoderRetriever, StatementRetriever, base_retrievers
+from longform.settings.experiment import Experiment
+from longform.settings.retrievers import EncoderRetriever, StatementRetriever, base_retrievers
 from longform.statement_retrieval import statements_version
 
 VERSION = "retrieve@1"

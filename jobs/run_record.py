@@ -26,9 +26,9 @@ from actors.call_context import CallContext
 from actors.storage import Folder
 from jobs.stage import StageReport
 from longform import __version__
-from longform.configuration import Experiment
 from longform.errors import UsageError
-from longform.same_run import changes, other_configuration
+from longform.settings.experiment import Experiment
+from longform.settings.same_run import changes, other_configuration
 
 _PACKAGES = ("ray", "numpy", "scipy", "pyarrow", "torch", "sentence-transformers", "tiktoken", "nupunkt", "openai")
 _FILE = "run.json"

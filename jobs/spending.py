@@ -29,12 +29,12 @@ from jobs.split import split_text
 from jobs.stage import Row
 from jobs.summarize import Source, Summarized
 from longform.chat import ChatRequest, call_id
-from longform.configuration import Experiment
-from longform.judge_settings import ChatJudge
-from longform.judge_settings import ChatSupportJudge as ChatSupportJudgeSettings
 from longform.keys import content_key
-from longform.model_settings import ChatSettings
-from longform.model_settings import ChatSummarizer as ChatSummarizerSettings
+from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSummarizer as ChatSummarizerSettings
+from longform.settings.experiment import Experiment
+from longform.settings.judges import ChatJudge
+from longform.settings.judges import ChatSupportJudge as ChatSupportJudgeSettings
 from longform.spending import Span
 
 

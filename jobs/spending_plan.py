@@ -19,11 +19,11 @@ from jobs.call_count import StageCalls
 from jobs.calling import Calling
 from jobs.plan_run import RunPlan
 from jobs.spending import calls_to_make
-from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.leases import Limits
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
+from longform.settings.experiment import Experiment
 from longform.spending import NOTHING, Span, Spending, spending, total
 
 PLAN = "plan.json"

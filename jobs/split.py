@@ -14,9 +14,9 @@ from actors.storage import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform.citations import Bullet, bullets
-from longform.configuration import UnitKind
 from longform.keys import content_key
 from longform.sentences import cited_sentences
+from longform.settings.experiment import UnitKind
 
 VERSIONS: Mapping[UnitKind, str] = {"bullets": "lines@1", "sentences": "sentences@1"}
 _SUMMARIES_A_TASK = 256

@@ -19,12 +19,12 @@ from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader, plan
 from jobs.pack import Packed, how_packed
 from jobs.stage import Row, Stage, Task
-from longform.configuration import Experiment, System
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
-from longform.method_settings import PlainMethod
-from longform.model_settings import ChatSummarizer
 from longform.sentences import sentences
+from longform.settings.chat import ChatSummarizer
+from longform.settings.experiment import Experiment, System
+from longform.settings.methods import PlainMethod
 
 USUAL_BULLETS = 7
 """Asked for where a query has no insights to count: SummHay's 92 queries have 6.75 of them on average."""

@@ -38,10 +38,10 @@ from jobs.checker_corpus import Corpus, near, read_corpus, stated
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.people_labels import people_reach
 from longform.errors import UsageError
-from longform.judge_settings import SHIPPED_CHECKER
 from longform.keys import content_key
 from longform.metrics.balanced import Labelled, best_threshold, separation
 from longform.sentences import sentences
+from longform.settings.judges import SHIPPED_CHECKER
 from longform.training.checker_pairs import (
     SUPPORTED,
     UNSUPPORTED,

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from actors.benchmark import Benchmark
 from jobs.summarize import USUAL_BULLETS
-from longform.configuration import Experiment
+from longform.settings.experiment import Experiment
 
 
 def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from longform.keys import content_key
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 TOO_LARGE = "reply_too_large"
 """The failure of a body that no completion needs; what came of it is dropped."""

@@ -15,8 +15,8 @@ import numpy as np
 from longform.aggregate import Aggregate, Scored, cluster_totals, final_summaries, systems_of
 from longform.keys import stable_seed
 from longform.paired_differences import Difference, n_sign_changes, paired_differences
+from longform.settings.system_names import SystemName, named_system
 from longform.statistics import Array, ratio
-from longform.system_names import SystemName, named_system
 
 NOT_DISTINGUISHABLE = "not distinguishable"
 TOO_FEW = "too few clusters"

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from longform.chat import LARGEST_LOGPROB, TOO_LARGE, Capabilities, ChatReply, ChatRequest, TokenLogprobs, Usage, failed
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 LARGEST_BODY = 16 * 2**20
 """Bytes of the largest body that is read as a reply: twenty times a long reply with five alternatives a token."""

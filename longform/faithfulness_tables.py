@@ -15,7 +15,6 @@ import numpy as np
 from scipy.stats import spearmanr
 from scipy.stats import t as student_t
 
-from longform.configuration import System
 from longform.keys import stable_seed
 from longform.methods import PARENT_FAILED
 from longform.order_sensitivity import largest_spread, order_sensitivity, with_holm
@@ -30,6 +29,7 @@ from longform.position_bias import (
     degenerate,
     n_bins,
 )
+from longform.settings.experiment import System
 from longform.statistics import LEVEL, Estimate, holm, pooled_mean
 
 Row = dict[str, Any]

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
-from longform.judge_settings import Judge, MeanJudge, OfflineJudge
 from longform.keys import content_key
-from longform.model_settings import Summarizer
 from longform.models import read_model
-from longform.retriever_settings import ClusterFeedbackRetriever, Retriever, StatementsRetriever, base_retrievers
+from longform.settings.chat import Summarizer
+from longform.settings.judges import Judge, MeanJudge, OfflineJudge
+from longform.settings.retrievers import ClusterFeedbackRetriever, Retriever, StatementsRetriever, base_retrievers
 
 FILES = {"support": "seen_support", "ranker": "seen_ranker", "people": "seen_judge", "gpt-4o": "seen_judge"}
 """Fitted model, or scale of the offline judge -> the file that names what it was fitted on."""

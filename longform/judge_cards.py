@@ -14,7 +14,8 @@ from typing import Any
 
 from longform.coverage_cards import KIND as COVERAGE
 from longform.coverage_cards import describe_coverage
-from longform.judge_settings import (
+from longform.models import read_model
+from longform.settings.judges import (
     SHIPPED_CHECKER,
     AskedJudge,
     ChatJudge,
@@ -23,7 +24,6 @@ from longform.judge_settings import (
     OfflineSupportJudge,
     SupportJudge,
 )
-from longform.models import read_model
 from longform.support_cards import KIND, describe_support
 
 SUPPORT_LEXICAL = "support-lexical"

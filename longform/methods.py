@@ -17,7 +17,7 @@ import numpy as np
 
 from longform.errors import UsageError
 from longform.keys import stable_seed
-from longform.method_settings import (
+from longform.settings.methods import (
     CalibrationMethod,
     FocusMethod,
     HierarchicalMethod,

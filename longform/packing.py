@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from longform.configuration import Order
 from longform.keys import stable_seed
+from longform.settings.experiment import Order
 
 _FEW = 8  # documents, of which all orders may come to be drawn
 

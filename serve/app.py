@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from actors.served import About, Found, QueueFullError, UnavailableError, judge_answer, usage
 from longform import __version__
-from longform.strict import Strict
+from longform.settings.strict import Strict
 from serve.access import OPEN_PATH, Access
 from serve.completions import add_completions
 from serve.deadlines import in_time

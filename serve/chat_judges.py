@@ -16,12 +16,12 @@ from actors.governor import OpenDesk
 from actors.ledger_keeper import LedgerKeeper, LocalKeeper
 from actors.served import About
 from longform.chat import Capabilities, ChatReply, ChatRequest, call_id
-from longform.judge_settings import ChatJudge as ChatCoverageSettings
-from longform.judge_settings import ChatSupportJudge as ChatSupportSettings
 from longform.keys import content_key
-from longform.model_settings import ChatSettings
 from longform.prices import FREE
-from longform.strict import Strict
+from longform.settings.chat import ChatSettings
+from longform.settings.judges import ChatJudge as ChatCoverageSettings
+from longform.settings.judges import ChatSupportJudge as ChatSupportSettings
+from longform.settings.strict import Strict
 from serve.chat_workers import LoopThread
 from serve.engine import Work
 from serve.judge_cards import card_fields, coverage_card, support_card

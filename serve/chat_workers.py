@@ -12,7 +12,7 @@ from actors.llama_chat import LlamaChat
 from actors.served import About
 from longform.completions import http_failure
 from longform.keys import content_key
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from serve.engine import Work
 from serve.settings import ServedChat
 

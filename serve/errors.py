@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from actors.served import DeadlineError, QueueFullError, TooLargeError, UnavailableError
-from longform.strict import Strict
+from longform.settings.strict import Strict
 
 _LONGEST = 1000
 _UNAVAILABLE_S = 1

@@ -16,7 +16,7 @@ from longform.judge_cards import (
     shipped_card_line,
     shipped_support_line,
 )
-from longform.judge_settings import MeanJudge, OfflineJudge
+from longform.settings.judges import MeanJudge, OfflineJudge
 from longform.support_cards import KIND
 from serve.settings import ServedCoverage, ServedSupport
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from longform.errors import UsageError
-from longform.judge_settings import ChatJudge, ChatSupportJudge
-from longform.strict import Strict
+from longform.settings.judges import ChatJudge, ChatSupportJudge
+from longform.settings.strict import Strict
 from serve.chat_judges import ChatCoverageWorker, ChatSupportWorker
 from serve.judge_items import CoverageItem, InsightsItem, JudgeWorker, SupportItem, common_item
 from serve.judge_workers import CoverageWorker, SupportWorker

@@ -7,9 +7,9 @@ from typing import Any
 
 from actors.served import About
 from longform import mean_judge, mean_support
-from longform.judge_settings import MeanJudge, MeanSupportJudge
 from longform.keys import content_key
-from longform.strict import Strict
+from longform.settings.judges import MeanJudge, MeanSupportJudge
+from longform.settings.strict import Strict
 from longform.support_judging import SupportVerdict
 from serve.engine import Work
 from serve.judge_items import JudgeWorker, common_item

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from longform.strict import Strict
+from longform.settings.strict import Strict
 
 DEEPEST = 64
 """Levels of a value that a request states; deeper ones are nobody's, and would use up the stack."""

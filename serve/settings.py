@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, model_validator
 
 from longform.errors import UsageError
-from longform.judge_settings import (
+from longform.settings.judges import (
     ChatJudge,
     ChatSupportJudge,
     CheckpointSupportJudge,
@@ -17,7 +17,7 @@ from longform.judge_settings import (
     OfflineJudge,
     OfflineSupportJudge,
 )
-from longform.strict import Strict
+from longform.settings.strict import Strict
 
 FREE_PROVIDERS = ("llama_cpp", "scripted")
 """Of chat models that run inside a replica."""

@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
         ("tasks failed", "jobs/stage.py"),
         ("is not whole", "actors/checkpoint_files.py"),
         ("expected a folder", "actors/encoder.py"),
-        ("unjudged_threshold", "longform/configuration.py"),
+        ("unjudged_threshold", "longform/settings/experiment.py"),
         ("longform_requests_total", "serve/guard.py"),
         ("longform_requests_in_flight", "serve/guard.py"),
         ("LONGFORM_LEDGER", "jobs/calling.py"),

@@ -13,7 +13,7 @@ import yaml
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from longform.retriever_settings import EndpointReranker, Reranker
+from longform.settings.retrievers import EndpointReranker, Reranker
 from serve.judge_items import SupportItem
 from serve.schemas import RerankRequest
 from serve.settings import asks_a_chat, parse_settings

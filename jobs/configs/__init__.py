@@ -14,8 +14,8 @@ from pydantic import BaseModel, ValidationError
 
 from actors.storage import file_place
 from jobs.configs.shorthands import apply_shorthand, full_keys, is_shorthand
-from longform.configuration import Experiment
 from longform.errors import UsageError
+from longform.settings.experiment import Experiment
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 
 from longform.errors import UsageError
-from longform.judge_settings import SHIPPED_SUPPORT_JUDGES
+from longform.settings.judges import SHIPPED_SUPPORT_JUDGES
 
 _NAME = "chat"
 

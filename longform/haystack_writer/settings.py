@@ -17,8 +17,8 @@ from longform.errors import UsageError
 from longform.haystack_writer.assignment import Bounds, n_statements
 from longform.haystack_writer.haystack import HaystackSize, TopicPart
 from longform.haystack_writer.topic import load_topic, topic_names
-from longform.model_settings import ChatSettings
-from longform.strict import Strict
+from longform.settings.chat import ChatSettings
+from longform.settings.strict import Strict
 from longform.synthesis.settings import Role
 
 

@@ -27,7 +27,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from longform.errors import UsageError
 from longform.haystack_writer.grammar import Value, slots
-from longform.strict import Strict
+from longform.settings.strict import Strict
 
 SYMBOL = re.compile(r"<(\w+)>")
 MOVABLE = " // "

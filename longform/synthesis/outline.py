@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from longform.strict import Strict
+from longform.settings.strict import Strict
 from longform.synthesis.asking import Ask, Log, Plan, Question, ask_once, ask_until_read, notes, read_reply, unverified
 from longform.synthesis.checks import RULES
 from longform.synthesis.insights import write_insights

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import StringConstraints, ValidationError
 
-from longform.strict import Strict
+from longform.settings.strict import Strict
 
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from longform.haystack_writer.assignment import assign_insights
-from longform.model_settings import ChatSettings
-from longform.strict import Strict
+from longform.settings.chat import ChatSettings
+from longform.settings.strict import Strict
 
 Role = Literal["planner", "writer", "verifier", "outsider"]
 

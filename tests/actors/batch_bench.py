@@ -16,8 +16,8 @@ from actors.prepayment import BatchLimits, Prepayment
 from actors.provider_batch import BatchNotes, ProviderBatches
 from longform.chat import ChatReply, ChatRequest, Message, call_id
 from longform.fake_settings import FakeSettings
-from longform.model_settings import ChatSettings
 from longform.prices import Price
+from longform.settings.chat import ChatSettings
 
 PRICE = Price(input=5.0, output=50.0)
 MANY = BatchLimits()

@@ -10,8 +10,8 @@ from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_chat import ScriptedChat
 from actors.storage import Folder
 from longform.chat import ChatReply, ChatRequest, Usage, failed, refusal_reason
-from longform.model_settings import ChatSettings
-from longform.model_settings import ChatSummarizer as Settings
+from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSummarizer as Settings
 
 TEXTS = [
     "The tram line opens in June this year. Nobody likes the new colour of it.",

@@ -8,7 +8,7 @@ import pytest
 
 from actors.chat import check_chat
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 KEY = "sk-secret-8d1f"
 

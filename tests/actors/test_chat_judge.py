@@ -8,9 +8,9 @@ from actors.chat_judge import ChatCoverageJudge
 from actors.storage import Folder
 from longform.chat import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.errors import UsageError
-from longform.judge_settings import ChatJudge
 from longform.judging import coverage_schema
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
+from longform.settings.judges import ChatJudge
 from longform.tables import VERDICTS, conform
 
 INSIGHTS = ["The tram opens in June.", "Shops complain about the noise of it.", "Swans nest by the harbour."]

@@ -16,8 +16,8 @@ from longform.calls import Intent, Receipt, Verdict
 from longform.chat import Capabilities, ChatReply, ChatRequest, Message, Signals, Usage, failed
 from longform.errors import BudgetReachedError, StoppedError
 from longform.leases import Ask, Lease, Limits
-from longform.model_settings import ChatSettings
 from longform.prices import Price
+from longform.settings.chat import ChatSettings
 
 SETTINGS = ChatSettings(model="m", base_url="http://127.0.0.1:1", attempts=3, concurrency=8)
 PRICE = Price(input=10.0, cached_input=1.0, output=100.0, reasoning=100.0)

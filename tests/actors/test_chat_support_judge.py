@@ -10,8 +10,8 @@ from actors.chat import Asking
 from actors.chat_support_judge import ALTERNATIVES, ChatSupportJudge
 from longform.chat import Capabilities, ChatReply, ChatRequest, TokenLogprobs, call_id, failed
 from longform.errors import UsageError
-from longform.judge_settings import ChatSupportJudge as Settings
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
+from longform.settings.judges import ChatSupportJudge as Settings
 from longform.support_judging import NO_SENTENCE, SupportGroup
 from longform.support_replies import UNREADABLE
 

@@ -22,8 +22,8 @@ from actors.served_client import RefusedError, Reply, ServedClient
 from longform.chat import ChatRequest, Message
 from longform.errors import UsageError
 from longform.fake_settings import FakeSettings
-from longform.model_settings import ChatSettings
 from longform.redaction import MARK
+from longform.settings.chat import ChatSettings
 
 KEY = "sk-a-key-that-must-not-be-seen-4711"
 REQUEST = ChatRequest(messages=(Message("user", "hello"),), max_tokens=50, top_logprobs=2)

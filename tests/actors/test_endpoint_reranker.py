@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 
 from actors.endpoint_reranker import EndpointReranker, check_order, open_reranker, token_of
 from longform.errors import LongformError, UsageError
-from longform.retriever_settings import EndpointReranker as Settings
+from longform.settings.retrievers import EndpointReranker as Settings
 from serve.access import Access, Tokens
 from serve.app import make_app
 from tests.serve.served import small_backends

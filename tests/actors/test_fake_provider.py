@@ -16,7 +16,7 @@ from longform import prompts
 from longform.chat import ChatReply, ChatRequest, Message
 from longform.fake_settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
 from longform.judging import coverage_schema, numbered_bullets, parse_coverage
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 QUICK: dict[str, Any] = {"delay_s": 0.0}
 

@@ -11,7 +11,7 @@ from actors.llama_chat import LlamaChat
 from actors.storage import Folder
 from longform.chat import ChatRequest, Message
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 pytest_plugins = ["tests.s3_server"]
 

@@ -17,7 +17,7 @@ from actors.ledger_keeper import LocalKeeper, open_keeper
 from longform.chat import ChatReply, ChatRequest, Message
 from longform.errors import ServerGoneError
 from longform.fake_settings import BODY_FAULTS, FakeSettings
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 QUICK: dict[str, Any] = {"delay_s": 0.0, "slow_share": 0.0}
 LONG_S = 300.0

@@ -17,8 +17,8 @@ from actors.chat_model import ChatModel
 from actors.chat_summarizer import ChatSummarizer
 from actors.storage import Folder
 from longform.chat import Capabilities, ChatReply, ChatRequest
-from longform.model_settings import ChatSettings
-from longform.model_settings import ChatSummarizer as Settings
+from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSummarizer as Settings
 from tests.actors.test_matrix_llama import WORDS, counted, tokens
 
 N_DOCUMENTS = 10

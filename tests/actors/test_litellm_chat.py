@@ -9,7 +9,7 @@ from actors.litellm_chat import LitellmChat
 from longform.chat import ChatReply, ChatRequest, Message, Signals, Usage
 from longform.errors import UsageError
 from longform.fake_settings import FAULTS, FakeSettings
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 pytestmark = pytest.mark.slow  # litellm takes seconds to import
 

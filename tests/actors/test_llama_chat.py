@@ -8,7 +8,7 @@ import pytest
 from actors.llama_chat import LlamaChat, read_answer
 from longform.chat import ChatRequest, Message, Usage
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "enum": ["yes", "no"]}}, "required": ["a"]}
 

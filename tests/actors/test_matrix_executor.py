@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from actors.matrix_executor import Group, MatrixExecutor, group_of, growing
 from longform.chat import Capabilities, ChatReply, ChatRequest, Message
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 LONG = 5000.0
 

@@ -13,7 +13,7 @@ from actors.call_context import CallContext
 from actors.chat import open_pool
 from actors.matrix_executor import MatrixExecutor, group_of
 from longform.chat import ChatRequest, Message
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 pytestmark = pytest.mark.slow
 N_DOCUMENTS, N_SENTENCES = 4, 5

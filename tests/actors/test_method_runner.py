@@ -6,8 +6,8 @@ import pytest
 
 from actors.method_runner import run_plan
 from longform.chat import ChatReply, failed
-from longform.method_settings import SHIPPED_METHODS
 from longform.methods import Step, make_plan
+from longform.settings.methods import SHIPPED_METHODS
 
 
 def said(text: str) -> ChatReply:

@@ -14,7 +14,7 @@ from actors.openai_chat import OpenAIChat
 from longform.chat import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
 from longform.completions import http_failure
 from longform.judging import coverage_schema
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from tests.completion import completion
 
 KEY = "sk-secret-8d1f"

@@ -11,7 +11,7 @@ from actors.openai_chat import OpenAIChat
 from longform import prompts
 from longform.chat import ChatRequest, Message
 from longform.judging import coverage_schema, numbered_bullets, parse_coverage
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 
 @pytest.mark.slow

@@ -11,8 +11,8 @@ import pytest
 
 from actors.price_list import PriceList, _price_of
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
 from longform.prices import FREE, Price
+from longform.settings.chat import ChatSettings
 from tests.places import ROOT
 
 OWN = """
@@ -152,7 +152,7 @@ def test_file_that_cannot_be_read_is_wrong_usage(content: str | None, tmp_path: 
 def test_prices_are_read_without_importing_litellm() -> None:
     """Its import takes seconds and may ask the network."""
     code = (
-        "import sys; from actors.price_list import PriceList; from longform.model_settings import ChatSettings; "
+        "import sys; from actors.price_list import PriceList; from longform.settings.chat import ChatSettings; "
         "assert PriceList.read(None).price(ChatSettings(model='gpt-4o')); assert 'litellm' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -11,9 +11,9 @@ from actors.encoder import MINILM, Encoder
 from actors.retriever import HaystackRetriever, check_loadable
 from actors.storage import Folder
 from longform import extractive
-from longform.configuration import Experiment
 from longform.errors import LongformError, UsageError
 from longform.ranking import z_sum
+from longform.settings.experiment import Experiment
 from longform.tables import RANKINGS
 
 TEXTS = {

@@ -10,7 +10,7 @@ from longform import prompts
 from longform.chat import ChatReply, ChatRequest, Message
 from longform.citations import bullets
 from longform.judging import numbered_bullets, parse_coverage
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 DOCUMENTS = {
     3: "The mayor opened a new bridge on Monday. It cost 4 million euros to build.",

@@ -12,10 +12,10 @@ from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_summaries import PROFILES
 from actors.storage import Folder
 from longform.citations import bullets
-from longform.method_settings import SHIPPED_METHODS
-from longform.model_settings import ChatSettings
-from longform.model_settings import ChatSummarizer as Settings
 from longform.sentences import sentences
+from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSummarizer as Settings
+from longform.settings.methods import SHIPPED_METHODS
 from tests.actors.planted import EXAMPLES, N_DOCUMENTS, N_EXAMPLES, about
 
 N_SENTENCES = 5

@@ -12,9 +12,9 @@ from actors.chat import open_chat
 from actors.scripted_summaries import PROFILES, Sentences, changed, faithful, worth_copying
 from actors.scripted_tasks import read_sentence_task
 from longform.chat import ChatReply, ChatRequest, Message
-from longform.model_settings import ChatSettings
 from longform.prompts import load_prompt
 from longform.sentences import sentences
+from longform.settings.chat import ChatSettings
 from tests.actors.planted import EXAMPLES, about
 
 

@@ -11,10 +11,10 @@ from actors.chat_summarizer import ChatSummarizer
 from actors.summary_prompts import SEPARATOR, prompts_of
 from longform.chat import ChatRequest, Usage
 from longform.keys import content_key
-from longform.method_settings import SHIPPED_METHODS, CalibrationMethod
-from longform.model_settings import ChatSettings
-from longform.model_settings import ChatSummarizer as Settings
 from longform.prompts import load_prompt
+from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSummarizer as Settings
+from longform.settings.methods import SHIPPED_METHODS, CalibrationMethod
 from longform.tables import SUMMARIES, conform
 from tests.actors.summarizing import (
     QUERIES,

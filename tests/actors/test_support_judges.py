@@ -8,8 +8,8 @@ from actors import chat
 from actors.call_context import CallContext
 from actors.support_judges import code_version, make_support_judge
 from longform.errors import UsageError
-from longform.judge_settings import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
+from longform.settings.judges import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge
 from longform.support_judging import SupportGroup
 from tests.actors.tiny_checkpoints import save_bert
 

@@ -16,7 +16,7 @@ from actors.synthesis_models import SynthesisModels
 from longform.chat import Capabilities, ChatReply, ChatRequest, failed
 from longform.errors import LongformError, UsageError
 from longform.fake_settings import FakeSettings
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from longform.synthesis.asking import Log
 from longform.synthesis.outline import OutlineJob, write_outline
 from longform.synthesis.settings import ModelSynthesis

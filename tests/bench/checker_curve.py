@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from actors.checkpoint_support_judge import CheckpointSupportJudge
-from longform.judge_settings import SHIPPED_CHECKER
 from longform.keys import stable_seed
 from longform.metrics.balanced import auroc
 from longform.sentences import sentences
+from longform.settings.judges import SHIPPED_CHECKER
 from longform.statistics import Array
 from longform.support_judging import SupportGroup
 from longform.training.sentence_changes import ALTERING, Stock

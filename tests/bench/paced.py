@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from actors.served import About
-from longform.strict import Strict
+from longform.settings.strict import Strict
 from serve.engine import Work
 
 

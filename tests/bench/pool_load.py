@@ -36,8 +36,8 @@ from actors.ledger_keeper import NO_LIMIT, start_keeper
 from longform.chat import ChatReply, ChatRequest, Message
 from longform.fake_settings import FakeSettings
 from longform.leases import Limits
-from longform.model_settings import ChatSettings
 from longform.perfect_client import perfect_makespan
+from longform.settings.chat import ChatSettings
 
 WORKERS = 4
 MEAN_TOKENS = 650

@@ -9,7 +9,7 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.retriever import HaystackRetriever
-from longform.configuration import Experiment
+from longform.settings.experiment import Experiment
 from tests.bench.inputs import make_benchmark
 from tests.bench.measure import Figure, Spread, seconds
 

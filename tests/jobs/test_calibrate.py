@@ -15,8 +15,8 @@ from actors.storage import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
 from longform.judge_cards import describe, shipped_card
-from longform.judge_settings import SHIPPED_JUDGES
 from longform.metrics.agreement import WEIGHTS
+from longform.settings.judges import SHIPPED_JUDGES
 
 NEWS = "6419263d9c6c91e5010d4abf"
 """The haystack whose summaries the offline judges were fitted on."""

@@ -20,7 +20,9 @@ from jobs.ingest import ingest
 from jobs.label_texts import chunks, labelled_texts, texts_of_mode
 from longform.errors import UsageError
 from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judge_settings import (
+from longform.meta_evaluation import Scoring
+from longform.records import Document
+from longform.settings.judges import (
     SHIPPED_CHECKER,
     SHIPPED_SUPPORT_JUDGES,
     CheckpointSupportJudge,
@@ -28,8 +30,6 @@ from longform.judge_settings import (
     OfflineSupportJudge,
     SupportJudge,
 )
-from longform.meta_evaluation import Scoring
-from longform.records import Document
 
 BRIDGE = "The council voted to rebuild the Alder Street bridge. The works will cost 3.4 million euros."
 LIBRARY = "The library opens on Sundays from May. Volunteers are welcome at the front desk."

@@ -16,8 +16,8 @@ from jobs.configs import read_experiment
 from jobs.evaluate import evaluate, main
 from jobs.synthesize import read_config, synthesize
 from jobs.way import WAY, Step, check_way
-from longform.configuration import Experiment
 from longform.errors import UsageError
+from longform.settings.experiment import Experiment
 
 CALLING = Calling("test", ledger="no model is called here")
 CHANGES = ["haystacks=2"]

@@ -12,7 +12,7 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
 from jobs.synthesize import read_config, synthesize
-from longform.configuration import Experiment
+from longform.settings.experiment import Experiment
 
 CHANGES = ["haystacks=2"]
 

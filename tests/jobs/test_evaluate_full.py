@@ -11,7 +11,7 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.synthesize import make_benchmark, read_config
-from longform.configuration import Experiment
+from longform.settings.experiment import Experiment
 
 EXPERIMENT = {
     "name": "full",

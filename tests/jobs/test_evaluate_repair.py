@@ -15,7 +15,7 @@ from jobs.aggregate import aggregate
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
-from longform.configuration import Experiment
+from longform.settings.experiment import Experiment
 from longform.twins import LABEL, METHOD
 
 CLUSTER = Cluster(address=None, workers=1)

@@ -18,10 +18,10 @@ from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.prepay import check_batches
 from jobs.synthesize import read_config, synthesize
-from longform.configuration import Experiment
 from longform.errors import UsageError
 from longform.fake_settings import FakeSettings
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
+from longform.settings.experiment import Experiment
 
 PRICES = """
 date: 2026-01-01

@@ -7,7 +7,7 @@ from actors.fake_provider import FakeProvider
 from actors.openai_chat import OpenAIChat
 from jobs.probe import Finding, main, outcome, probe
 from longform.fake_settings import FakeSettings
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 YES, NO = Finding(accepted=True), Finding(accepted=False)
 

@@ -12,7 +12,7 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.synthesize import read_config, synthesize
-from longform.configuration import Experiment
+from longform.settings.experiment import Experiment
 from serve.access import Access
 from serve.app import Backends, make_app
 from serve.engine import Engine

@@ -16,7 +16,7 @@ from actors.call_context import CallContext
 from actors.served_client import RefusedError
 from actors.support_judges import make_support_judge
 from jobs.served_judge import Address, AskJudge, judged, main
-from longform.judge_settings import OfflineSupportJudge
+from longform.settings.judges import OfflineSupportJudge
 from longform.support_judging import SupportGroup
 from serve.access import Access
 from serve.app import Backends, ServedJudge, make_app

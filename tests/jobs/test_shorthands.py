@@ -11,8 +11,8 @@ import pytest
 from jobs.configs import read_experiment
 from jobs.evaluate import main
 from longform.errors import UsageError
-from longform.judge_settings import SHIPPED_CHECKER, ChatJudge
-from longform.model_settings import ChatSummarizer
+from longform.settings.chat import ChatSummarizer
+from longform.settings.judges import SHIPPED_CHECKER, ChatJudge
 
 
 def test_budget_and_retrievers_narrow_the_preset() -> None:

@@ -14,7 +14,7 @@ from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
-from longform.configuration import Experiment
+from longform.settings.experiment import Experiment
 from tests.head import ROOT, Head, command, running_head
 from tests.jobs.killing import until
 from tests.jobs.run_content import TABLES, sorted_content

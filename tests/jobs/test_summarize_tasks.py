@@ -19,7 +19,7 @@ from jobs.retrieve import Ranked
 from jobs.stage import Task
 from jobs.summarize import summarize_tasks, summary_work_ids
 from longform.chat import ChatRequest
-from longform.configuration import Experiment
+from longform.settings.experiment import Experiment
 
 SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}
 LENGTHS = [2, None, 10, 1]

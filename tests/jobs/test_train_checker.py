@@ -14,8 +14,8 @@ from jobs import train_checker
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
 from longform.judge_cards import SUPPORT_CHECKER, shipped_card
-from longform.judge_settings import SHIPPED_CHECKER
 from longform.models import read_model
+from longform.settings.judges import SHIPPED_CHECKER
 from longform.training.reach import Reach, reach_table
 from tests.places import ROOT
 

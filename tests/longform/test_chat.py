@@ -12,7 +12,7 @@ from longform.chat import (
     known_capabilities,
     refusal_reason,
 )
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 
 REQUEST = ChatRequest(messages=(Message("user", "hello"),), max_tokens=10)
 

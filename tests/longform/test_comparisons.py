@@ -9,7 +9,7 @@ import pytest
 from longform.aggregate import Scored, SummaryInfo
 from longform.comparisons import compared
 from longform.errors import UsageError
-from longform.system_names import SystemName, named_system
+from longform.settings.system_names import SystemName, named_system
 
 SETTINGS: dict[str, Any] = {"judge": "j", "aggregate": "pooled", "seed": 1}
 

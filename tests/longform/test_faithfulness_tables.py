@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from longform.configuration import System
 from longform.faithfulness_tables import (
     CheckedSummary,
     Settings,
@@ -19,6 +18,7 @@ from longform.faithfulness_tables import (
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
 from longform.position_bias import summary_places
 from longform.report import html, markdown
+from longform.settings.experiment import System
 
 SETTINGS = Settings(seed=1, resamples=200)
 

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from longform.in_sample import in_sample, insight_keys, models_of_judge, models_of_retriever
-from longform.judge_settings import MeanJudge, OfflineJudge
-from longform.retriever_settings import Bm25Retriever, ClusterFeedbackRetriever, FeedbackRetriever
+from longform.settings.judges import MeanJudge, OfflineJudge
+from longform.settings.retrievers import Bm25Retriever, ClusterFeedbackRetriever, FeedbackRetriever
 
 
 def released_insights(released: Path, topic: str) -> list[str]:

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.errors import UsageError
-from longform.method_settings import (
+from longform.methods import FINAL, Plan, make_plan
+from longform.settings.methods import (
     SHIPPED_METHODS,
     CalibrationMethod,
     FocusMethod,
@@ -15,7 +16,6 @@ from longform.method_settings import (
     Method,
     PlainMethod,
 )
-from longform.methods import FINAL, Plan, make_plan
 
 ALL = CalibrationMethod(kind="calibration", orders="all", most=5040)
 METHODS: dict[str, Method] = {

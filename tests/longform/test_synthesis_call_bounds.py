@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longform.model_settings import ChatSettings
+from longform.settings.chat import ChatSettings
 from longform.synthesis.asking import Ask, Log, Reply
 from longform.synthesis.call_bounds import StepCalls, document_calls, outline_calls
 from longform.synthesis.contamination import known_insights

@@ -10,7 +10,7 @@ import httpx
 from fastapi import FastAPI
 
 from actors.served import About
-from longform.strict import Strict
+from longform.settings.strict import Strict
 from serve.access import Access
 from serve.app import Backends, ServedJudge, make_app
 from serve.engine import Engine, Work

@@ -15,7 +15,7 @@ from actors.scripted_chat import SCRIPTS
 from longform.chat import ChatReply, ChatRequest, Usage
 from longform.errors import UsageError
 from longform.judge_cards import shipped_card
-from longform.judge_settings import ChatJudge
+from longform.settings.judges import ChatJudge
 from serve.app import Backends, ServedJudge
 from serve.deployments import load_engine
 from serve.judge_cards import NO_CARD

@@ -16,8 +16,8 @@ from actors.openai_chat import OpenAIChat
 from actors.served_client import ServedClient, over_handle, over_http
 from longform.chat import ChatRequest, Message
 from longform.errors import UsageError
-from longform.model_settings import ChatSettings
-from longform.retriever_settings import EndpointReranker as RerankerSettings
+from longform.settings.chat import ChatSettings
+from longform.settings.retrievers import EndpointReranker as RerankerSettings
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from longform.strict import Strict
+from longform.settings.strict import Strict
 
 
 class ChatSettings(Strict):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from longform.configuration import Experiment
-from longform.same_run import other_configuration
+from longform.settings.experiment import Experiment
+from longform.settings.same_run import other_configuration
 
 CHAT = {"model": "m", "base_url": "http://127.0.0.1:1/v1"}
 BEFORE: dict[str, Any] = {

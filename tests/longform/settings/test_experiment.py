@@ -8,9 +8,9 @@ import re
 import pytest
 from pydantic import ValidationError
 
-from longform.configuration import Experiment
-from longform.judge_settings import SHIPPED_JUDGES, OfflineJudge, judge_scale
 from longform.keys import content_key
+from longform.settings.experiment import Experiment
+from longform.settings.judges import SHIPPED_JUDGES, OfflineJudge, judge_scale
 
 OFFLINE = {"kind": "offline", "calibration": "people"}
 OTHER = {"kind": "offline", "calibration": "gpt-4o"}

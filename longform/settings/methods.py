@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from longform.strict import Strict
+from longform.settings.strict import Strict
 
 
 class PlainMethod(Strict):

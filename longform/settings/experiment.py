@@ -15,12 +15,12 @@ from pydantic import Field, field_validator, model_validator
 
 from longform.axes import Axes
 from longform.errors import UsageError
-from longform.judge_settings import ALIGNER, Judge, OfflineSupportJudge, SupportJudge
-from longform.method_settings import SHIPPED_METHODS, Method, PlainMethod
-from longform.model_settings import ChatSummarizer, Summarizer
-from longform.retriever_settings import Reranker, Retriever, base_retrievers
-from longform.strict import Strict
-from longform.system_names import SystemName, named_system
+from longform.settings.chat import ChatSummarizer, Summarizer
+from longform.settings.judges import ALIGNER, Judge, OfflineSupportJudge, SupportJudge
+from longform.settings.methods import SHIPPED_METHODS, Method, PlainMethod
+from longform.settings.retrievers import Reranker, Retriever, base_retrievers
+from longform.settings.strict import Strict
+from longform.settings.system_names import SystemName, named_system
 
 Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
 UnitKind = Literal["bullets", "sentences"]

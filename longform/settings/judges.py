@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from longform.model_settings import ChatSettings
-from longform.strict import Strict
+from longform.settings.chat import ChatSettings
+from longform.settings.strict import Strict
 
 Calibration = Literal["people", "gpt-4o"]
 """Whose marks a judge's numbers are like: only scores of one calibration may be held against each other."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from longform.configuration import Experiment, System
+from longform.settings.experiment import Experiment, System
 
 COMPONENTS = ("retrievers", "rerankers", "summarizers", "methods", "judges", "support_judges")
 KEPT = ("judges", "support_judges")

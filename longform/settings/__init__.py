@@ -1,0 +1,1 @@
+"""Settings: the types of a configuration file; an unknown key is an error."""
