@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 
 import httpx
 
-from longform.completions import LARGEST_BODY
+from longform.chat.completions import LARGEST_BODY
 
 PLAIN = {"Accept-Encoding": "identity"}
 """Headers that ask for bodies as they are."""

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from actors.ledger_keeper import Keeper
-from longform.calls import Intent, Receipt, Verdict
-from longform.chat import ChatReply
-from longform.server_standing import Server
+from longform.chat.call import ChatReply
+from longform.chat.ledger_rows import Intent, Receipt, Verdict
+from longform.chat.server_standing import Server
 
 _LOOKUP_S = 0.06  # lookups wait this long for company; a worker has more rows open than calls under way
 _SETTLE_S = 0.02  # receipts wait this long for company; a reply is used when its receipt is durable

@@ -23,8 +23,8 @@ import pyarrow as pa
 
 from actors.ledger_entry import Entry, Session, read_logprobs
 from actors.storage_errors import StorageError, disk_message
-from longform.calls import Intent, Receipt
-from longform.chat import ChatReply, Usage
+from longform.chat.call import ChatReply, Usage
+from longform.chat.ledger_rows import Intent, Receipt
 from longform.errors import LongformError
 from longform.tables import CALLS
 

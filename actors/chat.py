@@ -25,11 +25,11 @@ from actors.scripted_chat import SCRIPTS, ScriptedChat
 from actors.serve_handle import SCHEME
 from actors.storage import Folder
 from longform import prompts
-from longform.chat import Capabilities, ChatRequest, Message, capabilities, refusal_reason
+from longform.chat.call import Capabilities, ChatRequest, Message, capabilities, refusal_reason
+from longform.chat.server_standing import Server
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.leases import Limits
-from longform.server_standing import Server
 from longform.settings.chat import ChatSettings
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from actors.chat import Asking
 from actors.judge_prompt import JudgePrompt
 from actors.matrix_executor import MatrixExecutor, group_of
-from longform.chat import ChatReply, ChatRequest, call_id
+from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.judging import CoverageVerdict, coverage_schema, numbered_bullets, parse_coverage
 from longform.settings.judges import ChatJudge as Settings
 

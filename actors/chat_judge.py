@@ -13,7 +13,7 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.chat import Asking
 from actors.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
-from longform.chat import ChatRequest
+from longform.chat.call import ChatRequest
 from longform.records import Target
 from longform.settings.judges import ChatJudge as Settings
 

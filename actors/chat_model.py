@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from longform.chat import Capabilities, ChatReply, ChatRequest
+from longform.chat.call import Capabilities, ChatReply, ChatRequest
 
 
 class ChatModel(Protocol):

@@ -21,14 +21,14 @@ from actors.governor import Desk
 from actors.ledger_keeper import Keeper
 from actors.secret_values import redaction
 from actors.turns import Turns
-from longform.calls import Intent, Verdict
-from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
+from longform.chat.ledger_rows import Intent, Verdict
+from longform.chat.prices import Price, cost_usd, most_usd
+from longform.chat.retries import CANCELLED, REFUSED, backoff_s, may_pass
+from longform.chat.server_standing import Server
+from longform.chat.token_estimates import TokenEstimates, counted_input, most_input_tokens
 from longform.errors import BudgetReachedError, ServerGoneError, StoppedError
-from longform.prices import Price, cost_usd, most_usd
-from longform.retries import CANCELLED, REFUSED, backoff_s, may_pass
-from longform.server_standing import Server
 from longform.settings.chat import ChatSettings
-from longform.token_estimates import TokenEstimates, counted_input, most_input_tokens
 
 _WATCH_S = 1.0  # between two looks at how the server stands with all workers
 _BUSY_S = 0.3  # until a call that another worker is making is asked for again

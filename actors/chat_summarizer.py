@@ -21,7 +21,7 @@ from actors.matrix_executor import MatrixExecutor
 from actors.method_runner import run_plan
 from actors.summary_prompts import SummaryPrompts
 from longform.axes import COLUMNS
-from longform.chat import ChatReply, ChatRequest, failed
+from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
 from longform.methods import FINAL, Plan, Step, make_plan

@@ -9,7 +9,7 @@ from dataclasses import replace
 from actors.chat import Asking
 from actors.judge_prompt import JudgePrompt
 from actors.matrix_executor import Group, MatrixExecutor, group_of
-from longform.chat import ChatReply, ChatRequest, call_id
+from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.settings.judges import ChatSupportJudge as Settings

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Iterator
 
 from actors.bounded_bodies import BodyTooLargeError
-from longform.chat import TOO_LARGE, ChatReply, failed
+from longform.chat.call import TOO_LARGE, ChatReply, failed
 
 _WORDS = {
     errno.ECONNREFUSED: "connection refused",

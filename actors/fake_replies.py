@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from actors.scripted_chat import read_task
 from actors.scripted_synthesis import Said, say
-from longform.chat import ChatRequest
+from longform.chat.call import ChatRequest
 from longform.keys import content_key, stable_seed
 
 OTHER_PROMPT = "This is the reply of a fake model."

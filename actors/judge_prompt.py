@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from actors.chat import REPAIR_PROMPT, Asking, asked_again, prompt_request
-from longform.chat import ChatReply, ChatRequest
+from longform.chat.call import ChatReply, ChatRequest
 from longform.errors import UsageError
 from longform.settings.judges import ChatJudge, ChatSupportJudge
 

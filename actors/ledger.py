@@ -23,8 +23,8 @@ from actors.ledger_history import history
 from actors.ledger_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
 from actors.ledger_totals import By, Totals, call_totals, stage_totals, totals
 from actors.storage import Folder, open_location
-from longform.calls import Intent, Receipt, Verdict
-from longform.chat import ChatReply
+from longform.chat.call import ChatReply
+from longform.chat.ledger_rows import Intent, Receipt, Verdict
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.spending import History

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from longform.calls import Intent, Receipt
-from longform.chat import ChatReply, TokenLogprobs, Usage
+from longform.chat.call import ChatReply, TokenLogprobs, Usage
+from longform.chat.ledger_rows import Intent, Receipt
 
 _PID_NAMESPACE = Path("/proc/self/ns/pid")
 _CLOCK_STEP_S = 2.0  # psutil computes a start from the wall clock, and that may be set; no pid is used again so soon

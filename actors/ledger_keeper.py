@@ -18,10 +18,10 @@ import psutil
 from actors.ledger import Ledger
 from actors.ledger_entry import Session, process_lives, this_host
 from actors.line import Authority, Line
-from longform.calls import Intent, Receipt, Verdict
-from longform.chat import ChatReply
-from longform.retries import CANCELLED, REFUSED, may_pass
-from longform.server_standing import Server, Standing, Watch
+from longform.chat.call import ChatReply
+from longform.chat.ledger_rows import Intent, Receipt, Verdict
+from longform.chat.retries import CANCELLED, REFUSED, may_pass
+from longform.chat.server_standing import Server, Standing, Watch
 
 NAMESPACE = "longform"
 _BEFORE = "a worker of the keeper before"

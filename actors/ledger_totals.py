@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from actors.call_records import CallRecords
-from longform.retries import REFUSED
+from longform.chat.retries import REFUSED
 
 By = Literal["model", "stage", "job", "day"]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from actors.connection_errors import causes, connection_words
 from actors.secret_values import secret
-from longform.chat import ChatReply, ChatRequest, Signals, capabilities, failed, refusal_reason
-from longform.completions import completion_parameters, http_failure, read_completion
+from longform.chat.call import ChatReply, ChatRequest, Signals, capabilities, failed, refusal_reason
+from longform.chat.completions import completion_parameters, http_failure, read_completion
+from longform.chat.rate_headers import read_signals
 from longform.errors import UsageError
-from longform.rate_headers import read_signals
 from longform.settings.chat import ChatSettings
 
 _PROVIDER_HEADER = "llm_provider-"

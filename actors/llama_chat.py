@@ -13,8 +13,8 @@ from time import monotonic
 from typing import Any
 
 from actors.gguf import gguf_path
-from longform.chat import ChatReply, ChatRequest, capabilities, failed, refusal_reason
-from longform.completions import completion_parameters, http_failure, read_completion
+from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
+from longform.chat.completions import completion_parameters, http_failure, read_completion
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 

@@ -16,10 +16,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from actors.chat_model import ChatModel
-from longform.chat import ChatReply, ChatRequest
-from longform.grouping import pieces, replica_of
+from longform.chat.call import ChatReply, ChatRequest
+from longform.chat.replicas import pieces, replica_of
+from longform.chat.token_estimates import counted_input
 from longform.settings.chat import ChatSettings
-from longform.token_estimates import counted_input
 
 
 class Group(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from longform.chat import ChatReply, failed
+from longform.chat.call import ChatReply, failed
 from longform.methods import PARENT_FAILED, Plan, Step
 
 AskStep = Callable[[Step, Sequence[str]], Awaitable[ChatReply]]

@@ -17,7 +17,7 @@ from actors.call_context import CallContext
 from actors.ledger import Ledger
 from actors.ledger_keeper import Keeper
 from actors.provider_batch import BatchNote, BatchNotes, BatchProgress, ProviderBatches, batch_note
-from longform.batch_files import (
+from longform.chat.batch_files import (
     CANCELLED,
     EXPIRED,
     ITEM_ERROR,
@@ -29,13 +29,13 @@ from longform.batch_files import (
     priced,
     request_line,
 )
-from longform.calls import Intent, Receipt
-from longform.chat import ChatRequest, call_id, capabilities, failed, refusal_reason
-from longform.completions import completion_parameters
+from longform.chat.call import ChatRequest, call_id, capabilities, failed, refusal_reason
+from longform.chat.completions import completion_parameters
+from longform.chat.ledger_rows import Intent, Receipt
+from longform.chat.prices import Price, most_usd
+from longform.chat.token_estimates import counted_input, most_input_tokens
 from longform.errors import LongformError
-from longform.prices import Price, most_usd
 from longform.settings.chat import ChatSettings
-from longform.token_estimates import counted_input, most_input_tokens
 
 _LOOKUPS = 50  # calls a question to the ledger: prompts are long, and that many are held
 _A_MESSAGE = 1000  # intents or receipts

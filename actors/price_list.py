@@ -26,8 +26,8 @@ import yaml
 from pydantic import Field, ValidationError
 
 from actors.storage import file_place
+from longform.chat.prices import FREE, Price
 from longform.errors import UsageError
-from longform.prices import FREE, Price
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
 

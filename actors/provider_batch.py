@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from actors.openai_chat import PROVIDER_URL, api_key
 from actors.secret_values import redacted, redaction
 from actors.storage import Folder, open_location
-from longform.batch_files import ENDPOINT, read_replies
-from longform.chat import ChatReply
-from longform.completions import http_failure
+from longform.chat.batch_files import ENDPOINT, read_replies
+from longform.chat.call import ChatReply
+from longform.chat.completions import http_failure
+from longform.chat.retries import backoff_s, may_pass
 from longform.errors import LongformError
 from longform.keys import content_key
-from longform.retries import backoff_s, may_pass
 from longform.settings.chat import ChatSettings
 
 if TYPE_CHECKING:

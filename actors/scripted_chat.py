@@ -24,7 +24,7 @@ from typing import NamedTuple
 from actors.scripted_summaries import PROFILES, Profile, faithful
 from actors.scripted_synthesis import say
 from actors.scripted_tasks import SentenceTask, Supporting, read_sentence_task
-from longform.chat import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
+from longform.chat.call import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
 from longform.settings.chat import ChatSettings
 from longform.text import stems

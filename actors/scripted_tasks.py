@@ -13,7 +13,7 @@ from typing import NamedTuple
 from actors.prompt_reading import rendered_fields
 from actors.scripted_summaries import Merging, Profile, Sentences, Updating
 from longform import prompts
-from longform.chat import TokenLogprobs
+from longform.chat.call import TokenLogprobs
 from longform.methods import Place
 from longform.text import stems
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.chat import Asking, prompt_request
-from longform.chat import ChatRequest
+from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.methods import Step
 from longform.prompts import Prompt

@@ -17,10 +17,10 @@ from typing import Protocol, TypeVar
 from actors.call_context import CallContext
 from actors.chat import load_prompt, open_pool, prompt_request, token_counter
 from actors.chat_model import ChatModel
-from longform.chat import ChatRequest, call_id
+from longform.chat.call import ChatRequest, call_id
+from longform.chat.retries import may_pass
 from longform.errors import LongformError
 from longform.haystack_writer.passages import PROMPT as PASSAGE
-from longform.retries import may_pass
 from longform.settings.chat import ChatSettings
 from longform.synthesis.asking import Ask, Plan, Reply
 from longform.synthesis.replies import FORMS, schema_of

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from actors.governor import Desk
-from longform.calls import Verdict
-from longform.chat import Signals
+from longform.chat.call import Signals
+from longform.chat.ledger_rows import Verdict
 from longform.leases import Accepted, Ask, Lease, Limits, Refused
 
 _MOST_SIZES = 256  # of an ask; the rest come with the next

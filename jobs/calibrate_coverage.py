@@ -28,7 +28,7 @@ from jobs.judge import judge_stage
 from jobs.retry import passing_failures
 from jobs.spending_plan import opened_ledger, plan_document
 from jobs.stage import Row, Stage, Task, run_stage
-from longform.chat import call_id
+from longform.chat.call import call_id
 from longform.citations import bullets
 from longform.coverage_cards import KIND, LabelledInsight, coverage_card
 from longform.errors import UsageError

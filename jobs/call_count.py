@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from actors.ledger import Ledger
-from longform.chat import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
+from longform.chat.token_estimates import counted_input
 from longform.settings.chat import ChatSettings
 from longform.spending import History, Span
-from longform.token_estimates import counted_input
 
 _NO_HISTORY = History()
 

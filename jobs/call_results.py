@@ -14,8 +14,8 @@ from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.run_record import RunRecord
 from jobs.spending_plan import PLAN, open_ledger
+from longform.chat.prices import Price
 from longform.errors import UsageError
-from longform.prices import Price
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.spending import saved_by_caching_usd

@@ -13,8 +13,8 @@ from actors.call_context import CallContext
 from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.price_list import PriceList
+from longform.chat.server_standing import Standing
 from longform.errors import ServerGoneError, UsageError
-from longform.server_standing import Standing
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import MeanSupportJudge, SupportJudge

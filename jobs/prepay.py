@@ -29,7 +29,7 @@ from jobs.call_count import Unasked
 from jobs.check import CheckReader, support_groups
 from jobs.derive import PartReader
 from jobs.stage import Task
-from longform.chat import ChatRequest
+from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as ChatSummarizerSettings

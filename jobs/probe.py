@@ -23,7 +23,7 @@ from actors.litellm_chat import LitellmChat
 from actors.llama_chat import LlamaChat
 from actors.openai_chat import OpenAIChat
 from jobs.commands import DONE, FAILED, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
-from longform.chat import Capabilities, ChatReply, ChatRequest, Message, capabilities
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, capabilities
 from longform.settings.chat import ChatSettings
 
 Model = OpenAIChat | LitellmChat | LlamaChat

@@ -19,7 +19,7 @@ from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling
 from jobs.haystack_workers import composed_haystack, offline_stating, prose_key
 from jobs.spending_plan import opened_ledger
-from longform.chat import ChatRequest, call_id
+from longform.chat.call import ChatRequest, call_id
 from longform.haystack_writer.passages import WISHES, PassageJob, passage_ask, passage_jobs, read_passage
 from longform.haystack_writer.settings import HaystackSettings
 from longform.settings.chat import ChatSettings

@@ -15,7 +15,7 @@ from jobs.plan_run import RunPlan
 from jobs.score import score_work_id
 from jobs.score_support import support_score_work_id
 from jobs.split import unit_work_id
-from longform.retries import may_pass_later
+from longform.chat.retries import may_pass_later
 
 
 def forget_passing_failures(run: Folder, plan: RunPlan, partial_score: float) -> int:

@@ -28,7 +28,7 @@ from jobs.retry import passing_failures
 from jobs.split import split_text
 from jobs.stage import Row
 from jobs.summarize import Source, Summarized
-from longform.chat import ChatRequest, call_id
+from longform.chat.call import ChatRequest, call_id
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as ChatSummarizerSettings

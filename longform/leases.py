@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from longform.chat import Signals
+from longform.chat.call import Signals
 
 
 class Limits(NamedTuple):

@@ -6,9 +6,9 @@ import heapq
 from collections import Counter
 from collections.abc import Sequence
 
+from longform.chat.retries import may_pass
 from longform.fake_limits import Gate
 from longform.fake_settings import FAULTS, FakeSettings, draw_fate
-from longform.retries import may_pass
 
 
 def perfect_makespan(

@@ -12,7 +12,7 @@ from math import ceil, inf
 from typing import NamedTuple
 
 from longform.accounts import Account
-from longform.chat import Signals
+from longform.chat.call import Signals
 from longform.holds import Hold
 from longform.leases import Accepted, Ask, Lease, Limits, Refused
 from longform.rate_finding import RateFinder

@@ -16,7 +16,7 @@ from math import ceil
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from longform.chat import ChatReply, TokenLogprobs
+from longform.chat.call import ChatReply, TokenLogprobs
 
 MARK = "[REDACTED]"
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import exp
 from typing import Literal, NamedTuple
 
-from longform.chat import LARGEST_LOGPROB, TokenLogprobs
+from longform.chat.call import LARGEST_LOGPROB, TokenLogprobs
 from longform.support_judging import Answer
 
 Fidelity = Literal["ours", "release"]

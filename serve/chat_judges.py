@@ -15,9 +15,9 @@ from actors.chat_support_judge import ChatSupportJudge
 from actors.governor import OpenDesk
 from actors.ledger_keeper import LedgerKeeper, LocalKeeper
 from actors.served import About
-from longform.chat import Capabilities, ChatReply, ChatRequest, call_id
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id
+from longform.chat.prices import FREE
 from longform.keys import content_key
-from longform.prices import FREE
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatJudge as ChatCoverageSettings
 from longform.settings.judges import ChatSupportJudge as ChatSupportSettings

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from actors.gguf import gguf_content
 from actors.llama_chat import LlamaChat
 from actors.served import About
-from longform.completions import http_failure
+from longform.chat.completions import http_failure
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 from serve.engine import Work

@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 from actors.ledger import Ledger
-from longform.calls import Intent, Receipt
-from longform.chat import ChatReply, Usage
+from longform.chat.call import ChatReply, Usage
+from longform.chat.ledger_rows import Intent, Receipt
 from serve.engine import Work
 
 JOB = "serve"

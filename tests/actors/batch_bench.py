@@ -14,9 +14,9 @@ from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
 from actors.prepayment import BatchLimits, Prepayment
 from actors.provider_batch import BatchNotes, ProviderBatches
-from longform.chat import ChatReply, ChatRequest, Message, call_id
+from longform.chat.call import ChatReply, ChatRequest, Message, call_id
+from longform.chat.prices import Price
 from longform.fake_settings import FakeSettings
-from longform.prices import Price
 from longform.settings.chat import ChatSettings
 
 PRICE = Price(input=5.0, output=50.0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from longform.calls import Intent, Receipt
-from longform.chat import ChatReply, Usage, failed
+from longform.chat.call import ChatReply, Usage, failed
+from longform.chat.ledger_rows import Intent, Receipt
 
 USAGE = Usage(input_tokens=10, cached_tokens=30, output_tokens=5, reasoning_tokens=2)
 

@@ -9,7 +9,7 @@ from actors.chat import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_chat import ScriptedChat
 from actors.storage import Folder
-from longform.chat import ChatReply, ChatRequest, Usage, failed, refusal_reason
+from longform.chat.call import ChatReply, ChatRequest, Usage, failed, refusal_reason
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings
 

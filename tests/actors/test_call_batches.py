@@ -9,8 +9,8 @@ import pytest
 
 from actors import call_batches
 from actors.call_batches import Batches
-from longform.calls import Intent, Receipt, Verdict
-from longform.chat import ChatReply, failed
+from longform.chat.call import ChatReply, failed
+from longform.chat.ledger_rows import Intent, Receipt, Verdict
 
 
 class Keeper:

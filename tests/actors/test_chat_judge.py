@@ -6,7 +6,7 @@ import pytest
 from actors.chat import Asking, open_chat
 from actors.chat_judge import ChatCoverageJudge
 from actors.storage import Folder
-from longform.chat import Capabilities, ChatReply, ChatRequest, capabilities
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.errors import UsageError
 from longform.judging import coverage_schema
 from longform.settings.chat import ChatSettings

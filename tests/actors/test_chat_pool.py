@@ -12,11 +12,11 @@ from actors.call_context import CallContext
 from actors.chat_pool import ChatPool
 from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
-from longform.calls import Intent, Receipt, Verdict
-from longform.chat import Capabilities, ChatReply, ChatRequest, Message, Signals, Usage, failed
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Signals, Usage, failed
+from longform.chat.ledger_rows import Intent, Receipt, Verdict
+from longform.chat.prices import Price
 from longform.errors import BudgetReachedError, StoppedError
 from longform.leases import Ask, Lease, Limits
-from longform.prices import Price
 from longform.settings.chat import ChatSettings
 
 SETTINGS = ChatSettings(model="m", base_url="http://127.0.0.1:1", attempts=3, concurrency=8)

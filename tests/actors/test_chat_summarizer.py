@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from actors.scripted_chat import ScriptedChat
-from longform.chat import Usage
+from longform.chat.call import Usage
 from longform.citations import bullets
 from longform.errors import UsageError
 from longform.keys import content_key

@@ -8,7 +8,7 @@ import pytest
 
 from actors.chat import Asking
 from actors.chat_support_judge import ALTERNATIVES, ChatSupportJudge
-from longform.chat import Capabilities, ChatReply, ChatRequest, TokenLogprobs, call_id, failed
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, TokenLogprobs, call_id, failed
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatSupportJudge as Settings

@@ -19,7 +19,7 @@ from actors.prepayment import Prepayment
 from actors.provider_batch import ProviderBatches
 from actors.secret_values import RedactingFormatter
 from actors.served_client import RefusedError, Reply, ServedClient
-from longform.chat import ChatRequest, Message
+from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
 from longform.fake_settings import FakeSettings
 from longform.redaction import MARK

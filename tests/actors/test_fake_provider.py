@@ -13,7 +13,7 @@ from actors.fake_provider import FakeProvider, fake_process
 from actors.fake_replies import OTHER_PROMPT, fake_call
 from actors.openai_chat import OpenAIChat
 from longform import prompts
-from longform.chat import ChatReply, ChatRequest, Message
+from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.fake_settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
 from longform.judging import coverage_schema, numbered_bullets, parse_coverage
 from longform.settings.chat import ChatSettings

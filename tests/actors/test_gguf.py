@@ -9,7 +9,7 @@ import pytest
 from actors.gguf import gguf_content, gguf_path
 from actors.llama_chat import LlamaChat
 from actors.storage import Folder
-from longform.chat import ChatRequest, Message
+from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 

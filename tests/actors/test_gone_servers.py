@@ -14,7 +14,7 @@ from actors.chat_pool import ChatPool
 from actors.fake_provider import FakeProvider
 from actors.ledger import Ledger
 from actors.ledger_keeper import LocalKeeper, open_keeper
-from longform.chat import ChatReply, ChatRequest, Message
+from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.errors import ServerGoneError
 from longform.fake_settings import BODY_FAULTS, FakeSettings
 from longform.settings.chat import ChatSettings

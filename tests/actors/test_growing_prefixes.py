@@ -16,7 +16,7 @@ from actors.chat import Asking, open_pool
 from actors.chat_model import ChatModel
 from actors.chat_summarizer import ChatSummarizer
 from actors.storage import Folder
-from longform.chat import Capabilities, ChatReply, ChatRequest
+from longform.chat.call import Capabilities, ChatReply, ChatRequest
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings
 from tests.actors.test_matrix_llama import WORDS, counted, tokens

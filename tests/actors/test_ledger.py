@@ -128,7 +128,7 @@ _OPEN_AND_MEASURE = """
 import sys, psutil
 from actors.ledger import Ledger
 used = lambda: psutil.Process().memory_full_info().uss
-from longform.calls import Intent
+from longform.chat.ledger_rows import Intent
 import sqlite3
 before = used()
 ledger = Ledger(sys.argv[1], job="resumed")

@@ -11,8 +11,8 @@ import pytest
 
 from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, Driver, LedgerKeeper
-from longform.calls import Intent, Receipt
-from longform.chat import ChatReply, failed
+from longform.chat.call import ChatReply, failed
+from longform.chat.ledger_rows import Intent, Receipt
 
 
 def intent(attempt: str, call: str | None = None, *, usd: float | None = 1.0) -> Intent:

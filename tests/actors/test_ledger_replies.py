@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from actors.ledger import Ledger
 from actors.ledger_entry import Entry, Session, from_lines, to_lines
-from longform.calls import Receipt
-from longform.chat import ChatReply, Signals, TokenLogprobs, Usage, failed
+from longform.chat.call import ChatReply, Signals, TokenLogprobs, Usage, failed
+from longform.chat.ledger_rows import Receipt
 from tests.actors.ledgers import answered, intent
 
 pytest_plugins = ["tests.s3_server"]

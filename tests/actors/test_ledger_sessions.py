@@ -21,8 +21,8 @@ pytest_plugins = ["tests.s3_server"]
 _ASK_AND_WAIT = """
 import sys
 from actors.ledger import Ledger
-from longform.calls import Intent, Receipt
-from longform.chat import ChatReply
+from longform.chat.ledger_rows import Intent, Receipt
+from longform.chat.call import ChatReply
 ledger = Ledger(sys.argv[1], job="killed")
 ledger.exchange([Intent("a", "c", "s", "p", "m", 0, 0.5, 0.0), Intent("b", "paid", "s", "p", "m", 0, 0.5, 0.0)], [])
 ledger.exchange([], [Receipt("b", "paid", ChatReply(text="kept", failure=None))])
@@ -78,7 +78,7 @@ def test_intent_said_again_by_a_new_session_is_that_sessions(tmp_path: Path) -> 
 _ASK_ALL = """
 import sys
 from actors.ledger import Ledger
-from longform.calls import Intent
+from longform.chat.ledger_rows import Intent
 name, url = sys.argv[1:]
 ledger = Ledger(url, job=name)
 calls = [f"c{n}" for n in range(200)]

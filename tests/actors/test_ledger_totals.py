@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.ledger import Ledger
-from longform.calls import Receipt
-from longform.chat import ChatReply, Usage
+from longform.chat.call import ChatReply, Usage
+from longform.chat.ledger_rows import Receipt
 from longform.tables import CALLS
 from tests.actors.ledgers import answered, intent, refused
 

@@ -6,7 +6,7 @@ import pytest
 
 from actors.fake_provider import FakeProvider
 from actors.litellm_chat import LitellmChat
-from longform.chat import ChatReply, ChatRequest, Message, Signals, Usage
+from longform.chat.call import ChatReply, ChatRequest, Message, Signals, Usage
 from longform.errors import UsageError
 from longform.fake_settings import FAULTS, FakeSettings
 from longform.settings.chat import ChatSettings

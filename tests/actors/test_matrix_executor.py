@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.matrix_executor import Group, MatrixExecutor, group_of, growing
-from longform.chat import Capabilities, ChatReply, ChatRequest, Message
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message
 from longform.settings.chat import ChatSettings
 
 LONG = 5000.0

@@ -12,7 +12,7 @@ import pytest
 from actors.call_context import CallContext
 from actors.chat import open_pool
 from actors.matrix_executor import MatrixExecutor, group_of
-from longform.chat import ChatRequest, Message
+from longform.chat.call import ChatRequest, Message
 from longform.settings.chat import ChatSettings
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from actors.method_runner import run_plan
-from longform.chat import ChatReply, failed
+from longform.chat.call import ChatReply, failed
 from longform.methods import Step, make_plan
 from longform.settings.methods import SHIPPED_METHODS
 

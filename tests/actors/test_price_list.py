@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from actors.price_list import PriceList, _price_of
+from longform.chat.prices import FREE, Price
 from longform.errors import UsageError
-from longform.prices import FREE, Price
 from longform.settings.chat import ChatSettings
 from tests.places import ROOT
 

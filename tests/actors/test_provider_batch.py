@@ -143,7 +143,7 @@ async def test_a_batch_that_somebody_cancelled_ends_the_command(bench: Bench) ->
 async def test_a_file_that_the_provider_refuses_ends_the_command_with_its_codes(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("longform.batch_files.ENDPOINT", "/v1/elsewhere")
+    monkeypatch.setattr("longform.chat.batch_files.ENDPOINT", "/v1/elsewhere")
     await bench.serve()
     with pytest.raises(LongformError, match="mismatched_url"):
         await bench.command(requests(3))

@@ -7,7 +7,7 @@ import pytest
 from actors.chat import open_chat
 from actors.scripted_chat import MISDEEDS, UNKNOWN_TASK, ScriptedChat
 from longform import prompts
-from longform.chat import ChatReply, ChatRequest, Message
+from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.citations import bullets
 from longform.judging import numbered_bullets, parse_coverage
 from longform.settings.chat import ChatSettings

@@ -11,7 +11,7 @@ import pytest
 from actors.chat import open_chat
 from actors.scripted_summaries import PROFILES, Sentences, changed, faithful, worth_copying
 from actors.scripted_tasks import read_sentence_task
-from longform.chat import ChatReply, ChatRequest, Message
+from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.prompts import load_prompt
 from longform.sentences import sentences
 from longform.settings.chat import ChatSettings

@@ -9,7 +9,7 @@ import pytest
 from actors.chat import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.summary_prompts import SEPARATOR, prompts_of
-from longform.chat import ChatRequest, Usage
+from longform.chat.call import ChatRequest, Usage
 from longform.keys import content_key
 from longform.prompts import load_prompt
 from longform.settings.chat import ChatSettings

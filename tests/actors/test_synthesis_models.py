@@ -13,7 +13,7 @@ from actors.scripted_synthesis import scripted_faults
 from actors.scripted_verifier import VerifierFaults
 from actors.scripted_writer import WriterFaults
 from actors.synthesis_models import SynthesisModels
-from longform.chat import Capabilities, ChatReply, ChatRequest, failed
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.errors import LongformError, UsageError
 from longform.fake_settings import FakeSettings
 from longform.settings.chat import ChatSettings

@@ -33,7 +33,7 @@ from actors.fake_provider import fake_process
 from actors.fake_replies import fake_call
 from actors.governor import NAMESPACE
 from actors.ledger_keeper import NO_LIMIT, start_keeper
-from longform.chat import ChatReply, ChatRequest, Message
+from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.fake_settings import FakeSettings
 from longform.leases import Limits
 from longform.perfect_client import perfect_makespan

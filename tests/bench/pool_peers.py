@@ -16,7 +16,7 @@ from functools import partial
 from time import process_time
 from typing import Any
 
-from longform.chat import ChatRequest
+from longform.chat.call import ChatRequest
 from longform.fake_settings import FakeSettings
 from longform.leases import Limits
 from tests.bench.measure import Figure, Spread

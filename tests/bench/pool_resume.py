@@ -14,8 +14,8 @@ from actors.call_records import CallRecords
 from actors.ledger import RECORDS
 from actors.ledger_entry import Entry, this_session
 from actors.ledger_keeper import LedgerKeeper
-from longform.calls import Intent, Receipt
-from longform.chat import ChatReply, Usage
+from longform.chat.call import ChatReply, Usage
+from longform.chat.ledger_rows import Intent, Receipt
 from longform.keys import content_key
 from tests.bench.measure import Figure
 

@@ -10,8 +10,8 @@ import pytest
 
 from actors.ledger import Ledger
 from jobs.ledger import main
-from longform.calls import Intent, Receipt
-from longform.chat import ChatReply, Usage, failed
+from longform.chat.call import ChatReply, Usage, failed
+from longform.chat.ledger_rows import Intent, Receipt
 from longform.tables import CALLS
 
 USAGE = Usage(input_tokens=1000, cached_tokens=3000, output_tokens=50, reasoning_tokens=0)

@@ -18,7 +18,7 @@ from jobs.pack import context_work_ids
 from jobs.retrieve import Ranked
 from jobs.stage import Task
 from jobs.summarize import summarize_tasks, summary_work_ids
-from longform.chat import ChatRequest
+from longform.chat.call import ChatRequest
 from longform.settings.experiment import Experiment
 
 SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.chat import ChatReply, ChatRequest, Message
-from longform.completions import read_completion
+from longform.chat.call import ChatReply, ChatRequest, Message
+from longform.chat.completions import read_completion
+from longform.chat.prices import Price, cost_usd
+from longform.chat.token_estimates import TokenEstimates
 from longform.judging import parse_coverage
-from longform.prices import Price, cost_usd
 from longform.summary_replies import summary_text
 from longform.support_replies import parse_support, yes_probability
 from longform.synthesis.asking import Reply, read_reply
 from longform.synthesis.replies import FORMS
-from longform.token_estimates import TokenEstimates
 from tests.completion import completion
 
 REQUEST = ChatRequest(messages=(Message("user", "hello"),), max_tokens=10)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longform.chat import Signals
+from longform.chat.call import Signals
 from longform.leases import Accepted, Ask, Lease, Limits, Refused
 from longform.quota import Quota
 

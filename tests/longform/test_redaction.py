@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.chat import ChatReply, TokenLogprobs
+from longform.chat.call import ChatReply, TokenLogprobs
 from longform.redaction import MARK, Redaction
 
 KEY = 'sk-a/key+that"must-not-be-seen-4711'

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longform.chat.prices import FREE, Price
 from longform.leases import Limits
-from longform.prices import FREE, Price
 from longform.spending import (
     NOTHING,
     OTHER_TOKENIZER,

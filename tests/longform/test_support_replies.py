@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.chat import TokenLogprobs
+from longform.chat.call import TokenLogprobs
 from longform.support_replies import UNREADABLE, parse_support, yes_probability
 
 

@@ -12,7 +12,7 @@ from actors.chat import Asking, load_prompt, open_chat
 from actors.chat_coverage import ChatCoverage, CoverageGroup
 from actors.ledger import Ledger
 from actors.scripted_chat import SCRIPTS
-from longform.chat import ChatReply, ChatRequest, Usage
+from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.errors import UsageError
 from longform.judge_cards import shipped_card
 from longform.settings.judges import ChatJudge

@@ -14,7 +14,7 @@ from actors.encoder import MINILM
 from actors.endpoint_reranker import EndpointReranker
 from actors.openai_chat import OpenAIChat
 from actors.served_client import ServedClient, over_handle, over_http
-from longform.chat import ChatRequest, Message
+from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.retrievers import EndpointReranker as RerankerSettings

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import NamedTuple
 
-from longform.chat import ChatReply
-from longform.retries import CANCELLED, OF_THE_ACCOUNT, REFUSED
+from longform.chat.call import ChatReply
+from longform.chat.retries import CANCELLED, OF_THE_ACCOUNT, REFUSED
 
 FIRST_CALLS = 12
 """Calls whose failed attempts are enough to give a server up, if no call has succeeded."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from longform.chat import Usage
-from longform.completions import http_failure, read_completion, read_usage
+from longform.chat.call import Usage
+from longform.chat.completions import http_failure, read_completion, read_usage
 from tests.completion import completion
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.chat import ChatRequest, Message, Usage
-from longform.token_estimates import TokenEstimates, counted_input, most_input_tokens
+from longform.chat.call import ChatRequest, Message, Usage
+from longform.chat.token_estimates import TokenEstimates, counted_input, most_input_tokens
 
 
 def asking(text: str = "x" * 400, *, max_tokens: int = 50, input_tokens: int | None = None) -> ChatRequest:

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from longform.chat import (
+from longform.chat.call import (
     Capabilities,
     ChatReply,
     ChatRequest,

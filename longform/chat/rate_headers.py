@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
-from longform.chat import NOTHING_HEARD, Signals
+from longform.chat.call import NOTHING_HEARD, Signals
 
 _TELLING = ("retry-after", "x-ratelimit-", "anthropic-ratelimit-")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")

@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from longform.calls import Intent
-from longform.chat import ChatReply, failed
-from longform.completions import http_failure, read_completion
-from longform.prices import Price, cost_usd
-from longform.retries import may_pass
+from longform.chat.call import ChatReply, failed
+from longform.chat.completions import http_failure, read_completion
+from longform.chat.ledger_rows import Intent
+from longform.chat.prices import Price, cost_usd
+from longform.chat.retries import may_pass
 
 ENDPOINT: Final = "/v1/chat/completions"
 MAX_LINES, MAX_BYTES = 50_000, 200_000_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from longform.chat import ChatReply
-from longform.server_standing import Server
+from longform.chat.call import ChatReply
+from longform.chat.server_standing import Server
 
 
 class Intent(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from longform.chat import Usage
+from longform.chat.call import Usage
 
 _MILLION = 1_000_000
 

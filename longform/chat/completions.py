@@ -12,7 +12,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
-from longform.chat import LARGEST_LOGPROB, TOO_LARGE, Capabilities, ChatReply, ChatRequest, TokenLogprobs, Usage, failed
+from longform.chat.call import (
+    LARGEST_LOGPROB,
+    TOO_LARGE,
+    Capabilities,
+    ChatReply,
+    ChatRequest,
+    TokenLogprobs,
+    Usage,
+    failed,
+)
 from longform.settings.chat import ChatSettings
 
 LARGEST_BODY = 16 * 2**20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longform.chat import ChatRequest, Usage
+from longform.chat.call import ChatRequest, Usage
 
 _CHARS_A_TOKEN = 4.0
 _WEIGHT = 0.05  # of the newest call in the running means

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from longform.chat import Usage
-from longform.prices import FREE, Price, cost_usd, most_usd
+from longform.chat.call import Usage
+from longform.chat.prices import FREE, Price, cost_usd, most_usd
 
 GPT_4O = Price(input=2.50, cached_input=1.25, output=10.00)
 GEMINI_PRO = Price(

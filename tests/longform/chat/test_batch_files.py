@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from longform.batch_files import read_replies, request_line
+from longform.chat.batch_files import read_replies, request_line
 from tests.completion import completion
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from longform.chat import ChatReply, Signals, failed
-from longform.server_standing import FIRST_CALLS, Server, Watch
+from longform.chat.call import ChatReply, Signals, failed
+from longform.chat.server_standing import FIRST_CALLS, Server, Watch
 
 SERVER = Server("http://host/v1", "m", "A_KEY", timeout_s=400, patience_s=300)
 ANSWERED = ChatReply(text="yes", failure=None)
