@@ -29,7 +29,7 @@ from longform.chat.call import Capabilities, ChatRequest, Message, capabilities,
 from longform.chat.server_standing import Server
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.leases import Limits
+from longform.quota.leases import Limits
 from longform.settings.chat import ChatSettings
 
 

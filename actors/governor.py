@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from actors.line import Authority, Line
 from actors.storage import Folder
-from longform.leases import Ask, Lease, Limits
-from longform.quota import Quota
+from longform.quota.leases import Ask, Lease, Limits
+from longform.quota.quota import Quota
 
 NAMESPACE = "longform"  # explicit, because each job's own is anonymous
 

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from actors.governor import Desk
 from longform.chat.call import Signals
 from longform.chat.ledger_rows import Verdict
-from longform.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused
 
 _MOST_SIZES = 256  # of an ask; the rest come with the next
 _ROUND_S = 0.06  # asks are at least this far apart, so that one serves many calls

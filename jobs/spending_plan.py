@@ -21,7 +21,7 @@ from jobs.plan_run import RunPlan
 from jobs.spending import calls_to_make
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.leases import Limits
+from longform.quota.leases import Limits
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.spending import NOTHING, Span, Spending, spending, total

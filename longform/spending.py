@@ -15,7 +15,7 @@ from typing import NamedTuple
 from scipy.special import stdtrit
 
 from longform.chat.prices import Price, most_usd
-from longform.leases import Limits
+from longform.quota.leases import Limits
 from longform.statistics import LEVEL
 
 OTHER_TOKENIZER = 1.2

@@ -16,7 +16,7 @@ from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Si
 from longform.chat.ledger_rows import Intent, Receipt, Verdict
 from longform.chat.prices import Price
 from longform.errors import BudgetReachedError, StoppedError
-from longform.leases import Ask, Lease, Limits
+from longform.quota.leases import Ask, Lease, Limits
 from longform.settings.chat import ChatSettings
 
 SETTINGS = ChatSettings(model="m", base_url="http://127.0.0.1:1", attempts=3, concurrency=8)

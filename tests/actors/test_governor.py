@@ -12,7 +12,7 @@ import pytest
 from actors import governor
 from actors.governor import NAMESPACE, Governor, LocalDesk, open_governor
 from actors.storage import Folder
-from longform.leases import Ask, Limits, Refused
+from longform.quota.leases import Ask, Limits, Refused
 
 TOLD = Limits(requests_per_minute=60_000)
 

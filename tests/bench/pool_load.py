@@ -35,8 +35,8 @@ from actors.governor import NAMESPACE
 from actors.ledger_keeper import NO_LIMIT, start_keeper
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.fake_settings import FakeSettings
-from longform.leases import Limits
 from longform.perfect_client import perfect_makespan
+from longform.quota.leases import Limits
 from longform.settings.chat import ChatSettings
 
 WORKERS = 4

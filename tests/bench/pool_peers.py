@@ -18,7 +18,7 @@ from typing import Any
 
 from longform.chat.call import ChatRequest
 from longform.fake_settings import FakeSettings
-from longform.leases import Limits
+from longform.quota.leases import Limits
 from tests.bench.measure import Figure, Spread
 from tests.bench.pool_load import Load, Outcome, observed, on_cluster
 

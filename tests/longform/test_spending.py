@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.chat.prices import FREE, Price
-from longform.leases import Limits
+from longform.quota.leases import Limits
 from longform.spending import (
     NOTHING,
     OTHER_TOKENIZER,

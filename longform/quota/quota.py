@@ -11,12 +11,12 @@ from __future__ import annotations
 from math import ceil, inf
 from typing import NamedTuple
 
-from longform.accounts import Account
 from longform.chat.call import Signals
-from longform.holds import Hold
-from longform.leases import Accepted, Ask, Lease, Limits, Refused
-from longform.rate_finding import RateFinder
-from longform.shares import Shares, Turn, Worker
+from longform.quota.accounts import Account
+from longform.quota.fair_shares import Shares, Turn, Worker
+from longform.quota.holds import Hold
+from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.quota.rate_finding import RateFinder
 
 _ROUND_S = 0.03  # in which every worker has a turn, at least
 _EARLY_S = 0.005  # a call of a worker's own share may go so much before its time: nobody asks to the millisecond

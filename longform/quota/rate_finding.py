@@ -12,8 +12,8 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from longform.holds import OBEYED_S
-from longform.leases import Limits
+from longform.quota.holds import OBEYED_S
+from longform.quota.leases import Limits
 
 TOLD_SHARE = 0.987  # of a limit that was told is used
 TOLD_TOKENS_SHARE = 0.98  # a sliding second that is almost full refuses a call that is larger than the rest

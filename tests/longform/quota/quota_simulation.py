@@ -1,7 +1,7 @@
 """
 A discrete-event simulation of workers that share a quota, against servers that count exactly.
 
-    python tests/longform/quota_simulation.py
+    python tests/longform/quota/quota_simulation.py
 
 prints every cell of (server, limit, what is known, Retry-After): the makespan beside that of a perfect client, which
 calls first come, first served, at the very moment the server lets it; and refusals a call, in the whole run and in its
@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, product
 
-from longform.leases import Accepted, Ask, Lease, Limits, Refused
-from longform.quota import Quota
+from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.quota.quota import Quota
 
 DELAY_S, SLOW_DELAY_S, SLOW_SHARE = 0.2, 4.0, 0.01
 MEAN_TOKENS = 650

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longform.chat.call import Signals
-from longform.leases import Accepted, Ask, Lease, Limits, Refused
-from longform.quota import Quota
+from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.quota.quota import Quota
 
 
 def ask(

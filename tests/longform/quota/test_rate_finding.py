@@ -6,8 +6,8 @@ from math import inf
 
 import pytest
 
-from longform.leases import Limits
-from longform.rate_finding import Amounts, Goodput, RateFinder
+from longform.quota.leases import Limits
+from longform.quota.rate_finding import Amounts, Goodput, RateFinder
 
 
 def run_at(finder: RateFinder, begin: float, end: float, per_s: float, tokens: float = 100.0) -> None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from longform.holds import Hold
+from longform.quota.holds import Hold
 
 
 def test_two_seconds_are_obeyed_to_the_letter() -> None:

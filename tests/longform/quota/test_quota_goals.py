@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from longform.leases import Limits
-from longform.quota import Quota
+from longform.quota.leases import Limits
+from longform.quota.quota import Quota
 
 
 def _load() -> ModuleType:
