@@ -22,7 +22,7 @@ from actors.encoder import cannot_load
 from actors.pair_tokens import ModelInput
 from longform.errors import UsageError
 from longform.settings.judges import CheckpointSupportJudge as Settings
-from longform.windows import length_batches
+from longform.text.windows import length_batches
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|support(?:s|ed)?|consistent|faithful", re.IGNORECASE)
 _POSITIONS = ("position_embeddings", "embed_positions")

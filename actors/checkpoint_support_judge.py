@@ -27,7 +27,7 @@ from longform.support_judging import (
     open_cells,
     unjudged,
 )
-from longform.windows import Window, sentence_windows
+from longform.text.windows import Window, sentence_windows
 
 _STEPS = 8
 """Room for the sentence is kept in eighths of the model's window, so that nearly all sentences see the same windows."""

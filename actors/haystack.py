@@ -17,7 +17,7 @@ from longform.records import Document
 from longform.settings.retrievers import Bm25Retriever, ClusterFeedbackRetriever, EncoderRetriever, StatementRetriever
 from longform.statement_retrieval import cluster_feedback_scores, statement_scores
 from longform.support_model import shipped_support_model
-from longform.text import words
+from longform.text.words import words
 
 
 class Haystack:

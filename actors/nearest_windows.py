@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.encoder import MINILM, Encoder
-from longform.sentences import sentences
-from longform.windows import Window
+from longform.text.sentences import sentences
+from longform.text.windows import Window
 
 
 class Nearness(NamedTuple):

@@ -17,7 +17,7 @@ from longform.support_judging import (
     open_cells,
     unjudged,
 )
-from longform.text import without_marks, words
+from longform.text.words import without_marks, words
 
 NO_WORDS = "sentence_without_words"
 """The failure of a sentence in which there is nothing to share."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from longform.errors import UsageError
-from longform.sentences import sentences
-from longform.windows import Window
+from longform.text.sentences import sentences
+from longform.text.windows import Window
 
 Ids = list[int]
 

@@ -46,7 +46,7 @@ from longform.settings.retrievers import (
     StatementsRetriever,
     base_retrievers,
 )
-from longform.text import stems, words
+from longform.text.words import stems, words
 
 Scores = NDArray[np.floating[Any]]
 

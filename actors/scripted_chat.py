@@ -27,7 +27,7 @@ from actors.scripted_tasks import SentenceTask, Supporting, read_sentence_task
 from longform.chat.call import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
 from longform.settings.chat import ChatSettings
-from longform.text import stems
+from longform.text.words import stems
 
 UNKNOWN_TASK = "script_knows_no_such_task"
 """The failure of a request that is no task it knows."""

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from longform.keys import stable_seed
 from longform.methods import Place
-from longform.sentences import sentences
-from longform.text import STOP_WORDS
+from longform.text.sentences import sentences
+from longform.text.words import STOP_WORDS
 
 Profile = Callable[[float], float]
 """The place of a document, from 0 (first) to 1 (last) -> the probability that a sentence about it is faithful."""

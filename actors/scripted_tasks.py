@@ -15,7 +15,7 @@ from actors.scripted_summaries import Merging, Profile, Sentences, Updating
 from longform import prompts
 from longform.chat.call import TokenLogprobs
 from longform.methods import Place
-from longform.text import stems
+from longform.text.words import stems
 
 _SEPARATOR = "\n====\n"
 _PLACES: tuple[Place, ...] = ("top", "middle", "bottom")

@@ -29,7 +29,6 @@ from jobs.retry import passing_failures
 from jobs.spending_plan import opened_ledger, plan_document
 from jobs.stage import Row, Stage, Task, run_stage
 from longform.chat.call import call_id
-from longform.citations import bullets
 from longform.coverage_cards import KIND, LabelledInsight, coverage_card
 from longform.errors import UsageError
 from longform.judge_cards import coverage_identity, held_out_rows
@@ -37,6 +36,7 @@ from longform.keys import content_key
 from longform.lexical_judge import shipped_judge
 from longform.mean_judge import mean_verdicts
 from longform.settings.judges import AskedJudge, ChatJudge, Judge, MeanJudge, OfflineJudge, judge_scale
+from longform.text.citations import bullets
 
 RELEASED = "released:"
 """Begins the name of an annotator that is a model, whose labels a benchmark ships as predictions."""

@@ -21,11 +21,11 @@ from jobs.derive import Item, PartReader
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
 from longform.aggregate import SummaryInfo
-from longform.citations import without_citations
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
 from longform.settings.judges import AskedSupportJudge, ChatSupportJudge, MeanSupportJudge
 from longform.support_judging import SupportGroup, SupportVerdict
+from longform.text.citations import without_citations
 
 SEPARATOR = "\n====\n"
 """Between the documents of a prompt that is judged as one text."""

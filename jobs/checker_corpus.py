@@ -17,7 +17,7 @@ from actors.encoder import MINILM, Encoder
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
 from longform.records import gold_documents
-from longform.sentences import sentences
+from longform.text.sentences import sentences
 from longform.training.checker_pairs import SENTENCE_WORDS, Near, Stated, passages
 
 _HELD_OUT = 10

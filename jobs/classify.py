@@ -11,11 +11,11 @@ from actors.storage import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.score import score_items
 from jobs.stage import Row, Stage, Task
-from longform.citations import Bullet
 from longform.keys import content_key
 from longform.lexical_judge import QueryInsights, StemWeights
 from longform.metrics import failure_modes
 from longform.support import SupportIndex
+from longform.text.citations import Bullet
 
 VERSION = "classify@1"
 PREFIX = "bullets_"

@@ -14,8 +14,8 @@ from longform.keys import content_key
 from longform.meta_evaluation import CHUNK, DOCUMENT, FULL, Fidelity, LabelledSummary
 from longform.packing import ImportanceOf, arranged
 from longform.records import Document
-from longform.release_sentences import release_sentences
 from longform.settings.experiment import Order
+from longform.text.punkt import release_sentences
 
 PrefixChars = Callable[[str, int], int]
 """(text, tokens) -> characters that so many tokens hold."""

@@ -12,9 +12,9 @@ from actors.storage import Folder
 from jobs.stage import Row
 from longform.aggregate import Aggregate, SummaryInfo, scored_summaries
 from longform.before_after import SHOWN, Change, before_after, changes, drawn_examples
-from longform.citations import without_citations
 from longform.repair import best_evidence
 from longform.support import SupportIndex
+from longform.text.citations import without_citations
 from longform.twins import LABEL, METHOD
 
 BY_MATRIX: dict[str, Any] = {"by": "matrix", "label": LABEL}

@@ -12,11 +12,11 @@ from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform import aggregate as tables
 from longform.aggregate import SummaryInfo
-from longform.citations import Bullet
 from longform.comparisons import compared
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.scoring import score_summary
+from longform.text.citations import Bullet
 
 VERSION = "summhay@1"
 _SUMMARIES_A_TASK = 256

@@ -13,10 +13,10 @@ from typing import Any
 from actors.storage import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task
-from longform.citations import Bullet, bullets
 from longform.keys import content_key
-from longform.sentences import cited_sentences
 from longform.settings.experiment import UnitKind
+from longform.text.citations import Bullet, bullets
+from longform.text.sentences import cited_sentences
 
 VERSIONS: Mapping[UnitKind, str] = {"bullets": "lines@1", "sentences": "sentences@1"}
 _SUMMARIES_A_TASK = 256

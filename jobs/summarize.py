@@ -21,10 +21,10 @@ from jobs.pack import Packed, how_packed
 from jobs.stage import Row, Stage, Task
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
-from longform.sentences import sentences
 from longform.settings.chat import ChatSummarizer
 from longform.settings.experiment import Experiment, System
 from longform.settings.methods import PlainMethod
+from longform.text.sentences import sentences
 
 USUAL_BULLETS = 7
 """Asked for where a query has no insights to count: SummHay's 92 queries have 6.75 of them on average."""

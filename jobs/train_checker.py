@@ -40,8 +40,8 @@ from jobs.people_labels import people_reach
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.metrics.balanced import Labelled, best_threshold, separation
-from longform.sentences import sentences
 from longform.settings.judges import SHIPPED_CHECKER
+from longform.text.sentences import sentences
 from longform.training.checker_pairs import (
     SUPPORTED,
     UNSUPPORTED,

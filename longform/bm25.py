@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from longform.text import stems
+from longform.text.words import stems
 
 
 class Bm25:
@@ -65,7 +65,7 @@ class Bm25:
 
 
 def stem_documents(texts: Iterable[str]) -> list[list[str]]:
-    """`longform.text.stems` of each text; each distinct word is stemmed once."""
+    """`longform.text.words.stems` of each text; each distinct word is stemmed once."""
     known = _Stems()
     return [list(chain.from_iterable(map(known.__getitem__, text.split()))) for text in texts]
 

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from longform.citations import words_per_bullet
 from longform.keys import content_key
 from longform.metrics import agreement
 from longform.metrics.agreement import JudgedPair
 from longform.statistics import Estimate
 from longform.support_cards import with_interval
+from longform.text.citations import words_per_bullet
 
 KIND = "coverage"
 PEOPLE = ("human",)

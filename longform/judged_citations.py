@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from longform.citations import bullets, without_citations
 from longform.lexical_support import shipped_lexical_support
 from longform.metrics.faithfulness import SUPPORTED
 from longform.settings.judges import CheckpointSupportJudge, MeanSupportJudge, OfflineSupportJudge, SupportJudge
+from longform.text.citations import bullets, without_citations
 from longform.twins import LABEL, citing, is_header
 
 VERSION = "1"

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from longform.errors import UsageError
 from longform.judge_model import Answer, Calibration, Evidence, JudgeModel
 from longform.models import read_model
-from longform.statements import Statement, read_statement
-from longform.text import inverse_document_frequency, stems, unseen_idf, without_marks
+from longform.text.statements import Statement, read_statement
+from longform.text.words import inverse_document_frequency, stems, unseen_idf, without_marks
 
 VERSION = "2"
 """Changes with any change that moves a score."""

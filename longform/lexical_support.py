@@ -24,7 +24,7 @@ from scipy.special import expit
 
 from longform.models import read_model
 from longform.support import NUMBERS, WINDOW, Matrix, SupportIndex
-from longform.text import stems, without_marks, words
+from longform.text.words import stems, without_marks, words
 
 VERSION = "1"
 """Changes with any change of a signal."""

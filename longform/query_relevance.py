@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.sentence_support import SentenceSupport
-from longform.text import stems
+from longform.text.words import stems
 
 FEATURES = (
     "repeated_3",

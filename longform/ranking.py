@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from longform.errors import LongformError
-from longform.text import STOP_WORDS
+from longform.text.words import STOP_WORDS
 
 SCORE_DECIMALS = 6
 

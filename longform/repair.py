@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from longform.citations import bullets
 from longform.models import models_version
 from longform.support import WINDOW, SupportIndex
 from longform.support_model import VERSION as MODEL_VERSION
 from longform.support_model import SupportModel, expected_f1_sets, shipped_support_model
-from longform.text import stems, without_marks
+from longform.text.citations import bullets
+from longform.text.words import stems, without_marks
 from longform.twins import citing, is_header, twin
 
 VERSION = f"2+{MODEL_VERSION}+{models_version('support_words')}"

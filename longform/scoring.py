@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from longform.citations import Bullet, words_per_bullet
 from longform.metrics.coverage import Score, insight_score, summary_scores
+from longform.text.citations import Bullet, words_per_bullet
 
 
 def score_summary(

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from longform.prose import statements
 from longform.support import WINDOW, SupportIndex
 from longform.support_model import SupportModel, expected_f1_sets
-from longform.text import stems
+from longform.text.stand_alone import statements
+from longform.text.words import stems
 
 Array = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from longform.sentences import sentences
-from longform.text import inverse_document_frequency, numbers, stems, unseen_idf, without_marks
+from longform.text.sentences import sentences
+from longform.text.words import inverse_document_frequency, numbers, stems, unseen_idf, without_marks
 
 WINDOW = 3
 """Sentences in a window where one size is used; on SummHay's gold insights r3 finds documents better than r1, r2."""

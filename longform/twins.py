@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from longform.citations import Bullet, without_citations
 from longform.keys import content_key
+from longform.text.citations import Bullet, without_citations
 
 LABEL = "supporting documents found"
 METHOD = "repaired citations"

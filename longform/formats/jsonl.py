@@ -11,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, TypeVar, get_args
 
-from longform.citations import bullets
 from longform.errors import InputError
 from longform.formats.fields import FILE, ROOT, Lines, Record, describe, json_lines
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query, Target
 from longform.settings.experiment import Order
+from longform.text.citations import bullets
 
 DEFAULT_HAYSTACK = "corpus"
 UNKNOWN_SETTING = "unknown"  # in words, since reports name a system by its setting

@@ -20,7 +20,7 @@ from longform.formats.fields import Lines, Record, describe, json_lines
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.records import Document, Query, Target
-from longform.release_sentences import release_sentences
+from longform.text.punkt import release_sentences
 
 IMPORTANCE = "importance"
 """The ranking that a release ships: by similarity to the summary or the reference."""

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from longform.citations import bullets
 from longform.formats.fields import Record
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.records import Document, Qrel, Query, Target
+from longform.text.citations import bullets
 
 RELEASED_JUDGE = "released:gpt-4o"
 """Whose labels `eval_summaries` are (SummHay, section 4.2)."""

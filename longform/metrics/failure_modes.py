@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, get_args
 
-from longform.citations import Bullet
 from longform.lexical_judge import QueryInsights, statement_stems
-from longform.text import numbers, stems, without_marks
+from longform.text.citations import Bullet
+from longform.text.words import numbers, stems, without_marks
 
 BulletClass = Literal["linked", "header", "other_subtopic", "unsupported", "generic", "unclassified"]
 

@@ -16,7 +16,7 @@ from longform.synthesis_audit.label_noise import Cells, joined, label_noise
 from longform.synthesis_audit.minhash import near_duplicates
 from longform.synthesis_audit.places import exact_search, planted_places, tenths
 from longform.synthesis_audit.planted import HaystackFacts
-from longform.text import stems
+from longform.text.words import stems
 
 VERSION = "1"
 """Changes with any change of a number."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.text import words
+from longform.text.words import words
 
 SHINGLE = 5
 N_HASHES = 128

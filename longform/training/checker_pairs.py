@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from longform.keys import stable_seed
-from longform.sentences import sentences
+from longform.text.sentences import sentences
+from longform.text.windows import sentence_windows
 from longform.training.sentence_changes import ALTERING, Stock, merged, shortened, wrongly_merged
-from longform.windows import sentence_windows
 
 OTHER_DOCUMENT, WRONG_MERGE = "other_document", "wrong_merge"
 UNSUPPORTED = (*ALTERING, OTHER_DOCUMENT, WRONG_MERGE)

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from longform.citations import Bullet, bullets
 from longform.judge_model import Evidence
 from longform.keys import stable_seed
 from longform.lexical_judge import QueryInsights, StemWeights
 from longform.metrics.agreement import WEIGHTS
 from longform.perturbations import perturb
 from longform.records import Target
+from longform.text.citations import Bullet, bullets
 
 DAMAGE: Mapping[str, tuple[str, float]] = {
     "number": ("numbers_contradicted", 0.5),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from longform.extractive import candidates
 from longform.query_relevance import FEATURES, QueryText, relevance
 from longform.sentence_support import SentenceSupport
-from longform.text import stems, without_marks
+from longform.text.words import stems, without_marks
 from longform.training.logistic import significant
 from longform.training.support import set_quality
 from longform.tree_ensemble import Tree, TreeEnsemble

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.citations import bullets
 from longform.extractive import Extractor, bullet_lines
 from longform.judge_model import JudgeModel
 from longform.lexical_judge import QueryInsights, StemWeights
@@ -19,6 +18,7 @@ from longform.records import Query, Target
 from longform.scoring import score_summary
 from longform.statement_retrieval import cluster_feedback_scores, statement_scores
 from longform.statistics import pooled_mean
+from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack, ranked_queries
 from longform.training.ranker import fit_ranker
 from longform.training.reach import INTERVALS, Reach, reach_of

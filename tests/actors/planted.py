@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from longform.text import words
+from longform.text.words import words
 
 N_EXAMPLES, N_DOCUMENTS = 20, 5
 LETTERS = "bcdfghklmnprstvwz"

@@ -5,10 +5,10 @@ import pytest
 
 from actors.scripted_chat import ScriptedChat
 from longform.chat.call import Usage
-from longform.citations import bullets
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SUMMARIES, conform
+from longform.text.citations import bullets
 from tests.actors.summarizing import (
     TEXTS,
     context,

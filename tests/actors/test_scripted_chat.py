@@ -8,9 +8,9 @@ from actors.chat import open_chat
 from actors.scripted_chat import MISDEEDS, UNKNOWN_TASK, ScriptedChat
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
-from longform.citations import bullets
 from longform.judging import numbered_bullets, parse_coverage
 from longform.settings.chat import ChatSettings
+from longform.text.citations import bullets
 
 DOCUMENTS = {
     3: "The mayor opened a new bridge on Monday. It cost 4 million euros to build.",

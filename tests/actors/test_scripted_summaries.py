@@ -11,11 +11,11 @@ from actors.chat import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_summaries import PROFILES
 from actors.storage import Folder
-from longform.citations import bullets
-from longform.sentences import sentences
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings
 from longform.settings.methods import SHIPPED_METHODS
+from longform.text.citations import bullets
+from longform.text.sentences import sentences
 from tests.actors.planted import EXAMPLES, N_DOCUMENTS, N_EXAMPLES, about
 
 N_SENTENCES = 5

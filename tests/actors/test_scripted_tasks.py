@@ -13,8 +13,8 @@ from actors.scripted_summaries import PROFILES, Sentences, changed, faithful, wo
 from actors.scripted_tasks import read_sentence_task
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.prompts import load_prompt
-from longform.sentences import sentences
 from longform.settings.chat import ChatSettings
+from longform.text.sentences import sentences
 from tests.actors.planted import EXAMPLES, about
 
 

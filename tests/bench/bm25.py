@@ -5,10 +5,10 @@ from __future__ import annotations
 import bm25s
 import Stemmer
 
-from longform import text
 from longform.bm25 import Bm25, stem_documents
 from longform.ranking import ranked
-from longform.text import stems
+from longform.text import words as text
+from longform.text.words import stems
 from tests.bench.inputs import Passages, passages
 from tests.bench.measure import Figure, paired
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.offline_judge import OfflineJudge
-from longform import statements, text
-from longform.citations import bullets
 from longform.lexical_judge import QueryInsights, StemWeights, shipped_judge
+from longform.text import statements
+from longform.text import words as text
+from longform.text.citations import bullets
 from tests.bench.inputs import make_benchmark
 from tests.bench.measure import Figure, Spread, seconds
 

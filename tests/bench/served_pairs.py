@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.served_judge import COLUMNS, Address, AskJudge, Sent, judge_pairs
-from longform.sentences import sentences
+from longform.text.sentences import sentences
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, Pairs
 from tests.bench.pool_load import two_nodes

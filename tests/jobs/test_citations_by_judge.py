@@ -12,8 +12,8 @@ from actors.ledger import Ledger
 from actors.storage import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
-from longform.citations import bullets
 from longform.judged_citations import judge_label
+from longform.text.citations import bullets
 from longform.twins import METHOD
 
 

@@ -14,7 +14,7 @@ import pytest
 from actors.storage import Folder
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
-from longform.citations import bullets
+from longform.text.citations import bullets
 from longform.twins import METHOD
 
 DOCUMENTS = ["https://town.example/dam#june", "https://town.example/dam#july#2", "# 50 % ü/日本 +|:", "#", "a&b <i>\"'"]

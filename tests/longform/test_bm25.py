@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.bm25 import Bm25, stem_documents
-from longform.text import stems
+from longform.text.words import stems
 
 DOCUMENTS = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=12), min_size=1, max_size=8).filter(any)
 QUERY = st.lists(st.sampled_from("abcdefghi"), min_size=1, max_size=6)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from longform import extractive
-from longform.citations import bullets
 from longform.extractive import Extractor, bullet_lines, candidates, shipped_ranker
 from longform.query_relevance import FEATURES, QueryText
+from longform.text.citations import bullets
 from longform.tree_ensemble import Tree, TreeEnsemble
 from tests.longform.test_sentence_support import (
     MODEL,

@@ -1,8 +1,8 @@
 import pytest
 
-from longform.citations import bullets
 from longform.lexical_judge import QueryInsights, StemWeights
 from longform.metrics.failure_modes import class_counts, classify, other_subtopic_scores
+from longform.text.citations import bullets
 
 RARE = frozenset({"mari", "dillon", "octob"})
 

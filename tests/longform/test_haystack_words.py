@@ -18,9 +18,9 @@ from longform.haystack_writer.assignment import Bounds
 from longform.haystack_writer.haystack import Haystack, HaystackSize, write_haystack
 from longform.haystack_writer.topic import load_topic, topic_names
 from longform.records import gold_documents
-from longform.sentences import sentences
 from longform.support import SupportIndex
-from longform.text import inverse_document_frequency, numbers, stems
+from longform.text.sentences import sentences
+from longform.text.words import inverse_document_frequency, numbers, stems
 
 SIZE = HaystackSize(100, 750, Bounds(5, 7), Bounds(5, 25), distractors=3, contradictions=0)
 

@@ -14,7 +14,7 @@ from longform.haystack_writer.haystack import Haystack, HaystackSize, TopicPart,
 from longform.haystack_writer.topic import load_topic, topic_names
 from longform.keys import content_key
 from longform.records import gold_documents
-from longform.text import words
+from longform.text.words import words
 
 SIZE = HaystackSize(
     documents=100,

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.citations import bullets
 from longform.judged_citations import HOWS, Cited, counts, judge_threshold, judged_citations, judged_text
 from longform.lexical_support import shipped_lexical_support
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge
+from longform.text.citations import bullets
 
 NUMBERS = st.one_of(st.none(), st.floats(0, 1))
 SUPPORT = st.dictionaries(st.integers(1, 9), NUMBERS, max_size=6)

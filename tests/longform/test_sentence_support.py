@@ -8,7 +8,7 @@ from longform.keys import stable_seed
 from longform.sentence_support import SentenceSupport
 from longform.support import SupportIndex
 from longform.support_model import shipped_support_model
-from longform.text import stems
+from longform.text.words import stems
 
 PLANTED = {
     "The library opens at seven on exam days, two hours earlier than usual.": [2, 5, 9, 14],

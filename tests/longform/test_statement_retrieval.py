@@ -11,7 +11,7 @@ from longform.query_relevance import FEATURES, QueryText
 from longform.sentence_support import SentenceSupport
 from longform.statement_retrieval import cluster_feedback_scores, statement_scores
 from longform.support_model import FEW_DOCUMENTS, shipped_support_model
-from longform.text import stems
+from longform.text.words import stems
 
 QUERY = "What about the library?"
 TOLD = "Doors open at seven on exam days, two hours earlier than usual."

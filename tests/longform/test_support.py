@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform import support
-from longform.sentences import sentences
 from longform.support import NO_NUMBERS, NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, SupportIndex
-from longform.text import inverse_document_frequency, stems, unseen_idf
+from longform.text.sentences import sentences
+from longform.text.words import inverse_document_frequency, stems, unseen_idf
 
 VOCABULARY = "apple banana cherry date elder fig grape".split()
 CLAIMS = st.lists(st.sampled_from([*VOCABULARY, "zebra"]), min_size=1, max_size=6).map(" ".join)

@@ -7,12 +7,12 @@ import pytest
 
 from actors.benchmark import Benchmark
 from jobs.ingest import ingest
-from longform.citations import Bullet
 from longform.errors import LongformError
 from longform.judge_model import Evidence, JudgeModel
 from longform.keys import content_key
 from longform.lexical_judge import shipped_judge
 from longform.records import Target
+from longform.text.citations import Bullet
 from longform.training import judge as training
 from longform.training.judge import fit_judge, fit_shipped_judges, judge_reach
 from longform.training.judge_examples import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from longform.lexical_support import Evidence, shipped_lexical_support
-from longform.release_sentences import release_sentences
+from longform.text.punkt import release_sentences
 from longform.training.support_judge import (
     COSINE_ALONE,
     HeldOut,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from nupunkt import sentence_spans
 
-from longform.citations import Bullet, cited_numbers, without_citations
+from longform.text.citations import Bullet, cited_numbers, without_citations
 
 
 class Sentence(NamedTuple):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.windows import PADDING, Window, length_batches, sentence_windows
+from longform.text.windows import PADDING, Window, length_batches, sentence_windows
 
 LENGTHS = st.lists(st.integers(0, 30))
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.sentences import cited_sentences, sentences
+from longform.text.sentences import cited_sentences, sentences
 
 
 def test_abbreviations_and_decimals_end_no_sentence() -> None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from longform.text import without_marks, words
+from longform.text.words import without_marks, words
 
 _LABEL = re.compile(
     r"^(?:\[(?P<bracketed>[^\[\]\n]{1,40})\]:?|(?P<plain>[A-Z][\w.'’-]*(?: (?:\d+|[A-Z][\w.'’-]*)){0,2}):)\s+"

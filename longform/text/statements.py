@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from longform.text import stems, without_marks
+from longform.text.words import stems, without_marks
 
 _CUES = frozenset(
     """

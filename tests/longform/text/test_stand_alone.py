@@ -1,7 +1,7 @@
 import pytest
 
-from longform.prose import stands_alone, statements, trimmed
-from longform.text import numbers
+from longform.text.stand_alone import stands_alone, statements, trimmed
+from longform.text.words import numbers
 
 NEWS = [
     "The central bank raised rates by 0.25 points on Tuesday, to 5.5 percent.",

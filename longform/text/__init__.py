@@ -1,0 +1,1 @@
+"""Texts taken apart: words, sentences, statements, windows and citations."""
