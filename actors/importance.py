@@ -8,8 +8,8 @@ from functools import cached_property
 from actors.benchmark import Benchmark
 from actors.encoder import Encoder
 from longform.errors import UsageError
-from longform.packing import ImportanceOf
 from longform.records import relevance_by_query
+from longform.retrieval.packing import ImportanceOf
 from longform.settings.experiment import Importance, RankedImportance, RelevanceImportance, SimilarityImportance
 
 Weigh = Callable[[str], ImportanceOf]

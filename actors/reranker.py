@@ -9,7 +9,7 @@ from actors.checkpoints import check_checkpoint as check
 from actors.checkpoints import checkpoint_path
 from actors.encoder import cannot_load
 from longform.errors import UsageError
-from longform.ranking import ranked
+from longform.retrieval.ranking import ranked
 
 __all__ = ["CrossEncoderReranker", "Reranked", "check"]
 

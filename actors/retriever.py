@@ -21,11 +21,11 @@ from actors.checkpoints import check_checkpoint, checkpoint_path
 from actors.encoder import MINILM, Encoder
 from actors.haystack import Haystack
 from longform.errors import LongformError, UsageError
-from longform.feedback import feedback_scores
 from longform.keys import stable_seed
 from longform.query_relevance import QueryText
-from longform.ranking import keyword_overlap, keyword_tokens, ranked, reciprocal_rank_fusion, rounded, z_sum
 from longform.records import Query, relevance_by_query, retrieval_text
+from longform.retrieval.feedback import feedback_scores
+from longform.retrieval.ranking import keyword_overlap, keyword_tokens, ranked, reciprocal_rank_fusion, rounded, z_sum
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import (
     Bm25Retriever,

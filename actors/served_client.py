@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from actors.secret_values import redaction
 from actors.served import DEADLINE_HEADER, DeadlineError, Found, QueueFullError, Refusal, judge_answer, shared_text
 from longform.errors import LongformError
-from longform.ranking import ranked
+from longform.retrieval.ranking import ranked
 
 _PASSING = frozenset({429, 500, 502, 503, 504})
 """Statuses after which another try may succeed; Serve answers 500 when a replica dies under a request."""

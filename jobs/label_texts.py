@@ -12,8 +12,8 @@ from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
 from longform.keys import content_key
 from longform.meta_evaluation import CHUNK, DOCUMENT, FULL, Fidelity, LabelledSummary
-from longform.packing import ImportanceOf, arranged
 from longform.records import Document
+from longform.retrieval.packing import ImportanceOf, arranged
 from longform.settings.experiment import Order
 from longform.text.punkt import release_sentences
 

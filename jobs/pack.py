@@ -13,7 +13,7 @@ from jobs.retrieve import Ranked
 from jobs.stage import Row, Stage, Task
 from longform.axes import COLUMNS, Axes
 from longform.keys import content_key, stable_seed
-from longform.packing import BY_IMPORTANCE, pack, whole_within
+from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within
 from longform.settings.experiment import Experiment, Importance, RelevanceImportance, System
 
 VERSION = "pack@2"

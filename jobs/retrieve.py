@@ -15,9 +15,9 @@ from actors.checkpoints import changing_content
 from actors.storage import Folder
 from jobs.stage import Row, Stage, Task
 from longform.keys import content_key
+from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import EncoderRetriever, StatementRetriever, base_retrievers
-from longform.statement_retrieval import statements_version
 
 VERSION = "retrieve@1"
 _QUERIES_A_TASK = 64

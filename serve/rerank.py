@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from actors.served import About, Answered, ScoreKind, usage
-from longform.ranking import ranked
+from longform.retrieval.ranking import ranked
 from serve.errors import ApiError
 from serve.schemas import RerankRequest
 

@@ -14,7 +14,7 @@ from actors.encoder import Encoder
 from actors.reranker import CrossEncoderReranker
 from actors.served import About
 from longform.errors import LongformError
-from longform.ranking import rounded
+from longform.retrieval.ranking import rounded
 from serve.engine import Work
 from serve.settings import ServedCosine, ServedCrossEncoder, ServedEncoder
 

@@ -12,11 +12,11 @@ from longform.extractive import Extractor, bullet_lines
 from longform.judge_model import JudgeModel
 from longform.lexical_judge import QueryInsights, StemWeights
 from longform.metrics.retrieval import gold_recall
-from longform.packing import pack
-from longform.ranking import ranked, z_sum
 from longform.records import Query, Target
+from longform.retrieval.packing import pack
+from longform.retrieval.ranking import ranked, z_sum
+from longform.retrieval.statements import cluster_feedback_scores, statement_scores
 from longform.scoring import score_summary
-from longform.statement_retrieval import cluster_feedback_scores, statement_scores
 from longform.statistics import pooled_mean
 from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack, ranked_queries

@@ -9,7 +9,7 @@ import pytest
 from actors.encoder import MINILM
 from actors.reranker import CrossEncoderReranker, check
 from longform.errors import UsageError
-from longform.ranking import ranked
+from longform.retrieval.ranking import ranked
 from tests.scores import ONE_STEP
 
 

@@ -12,7 +12,7 @@ from actors.retriever import HaystackRetriever, check_loadable
 from actors.storage import Folder
 from longform import extractive
 from longform.errors import LongformError, UsageError
-from longform.ranking import z_sum
+from longform.retrieval.ranking import z_sum
 from longform.settings.experiment import Experiment
 from longform.tables import RANKINGS
 

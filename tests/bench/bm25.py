@@ -5,8 +5,8 @@ from __future__ import annotations
 import bm25s
 import Stemmer
 
-from longform.bm25 import Bm25, stem_documents
-from longform.ranking import ranked
+from longform.retrieval.bm25 import Bm25, stem_documents
+from longform.retrieval.ranking import ranked
 from longform.text import words as text
 from longform.text.words import stems
 from tests.bench.inputs import Passages, passages

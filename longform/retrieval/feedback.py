@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from longform.bm25 import Bm25
-from longform.ranking import ranked, z_scores
+from longform.retrieval.bm25 import Bm25
+from longform.retrieval.ranking import ranked, z_scores
 
 
 def expansion_terms(index: Bm25, base_scores: ArrayLike, *, documents: int, terms: int) -> dict[str, float]:

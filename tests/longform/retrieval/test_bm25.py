@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.bm25 import Bm25, stem_documents
+from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.text.words import stems
 
 DOCUMENTS = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=12), min_size=1, max_size=8).filter(any)

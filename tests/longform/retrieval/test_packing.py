@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.packing import ImportanceOf, Packing, arranged, pack, whole_within
+from longform.retrieval.packing import ImportanceOf, Packing, arranged, pack, whole_within
 from longform.settings.experiment import Order
 
 TOKENS = [5, 3, 4, 0, 2]

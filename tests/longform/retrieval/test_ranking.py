@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.errors import LongformError
-from longform.ranking import (
+from longform.retrieval.ranking import (
     keyword_overlap,
     keyword_tokens,
     ranked,

@@ -1,0 +1,1 @@
+"""Ranking documents and packing them into a prompt."""
