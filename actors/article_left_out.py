@@ -7,7 +7,7 @@ from functools import cache
 
 from actors.offline_support_judge import OfflineSupportJudge
 from longform.lexical_support import LexicalSupportModel
-from longform.support import Matrix
+from longform.support.index import Matrix
 from longform.support_judging import SupportGroup, SupportVerdict, in_place, open_cells
 from longform.training.support_judge import LabelledSentence, fit_support_judge
 

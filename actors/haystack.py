@@ -16,7 +16,7 @@ from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.retrieval.ranking import keyword_tokens
 from longform.retrieval.statements import cluster_feedback_scores, statement_scores
 from longform.settings.retrievers import Bm25Retriever, ClusterFeedbackRetriever, EncoderRetriever, StatementRetriever
-from longform.support_model import shipped_support_model
+from longform.support.model import shipped_support_model
 from longform.text.words import words
 
 

@@ -13,7 +13,7 @@ from longform.extractive import Extractor, bullet_lines, extractor_version, ship
 from longform.keys import content_key
 from longform.query_relevance import QueryText
 from longform.records import retrieval_text
-from longform.support_model import shipped_support_model
+from longform.support.model import shipped_support_model
 
 PROMPT_VERSION = f"offline_summarizer@{extractor_version()}"
 _EXTRACTORS_HELD = 2  # one of 100 documents is about 60 MB

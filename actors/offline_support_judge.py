@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from actors.encoder import MINILM, Encoder
 from longform.lexical_support import Evidence, evidence, shipped_lexical_support
-from longform.support import SupportIndex
+from longform.support.index import SupportIndex
 from longform.support_judging import (
     Cell,
     SupportGroup,

@@ -14,7 +14,7 @@ from jobs.stage import Row, Stage, Task
 from longform.keys import content_key
 from longform.lexical_judge import QueryInsights, StemWeights
 from longform.metrics import failure_modes
-from longform.support import SupportIndex
+from longform.support.index import SupportIndex
 from longform.text.citations import Bullet
 
 VERSION = "classify@1"

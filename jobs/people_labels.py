@@ -18,7 +18,7 @@ from longform.lexical_support import evidence
 from longform.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
 from longform.settings.judges import CheckpointSupportJudge as Settings
 from longform.statistics import Estimate
-from longform.support import SupportIndex
+from longform.support.index import SupportIndex
 from longform.support_cards import shown_row, support_card
 from longform.support_judging import SupportGroup
 from longform.training.reach import Reach, reach_of

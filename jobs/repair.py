@@ -20,7 +20,7 @@ from jobs.stage import Row, Stage, Task
 from longform import repair
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.support import SupportIndex
+from longform.support.index import SupportIndex
 from longform.twins import twin_id
 
 _SUMMARIES_A_TASK = 64

@@ -13,7 +13,7 @@ from jobs.stage import Row
 from longform.aggregate import Aggregate, SummaryInfo, scored_summaries
 from longform.before_after import SHOWN, Change, before_after, changes, drawn_examples
 from longform.repair import best_evidence
-from longform.support import SupportIndex
+from longform.support.index import SupportIndex
 from longform.text.citations import without_citations
 from longform.twins import LABEL, METHOD
 

@@ -40,7 +40,7 @@ from longform.judge_model import JudgeModel
 from longform.records import Query, gold_documents
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import FusionRetriever
-from longform.support_model import VERSION as SUPPORT_VERSION
+from longform.support.model import VERSION as SUPPORT_VERSION
 from longform.training.haystacks import GoldHaystack, ranked_queries
 from longform.training.judge import fit_judge, fit_shipped_judges, judge_reach
 from longform.training.judge_examples import LabelledSet, judge_examples, labelled_set

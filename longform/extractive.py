@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from longform.models import models_version, read_model
 from longform.query_relevance import FEATURES, QueryText, relevance
 from longform.sentence_support import Embed, SentenceSupport
-from longform.support_model import SupportModel
+from longform.support.model import SupportModel
 from longform.tree_ensemble import TreeEnsemble
 
 VERSION = "2"

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from longform.support import WINDOW, SupportIndex
-from longform.support_model import SupportModel, expected_f1_sets
+from longform.support.index import WINDOW, SupportIndex
+from longform.support.model import SupportModel, expected_f1_sets
 from longform.text.stand_alone import statements
 from longform.text.words import stems
 

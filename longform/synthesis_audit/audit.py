@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from longform.records import Document, Qrel, Target, gold_documents
-from longform.support import SupportIndex
-from longform.support_model import SupportModel, shipped_support_model
+from longform.support.index import SupportIndex
+from longform.support.model import SupportModel, shipped_support_model
 from longform.synthesis_audit.ceiling import ceiling
 from longform.synthesis_audit.label_noise import Cells, joined, label_noise
 from longform.synthesis_audit.minhash import near_duplicates

@@ -12,8 +12,8 @@ from longform.extractive import Extractor
 from longform.query_relevance import QueryText
 from longform.records import Document, Query, Target, retrieval_text
 from longform.sentence_support import Embed, SentenceSupport
-from longform.support import Signals, SupportIndex
-from longform.support_model import SupportModel
+from longform.support.index import Signals, SupportIndex
+from longform.support.model import SupportModel
 from longform.training.ranker import GoldInsight, RankedQuery
 from longform.training.support import HaystackClaims
 from longform.tree_ensemble import TreeEnsemble

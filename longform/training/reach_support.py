@@ -10,7 +10,7 @@ import numpy as np
 from longform.repair import repaired_texts
 from longform.scoring import score_summary
 from longform.statistics import pooled_mean
-from longform.support_model import Kind, SupportModel
+from longform.support.model import Kind, SupportModel
 from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack
 from longform.training.reach import INTERVALS, Reach, reach_of

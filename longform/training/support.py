@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.support import Signals
-from longform.support_model import Kind, SupportModel, expected_f1_sets
+from longform.support.index import Signals
+from longform.support.model import Kind, SupportModel, expected_f1_sets
 from longform.training.logistic import fit_logistic
 
 STRENGTH = 0.3

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from longform.lexical_support import SIGNALS, Evidence, LexicalSupportModel, evidence
 from longform.statistics import Array, Estimate, bootstrap
-from longform.support import Matrix, SupportIndex
+from longform.support.index import Matrix, SupportIndex
 from longform.training.logistic import fit_logistic, significant
 
 STRENGTH = 0.1

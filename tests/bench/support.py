@@ -15,8 +15,8 @@ from actors.encoder import Encoder
 from longform.haystack_writer.assignment import Bounds
 from longform.haystack_writer.haystack import HaystackSize, write_haystack
 from longform.sentence_support import SentenceSupport
-from longform.support import SupportIndex
-from longform.support_model import expected_f1_sets, shipped_support_model
+from longform.support.index import SupportIndex
+from longform.support.model import expected_f1_sets, shipped_support_model
 from tests.bench.inputs import released_folder
 from tests.bench.measure import Figure, Pairs, seconds
 

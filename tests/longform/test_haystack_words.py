@@ -18,7 +18,7 @@ from longform.haystack_writer.assignment import Bounds
 from longform.haystack_writer.haystack import Haystack, HaystackSize, write_haystack
 from longform.haystack_writer.topic import load_topic, topic_names
 from longform.records import gold_documents
-from longform.support import SupportIndex
+from longform.support.index import SupportIndex
 from longform.text.sentences import sentences
 from longform.text.words import inverse_document_frequency, numbers, stems
 

@@ -14,7 +14,7 @@ from longform.lexical_support import (
     shipped_lexical_support,
 )
 from longform.models import read_model
-from longform.support import SupportIndex
+from longform.support.index import SupportIndex
 
 DOCUMENT = (
     "The council met in March. It voted 7 to 2 to rebuild the bridge. Shops fear a quiet summer. Swans nest here."

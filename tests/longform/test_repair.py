@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longform.repair import VERSION, Evidence, best_evidence, repaired_summaries, repaired_texts
-from longform.support import SupportIndex
+from longform.support.index import SupportIndex
 from longform.text.citations import bullets, without_citations
 from longform.twins import twin_id
 

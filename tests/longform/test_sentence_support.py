@@ -6,8 +6,8 @@ import pytest
 
 from longform.keys import stable_seed
 from longform.sentence_support import SentenceSupport
-from longform.support import SupportIndex
-from longform.support_model import shipped_support_model
+from longform.support.index import SupportIndex
+from longform.support.model import shipped_support_model
 from longform.text.words import stems
 
 PLANTED = {

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longform.support import NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, SupportIndex
-from longform.support_model import SupportModel
+from longform.support.index import NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, SupportIndex
+from longform.support.model import SupportModel
 from longform.training.logistic import fit_logistic, significant
 from longform.training.support import HaystackClaims, fit_support, found_quality, set_quality
 

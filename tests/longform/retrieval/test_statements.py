@@ -10,7 +10,7 @@ from longform.query_relevance import FEATURES, QueryText
 from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.retrieval.statements import cluster_feedback_scores, statement_scores
 from longform.sentence_support import SentenceSupport
-from longform.support_model import FEW_DOCUMENTS, shipped_support_model
+from longform.support.model import FEW_DOCUMENTS, shipped_support_model
 from longform.text.words import stems
 
 QUERY = "What about the library?"

@@ -6,7 +6,7 @@ consecutive sentences of d. Weights are inverse document frequencies over the se
 Windows, not whole documents: on SummHay a claim's words meet in one place of a document that states it, and
 scattered in the others. With sentence vectors, cosines over the same windows join the words: they find a paraphrase.
 
-Every signal is blind to word order and negation. What a signal says is relative: `longform.support_model` reads a
+Every signal is blind to word order and negation. What a signal says is relative: `longform.support.model` reads a
 claim's documents against each other.
 """
 

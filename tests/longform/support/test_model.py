@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from longform.support import NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, Signals, SupportIndex
-from longform.support_model import FEW_DOCUMENTS, SupportModel, expected_f1_sets, shipped_support_model
+from longform.support.index import NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, Signals, SupportIndex
+from longform.support.model import FEW_DOCUMENTS, SupportModel, expected_f1_sets, shipped_support_model
 
 MODEL = SupportModel("vectors", (0.4, 5.0, 1.0), -5.0)
 PROBABILITIES = hnp.arrays(

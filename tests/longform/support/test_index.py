@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform import support
-from longform.support import NO_NUMBERS, NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, SupportIndex
+from longform.support import index as support
+from longform.support.index import NO_NUMBERS, NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, SupportIndex
 from longform.text.sentences import sentences
 from longform.text.words import inverse_document_frequency, stems, unseen_idf
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from longform.models import read_model
-from longform.support import NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, Signals
+from longform.support.index import NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, Signals
 
 VERSION = "1"
 """Changes with any change of a probability."""

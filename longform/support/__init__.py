@@ -1,0 +1,1 @@
+"""How strongly documents support a claim, measured in words they share."""
