@@ -24,10 +24,10 @@ from longform.axes import COLUMNS
 from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
-from longform.methods import FINAL, Plan, Step, make_plan
 from longform.settings.chat import ChatSummarizer as Settings
 from longform.settings.methods import SHIPPED_METHODS, Method
-from longform.summary_replies import EMPTY_SUMMARY, summary_text
+from longform.summaries.methods import FINAL, Plan, Step, make_plan
+from longform.summaries.replies import EMPTY_SUMMARY, summary_text
 
 PLAIN = "plain"
 

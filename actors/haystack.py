@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.encoder import Encoder
-from longform.extractive import Extractor, shipped_ranker
-from longform.query_relevance import QueryText
 from longform.records import Document
 from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.retrieval.ranking import keyword_tokens
 from longform.retrieval.statements import cluster_feedback_scores, statement_scores
 from longform.settings.retrievers import Bm25Retriever, ClusterFeedbackRetriever, EncoderRetriever, StatementRetriever
+from longform.summaries.extractive import Extractor, shipped_ranker
+from longform.summaries.query_relevance import QueryText
 from longform.support.model import shipped_support_model
 from longform.text.words import words
 

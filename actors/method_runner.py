@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from longform.chat.call import ChatReply, failed
-from longform.methods import PARENT_FAILED, Plan, Step
+from longform.summaries.methods import PARENT_FAILED, Plan, Step
 
 AskStep = Callable[[Step, Sequence[str]], Awaitable[ChatReply]]
 """A step and its parents' texts, in their order -> the reply, whose text is the step's."""

@@ -9,10 +9,10 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.encoder import MINILM, Encoder
 from longform.axes import COLUMNS
-from longform.extractive import Extractor, bullet_lines, extractor_version, shipped_ranker
 from longform.keys import content_key
-from longform.query_relevance import QueryText
 from longform.records import retrieval_text
+from longform.summaries.extractive import Extractor, bullet_lines, extractor_version, shipped_ranker
+from longform.summaries.query_relevance import QueryText
 from longform.support.model import shipped_support_model
 
 PROMPT_VERSION = f"offline_summarizer@{extractor_version()}"

@@ -22,7 +22,6 @@ from actors.encoder import MINILM, Encoder
 from actors.haystack import Haystack
 from longform.errors import LongformError, UsageError
 from longform.keys import stable_seed
-from longform.query_relevance import QueryText
 from longform.records import Query, relevance_by_query, retrieval_text
 from longform.retrieval.feedback import feedback_scores
 from longform.retrieval.ranking import keyword_overlap, keyword_tokens, ranked, reciprocal_rank_fusion, rounded, z_sum
@@ -46,6 +45,7 @@ from longform.settings.retrievers import (
     StatementsRetriever,
     base_retrievers,
 )
+from longform.summaries.query_relevance import QueryText
 from longform.text.words import stems, words
 
 Scores = NDArray[np.floating[Any]]

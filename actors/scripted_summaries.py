@@ -20,7 +20,7 @@ from random import Random
 from typing import NamedTuple
 
 from longform.keys import stable_seed
-from longform.methods import Place
+from longform.summaries.methods import Place
 from longform.text.sentences import sentences
 from longform.text.words import STOP_WORDS
 

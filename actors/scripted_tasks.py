@@ -14,7 +14,7 @@ from actors.prompt_reading import rendered_fields
 from actors.scripted_summaries import Merging, Profile, Sentences, Updating
 from longform import prompts
 from longform.chat.call import TokenLogprobs
-from longform.methods import Place
+from longform.summaries.methods import Place
 from longform.text.words import stems
 
 _SEPARATOR = "\n====\n"

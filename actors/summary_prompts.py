@@ -9,11 +9,11 @@ from actors.benchmark import Benchmark
 from actors.chat import Asking, prompt_request
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
-from longform.methods import Step
 from longform.prompts import Prompt
 from longform.records import Query
 from longform.settings.chat import ChatSummarizer
 from longform.settings.methods import CalibrationMethod, FocusMethod, HierarchicalMethod, IncrementalMethod, Method
+from longform.summaries.methods import Step
 
 SEPARATOR = "\n====\n"
 """Between the documents, or the summaries, of one prompt (Wan et al., section 2.2)."""

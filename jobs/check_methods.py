@@ -10,10 +10,10 @@ from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.summarize import Source, Summarized
 from longform.errors import UsageError
-from longform.methods import make_plan
 from longform.settings.experiment import Experiment, System
 from longform.settings.methods import CalibrationMethod
 from longform.settings.retrievers import FullContext
+from longform.summaries.methods import make_plan
 
 
 class Shown(NamedTuple):

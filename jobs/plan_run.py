@@ -24,7 +24,7 @@ from jobs.rerank import Reranking, reranking_work_ids
 from jobs.retrieve import Ranked, ranking_work_ids
 from jobs.split import unit_work_id
 from jobs.summarize import Source, Summarized, summary_work_ids
-from longform import extractive, lexical_judge, repair
+from longform import lexical_judge, repair
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.prompts import prompt_names
@@ -32,6 +32,7 @@ from longform.settings.chat import ChatSummarizer
 from longform.settings.experiment import Experiment, UnitKind
 from longform.settings.judges import ChatJudge, ChatSupportJudge, MeanSupportJudge
 from longform.settings.retrievers import EndpointReranker
+from longform.summaries import extractive
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,12 +34,12 @@ from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
 from jobs.train_checker import main as train_checker_main
 from longform.errors import UsageError
-from longform.extractive import VERSION as RANKER_VERSION
 from longform.in_sample import FILES, insight_keys
 from longform.judge_model import JudgeModel
 from longform.records import Query, gold_documents
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import FusionRetriever
+from longform.summaries.extractive import VERSION as RANKER_VERSION
 from longform.support.model import VERSION as SUPPORT_VERSION
 from longform.training.haystacks import GoldHaystack, ranked_queries
 from longform.training.judge import fit_judge, fit_shipped_judges, judge_reach

@@ -16,7 +16,6 @@ from scipy.stats import spearmanr
 from scipy.stats import t as student_t
 
 from longform.keys import stable_seed
-from longform.methods import PARENT_FAILED
 from longform.order_sensitivity import largest_spread, order_sensitivity, with_holm
 from longform.position_bias import (
     Array,
@@ -31,6 +30,7 @@ from longform.position_bias import (
 )
 from longform.settings.experiment import System
 from longform.statistics import LEVEL, Estimate, holm, pooled_mean
+from longform.summaries.methods import PARENT_FAILED
 
 Row = dict[str, Any]
 ORDERS = ("given", "top", "middle", "bottom")

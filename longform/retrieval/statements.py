@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.extractive import Extractor, extractor_version
-from longform.query_relevance import QueryText, relevance_here
-from longform.sentence_support import SentenceSupport
+from longform.summaries.extractive import Extractor, extractor_version
+from longform.summaries.query_relevance import QueryText, relevance_here
+from longform.summaries.sentence_support import SentenceSupport
 
 VERSION = "1"
 """Changes with any change of a score that its parts do not make."""

@@ -8,15 +8,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.extractive import Extractor
-from longform.query_relevance import QueryText
 from longform.records import Document, Query, Target, retrieval_text
-from longform.sentence_support import Embed, SentenceSupport
+from longform.summaries.extractive import Extractor
+from longform.summaries.query_relevance import QueryText
+from longform.summaries.sentence_support import Embed, SentenceSupport
+from longform.summaries.tree_ensemble import TreeEnsemble
 from longform.support.index import Signals, SupportIndex
 from longform.support.model import SupportModel
 from longform.training.ranker import GoldInsight, RankedQuery
 from longform.training.support import HaystackClaims
-from longform.tree_ensemble import TreeEnsemble
 
 
 class GoldHaystack:

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.extractive import candidates
-from longform.query_relevance import FEATURES, QueryText, relevance
-from longform.sentence_support import SentenceSupport
+from longform.summaries.extractive import candidates
+from longform.summaries.query_relevance import FEATURES, QueryText, relevance
+from longform.summaries.sentence_support import SentenceSupport
+from longform.summaries.tree_ensemble import Tree, TreeEnsemble
 from longform.text.words import stems, without_marks
 from longform.training.logistic import significant
 from longform.training.support import set_quality
-from longform.tree_ensemble import Tree, TreeEnsemble
 
 ENSEMBLES, TREES, DEPTH, RATE, LEAF = 8, 60, 4, 0.1, 40
 _WORDS, _MEANING = 0.6, 0.4

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.extractive import Extractor, bullet_lines
 from longform.judge_model import JudgeModel
 from longform.lexical_judge import QueryInsights, StemWeights
 from longform.metrics.retrieval import gold_recall
@@ -18,6 +17,7 @@ from longform.retrieval.ranking import ranked, z_sum
 from longform.retrieval.statements import cluster_feedback_scores, statement_scores
 from longform.scoring import score_summary
 from longform.statistics import pooled_mean
+from longform.summaries.extractive import Extractor, bullet_lines
 from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack, ranked_queries
 from longform.training.ranker import fit_ranker

@@ -6,8 +6,8 @@ import pytest
 
 from actors.method_runner import run_plan
 from longform.chat.call import ChatReply, failed
-from longform.methods import Step, make_plan
 from longform.settings.methods import SHIPPED_METHODS
+from longform.summaries.methods import Step, make_plan
 
 
 def said(text: str) -> ChatReply:

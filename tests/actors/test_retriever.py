@@ -10,10 +10,10 @@ import pytest
 from actors.encoder import MINILM, Encoder
 from actors.retriever import HaystackRetriever, check_loadable
 from actors.storage import Folder
-from longform import extractive
 from longform.errors import LongformError, UsageError
 from longform.retrieval.ranking import z_sum
 from longform.settings.experiment import Experiment
+from longform.summaries import extractive
 from longform.tables import RANKINGS
 
 TEXTS = {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from actors.encoder import Encoder
 from longform.haystack_writer.assignment import Bounds
 from longform.haystack_writer.haystack import HaystackSize, write_haystack
-from longform.sentence_support import SentenceSupport
+from longform.summaries.sentence_support import SentenceSupport
 from longform.support.index import SupportIndex
 from longform.support.model import expected_f1_sets, shipped_support_model
 from tests.bench.inputs import released_folder

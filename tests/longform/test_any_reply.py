@@ -15,7 +15,7 @@ from longform.chat.completions import read_completion
 from longform.chat.prices import Price, cost_usd
 from longform.chat.token_estimates import TokenEstimates
 from longform.judging import parse_coverage
-from longform.summary_replies import summary_text
+from longform.summaries.replies import summary_text
 from longform.support_replies import parse_support, yes_probability
 from longform.synthesis.asking import Reply, read_reply
 from longform.synthesis.replies import FORMS

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from longform.extractive import candidates
-from longform.query_relevance import FEATURES, QueryText, relevance
+from longform.summaries.extractive import candidates
+from longform.summaries.query_relevance import FEATURES, QueryText, relevance
 from longform.training import ranker as training
 from longform.training.ranker import GoldInsight, RankedQuery, earned, fit_ranker
 from longform.training.support import set_quality
-from tests.longform.test_sentence_support import (
+from tests.longform.summaries.test_sentence_support import (
     places_of,
     planted_documents,
     sentence_support,

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from longform.extractive import Extractor
 from longform.keys import stable_seed
-from longform.query_relevance import FEATURES, QueryText
 from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.retrieval.statements import cluster_feedback_scores, statement_scores
-from longform.sentence_support import SentenceSupport
+from longform.summaries.extractive import Extractor
+from longform.summaries.query_relevance import FEATURES, QueryText
+from longform.summaries.sentence_support import SentenceSupport
 from longform.support.model import FEW_DOCUMENTS, shipped_support_model
 from longform.text.words import stems
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from longform import extractive
-from longform.extractive import Extractor, bullet_lines, candidates, shipped_ranker
-from longform.query_relevance import FEATURES, QueryText
+from longform.summaries import extractive
+from longform.summaries.extractive import Extractor, bullet_lines, candidates, shipped_ranker
+from longform.summaries.query_relevance import FEATURES, QueryText
+from longform.summaries.tree_ensemble import Tree, TreeEnsemble
 from longform.text.citations import bullets
-from longform.tree_ensemble import Tree, TreeEnsemble
-from tests.longform.test_sentence_support import (
+from tests.longform.summaries.test_sentence_support import (
     MODEL,
     PLANTED,
     SNOW,

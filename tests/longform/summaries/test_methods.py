@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.errors import UsageError
-from longform.methods import FINAL, Plan, make_plan
 from longform.settings.methods import (
     SHIPPED_METHODS,
     CalibrationMethod,
@@ -16,6 +15,7 @@ from longform.settings.methods import (
     Method,
     PlainMethod,
 )
+from longform.summaries.methods import FINAL, Plan, make_plan
 
 ALL = CalibrationMethod(kind="calibration", orders="all", most=5040)
 METHODS: dict[str, Method] = {

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from longform.query_relevance import FEATURES, QueryText, relevance
-from longform.sentence_support import SentenceSupport
-from tests.longform.test_sentence_support import (
+from longform.summaries.query_relevance import FEATURES, QueryText, relevance
+from longform.summaries.sentence_support import SentenceSupport
+from tests.longform.summaries.test_sentence_support import (
     PLANTED,
     SNOW,
     places_of,

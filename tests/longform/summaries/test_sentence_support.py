@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from longform.keys import stable_seed
-from longform.sentence_support import SentenceSupport
+from longform.summaries.sentence_support import SentenceSupport
 from longform.support.index import SupportIndex
 from longform.support.model import shipped_support_model
 from longform.text.words import stems

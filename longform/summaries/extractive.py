@@ -1,7 +1,7 @@
 """
 The offline summarizer: quotes what several documents repeat and the query asks for, and cites those documents.
 
-Every sentence is a candidate. `longform.sentence_support` says which documents support it, `longform.query_relevance`
+Every sentence is a candidate. `longform.summaries.sentence_support` says which documents support it, `longform.summaries.query_relevance`
 what speaks for it, and a small ranker of boosted trees, fitted on gold maps, puts the candidates in order. They are
 taken greedily, each against its likeness to what was taken: the same words or meaning from the same documents. A
 bullet cites the documents that maximise the expected F1 of its citations.
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.models import models_version, read_model
-from longform.query_relevance import FEATURES, QueryText, relevance
-from longform.sentence_support import Embed, SentenceSupport
+from longform.summaries.query_relevance import FEATURES, QueryText, relevance
+from longform.summaries.sentence_support import Embed, SentenceSupport
+from longform.summaries.tree_ensemble import TreeEnsemble
 from longform.support.model import SupportModel
-from longform.tree_ensemble import TreeEnsemble
 
 VERSION = "2"
 """Changes with any change of what the code extracts, prose and support included."""

@@ -1,6 +1,6 @@
 import pytest
 
-from longform.summary_replies import summary_text
+from longform.summaries.replies import summary_text
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.sentence_support import SentenceSupport
+from longform.summaries.sentence_support import SentenceSupport
 from longform.text.words import stems
 
 FEATURES = (

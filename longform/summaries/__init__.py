@@ -1,0 +1,1 @@
+"""Summaries: how they are asked for, read, and written offline."""
