@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from actors.offline_support_judge import OfflineSupportJudge
-from longform.lexical_support import LexicalSupportModel
+from longform.judges.lexical_support import LexicalSupportModel
+from longform.judges.support_prompts import SupportGroup, SupportVerdict, in_place, open_cells
 from longform.support.index import Matrix
-from longform.support_judging import SupportGroup, SupportVerdict, in_place, open_cells
 from longform.training.support_judge import LabelledSentence, fit_support_judge
 
 Embed = Callable[[Sequence[str]], Matrix]

@@ -10,7 +10,7 @@ from actors.chat import Asking
 from actors.judge_prompt import JudgePrompt
 from actors.matrix_executor import MatrixExecutor, group_of
 from longform.chat.call import ChatReply, ChatRequest, call_id
-from longform.judging import CoverageVerdict, coverage_schema, numbered_bullets, parse_coverage
+from longform.judges.coverage_prompts import CoverageVerdict, coverage_schema, numbered_bullets, parse_coverage
 from longform.settings.judges import ChatJudge as Settings
 
 _FIELDS = frozenset({"bullets", "insight"})

@@ -11,10 +11,10 @@ from actors.judge_prompt import JudgePrompt
 from actors.matrix_executor import Group, MatrixExecutor, group_of
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
+from longform.judges.support_prompts import SupportGroup, SupportVerdict, in_place, open_cells, unjudged
+from longform.judges.support_replies import parse_support, yes_probability
 from longform.keys import content_key
 from longform.settings.judges import ChatSupportJudge as Settings
-from longform.support_judging import SupportGroup, SupportVerdict, in_place, open_cells, unjudged
-from longform.support_replies import parse_support, yes_probability
 
 _FIELDS = frozenset({"document", "sentence"})
 

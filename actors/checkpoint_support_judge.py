@@ -16,8 +16,7 @@ from actors.checkpoint_scorer import CheckpointScorer, Work
 from actors.nearest_windows import NearestWindows, Nearness
 from actors.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
 from longform.errors import UsageError
-from longform.settings.judges import CheckpointSupportJudge as Settings
-from longform.support_judging import (
+from longform.judges.support_prompts import (
     NO_SENTENCE,
     Cell,
     SupportGroup,
@@ -27,6 +26,7 @@ from longform.support_judging import (
     open_cells,
     unjudged,
 )
+from longform.settings.judges import CheckpointSupportJudge as Settings
 from longform.text.windows import Window, sentence_windows
 
 _STEPS = 8

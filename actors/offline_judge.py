@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from actors.benchmark import Benchmark
-from longform.judge_model import Evidence
-from longform.lexical_judge import VERSION, QueryInsights, Reading, StemWeights, shipped_judge
+from longform.judges.coverage_model import Evidence
+from longform.judges.lexical_coverage import VERSION, QueryInsights, Reading, StemWeights, shipped_judge
 from longform.models import models_version
 from longform.records import Target
 

@@ -6,9 +6,8 @@ import json
 from collections.abc import Sequence
 
 from actors.encoder import MINILM, Encoder
-from longform.lexical_support import Evidence, evidence, shipped_lexical_support
-from longform.support.index import SupportIndex
-from longform.support_judging import (
+from longform.judges.lexical_support import Evidence, evidence, shipped_lexical_support
+from longform.judges.support_prompts import (
     Cell,
     SupportGroup,
     SupportVerdict,
@@ -17,6 +16,7 @@ from longform.support_judging import (
     open_cells,
     unjudged,
 )
+from longform.support.index import SupportIndex
 from longform.text.words import without_marks, words
 
 NO_WORDS = "sentence_without_words"

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from actors.call_context import CallContext
 from actors.checkpoints import checkpoint_content
 from actors.encoder import MINILM
-from longform import lexical_support
+from longform.judges import lexical_support
+from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.models import models_version
 from longform.settings.judges import AskedSupportJudge, ChatSupportJudge, CheckpointSupportJudge, LocalSupportJudge
-from longform.support_judging import SupportGroup, SupportVerdict
 
 CHECKPOINT_VERSION = "1"
 """Changes with any change of how a checkpoint is read."""

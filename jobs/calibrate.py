@@ -29,7 +29,7 @@ from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, ver
 from jobs.configs import read_experiment, validated
 from jobs.spending_plan import plan_words
 from longform.errors import UsageError
-from longform.judge_cards import describe
+from longform.judges.cards import describe
 from longform.settings.judges import SHIPPED_JUDGES, Judge, MeanJudge
 
 _MEAN = "mean:"

@@ -29,12 +29,12 @@ from jobs.retry import passing_failures
 from jobs.spending_plan import opened_ledger, plan_document
 from jobs.stage import Row, Stage, Task, run_stage
 from longform.chat.call import call_id
-from longform.coverage_cards import KIND, LabelledInsight, coverage_card
 from longform.errors import UsageError
-from longform.judge_cards import coverage_identity, held_out_rows
+from longform.judges.cards import coverage_identity, held_out_rows
+from longform.judges.coverage_cards import KIND, LabelledInsight, coverage_card
+from longform.judges.lexical_coverage import shipped_judge
+from longform.judges.mean_coverage import mean_verdicts
 from longform.keys import content_key
-from longform.lexical_judge import shipped_judge
-from longform.mean_judge import mean_verdicts
 from longform.settings.judges import AskedJudge, ChatJudge, Judge, MeanJudge, OfflineJudge, judge_scale
 from longform.text.citations import bullets
 

@@ -38,9 +38,9 @@ from jobs.label_texts import LabelledText, labelled_texts
 from jobs.spending_plan import plan_words
 from jobs.stage import Task, run_stage
 from longform.errors import UsageError
-from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.mean_support import mean_support_verdicts
-from longform.meta_evaluation import (
+from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
+from longform.judges.mean_support import mean_support_verdicts
+from longform.judges.meta_evaluation import (
     CHUNK,
     DOCUMENT,
     FULL,
@@ -52,7 +52,8 @@ from longform.meta_evaluation import (
     order_mode,
     order_study,
 )
-from longform.meta_evaluation_words import meta_evaluation_words
+from longform.judges.meta_evaluation_words import meta_evaluation_words
+from longform.judges.support_cards import shown_row, support_card
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import (
@@ -64,7 +65,6 @@ from longform.settings.judges import (
     SupportJudge,
 )
 from longform.settings.strict import Strict
-from longform.support_cards import shown_row, support_card
 
 UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
 """The share of cells above which the exit code says so, where no configuration does."""

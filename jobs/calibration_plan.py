@@ -14,8 +14,8 @@ from jobs.calling import Calling
 from jobs.label_cells import Judging, LabelReader
 from jobs.spending_plan import opened_ledger, plan_document
 from jobs.stage import Task
+from longform.judges.support_prompts import open_cells
 from longform.settings.judges import ChatSupportJudge as Settings
-from longform.support_judging import open_cells
 
 
 def calibration_plan(

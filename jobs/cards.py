@@ -11,9 +11,8 @@ from actors.offline_judge import PROMPT_VERSION as OFFLINE_VERSION
 from actors.storage import file_place
 from actors.support_judges import code_version
 from jobs.calling import support_identity
-from longform.coverage_cards import KIND as COVERAGE
 from longform.errors import UsageError
-from longform.judge_cards import (
+from longform.judges.cards import (
     coverage_identity,
     describe,
     other_judge,
@@ -21,8 +20,10 @@ from longform.judge_cards import (
     shipped_card_line,
     shipped_support_line,
 )
+from longform.judges.coverage_cards import KIND as COVERAGE
+from longform.judges.mean_support import VERSION as MEAN_VERSION
+from longform.judges.support_cards import KIND as SUPPORT
 from longform.keys import content_key
-from longform.mean_support import VERSION as MEAN_VERSION
 from longform.settings.experiment import Experiment
 from longform.settings.judges import (
     ChatJudge,
@@ -35,7 +36,6 @@ from longform.settings.judges import (
     judge_scale,
     mean_scale,
 )
-from longform.support_cards import KIND as SUPPORT
 
 
 def judge_rows(experiment: Experiment) -> list[dict[str, Any]]:

@@ -21,10 +21,10 @@ from jobs.derive import Item, PartReader
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
 from longform.aggregate import SummaryInfo
+from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
 from longform.settings.judges import AskedSupportJudge, ChatSupportJudge, MeanSupportJudge
-from longform.support_judging import SupportGroup, SupportVerdict
 from longform.text.citations import without_citations
 
 SEPARATOR = "\n====\n"

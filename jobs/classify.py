@@ -11,9 +11,9 @@ from actors.storage import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.score import score_items
 from jobs.stage import Row, Stage, Task
+from longform.judges import failure_modes
+from longform.judges.lexical_coverage import QueryInsights, StemWeights
 from longform.keys import content_key
-from longform.lexical_judge import QueryInsights, StemWeights
-from longform.metrics import failure_modes
 from longform.support.index import SupportIndex
 from longform.text.citations import Bullet
 

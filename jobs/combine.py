@@ -9,8 +9,8 @@ from actors.storage import Folder
 from jobs.judge import Judged
 from jobs.means import Mean, means_stage, means_tasks
 from jobs.stage import Stage, Task
+from longform.judges.mean_coverage import VERSION, mean_verdicts
 from longform.keys import content_key
-from longform.mean_judge import VERSION, mean_verdicts
 from longform.settings.experiment import Experiment
 from longform.settings.judges import MeanJudge
 

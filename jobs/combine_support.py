@@ -9,8 +9,8 @@ from actors.storage import Folder
 from jobs.check import Checked, Source
 from jobs.means import Mean, means_stage, means_tasks
 from jobs.stage import Stage, Task
+from longform.judges.mean_support import VERSION, mean_support_verdicts
 from longform.keys import content_key
-from longform.mean_support import VERSION, mean_support_verdicts
 from longform.settings.experiment import Experiment
 from longform.settings.judges import MeanSupportJudge
 

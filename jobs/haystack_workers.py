@@ -38,8 +38,8 @@ from longform.haystack_writer.passages import (
     write_passages,
 )
 from longform.haystack_writer.settings import HaystackSettings, ProseSettings
+from longform.judges.support_prompts import SupportGroup
 from longform.keys import content_key
-from longform.support_judging import SupportGroup
 from longform.synthesis_audit import HaystackFacts
 
 

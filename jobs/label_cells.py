@@ -21,11 +21,11 @@ from actors.support_judges import Verdicts as Judged
 from jobs.calling import Calling, open_rows
 from jobs.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.stage import Row, Stage, Task
+from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity
+from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
-from longform.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity
 from longform.metrics.faithfulness import Array
 from longform.settings.judges import AskedSupportJudge, ChatSupportJudge
-from longform.support_judging import SupportGroup, SupportVerdict
 
 
 class Wanted(NamedTuple):

@@ -10,8 +10,8 @@ from jobs.check import SEPARATOR
 from jobs.stage import Row
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
+from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Fidelity, LabelledSummary
 from longform.keys import content_key
-from longform.meta_evaluation import CHUNK, DOCUMENT, FULL, Fidelity, LabelledSummary
 from longform.records import Document
 from longform.retrieval.packing import ImportanceOf, arranged
 from longform.settings.experiment import Order

@@ -13,14 +13,14 @@ from actors.checkpoint_support_judge import CheckpointSupportJudge
 from actors.encoder import MINILM, Encoder
 from actors.support_judges import CHECKPOINT_VERSION
 from jobs.label_texts import LabelledText, labelled_texts, with_text
-from longform.judge_cards import SUPPORT_CHECKER
-from longform.lexical_support import evidence
-from longform.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
+from longform.judges.cards import SUPPORT_CHECKER
+from longform.judges.lexical_support import evidence
+from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
+from longform.judges.support_cards import shown_row, support_card
+from longform.judges.support_prompts import SupportGroup
 from longform.settings.judges import CheckpointSupportJudge as Settings
 from longform.statistics import Estimate
 from longform.support.index import SupportIndex
-from longform.support_cards import shown_row, support_card
-from longform.support_judging import SupportGroup
 from longform.training.reach import Reach, reach_of
 
 Matrix = NDArray[np.float64]

@@ -24,8 +24,9 @@ from jobs.rerank import Reranking, reranking_work_ids
 from jobs.retrieve import Ranked, ranking_work_ids
 from jobs.split import unit_work_id
 from jobs.summarize import Source, Summarized, summary_work_ids
-from longform import lexical_judge, repair
+from longform import repair
 from longform.errors import UsageError
+from longform.judges import lexical_coverage as lexical_judge
 from longform.keys import content_key
 from longform.prompts import prompt_names
 from longform.settings.chat import ChatSummarizer

@@ -31,12 +31,12 @@ from jobs.derive import PartReader
 from jobs.stage import Task
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
+from longform.judges.support_prompts import open_cells
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as ChatSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ChatJudge, ChatSupportJudge
 from longform.settings.methods import Method
-from longform.support_judging import open_cells
 
 
 class Batched(NamedTuple):

@@ -18,9 +18,9 @@ from jobs.derive import PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform import judged_citations
 from longform.judged_citations import How, JudgedText, Support, judge_label, judge_threshold, judged_text
+from longform.judges.support_prompts import SupportVerdict
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
-from longform.support_judging import SupportVerdict
 from longform.twins import twin
 
 _SUMMARIES_A_TASK = 64

@@ -35,7 +35,7 @@ from jobs.configs import read_experiment
 from jobs.train_checker import main as train_checker_main
 from longform.errors import UsageError
 from longform.in_sample import FILES, insight_keys
-from longform.judge_model import JudgeModel
+from longform.judges.coverage_model import JudgeModel
 from longform.records import Query, gold_documents
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import FusionRetriever

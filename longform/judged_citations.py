@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from longform.lexical_support import shipped_lexical_support
+from longform.judges.lexical_support import shipped_lexical_support
 from longform.metrics.faithfulness import SUPPORTED
 from longform.settings.judges import CheckpointSupportJudge, MeanSupportJudge, OfflineSupportJudge, SupportJudge
 from longform.text.citations import bullets, without_citations

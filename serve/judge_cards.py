@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from actors.storage import file_place
-from longform.coverage_cards import KIND as COVERAGE
 from longform.errors import UsageError
-from longform.judge_cards import (
+from longform.judges.cards import (
     asked_identity,
     describe,
     other_judge,
@@ -16,8 +15,9 @@ from longform.judge_cards import (
     shipped_card_line,
     shipped_support_line,
 )
+from longform.judges.coverage_cards import KIND as COVERAGE
+from longform.judges.support_cards import KIND
 from longform.settings.judges import MeanJudge, OfflineJudge
-from longform.support_cards import KIND
 from serve.settings import ServedCoverage, ServedSupport
 
 NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"

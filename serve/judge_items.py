@@ -8,8 +8,8 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 from pydantic import Field
 
 from actors.served import About
+from longform.judges.support_prompts import SupportGroup
 from longform.settings.strict import Strict
-from longform.support_judging import SupportGroup
 from serve.engine import Work
 
 

@@ -11,11 +11,11 @@ from actors.call_context import CallContext
 from actors.offline_judge import PROMPT_VERSION
 from actors.served import About
 from actors.support_judges import code_version, make_support_judge
+from longform.judges.lexical_coverage import QueryInsights, Reading, StemWeights, shipped_judge
+from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
-from longform.lexical_judge import QueryInsights, Reading, StemWeights, shipped_judge
 from longform.settings.judges import ChatSupportJudge, MeanSupportJudge, OfflineJudge
 from longform.settings.strict import Strict
-from longform.support_judging import SupportGroup, SupportVerdict
 from serve.engine import Texts, Work
 from serve.judge_cards import card_fields, coverage_card, support_card
 from serve.judge_items import CoverageItem, SupportItem, support_groups

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from actors.served import About
-from longform import mean_judge, mean_support
+from longform.judges import mean_coverage as mean_judge
+from longform.judges import mean_support
+from longform.judges.support_prompts import SupportVerdict
 from longform.keys import content_key
 from longform.settings.judges import MeanJudge, MeanSupportJudge
 from longform.settings.strict import Strict
-from longform.support_judging import SupportVerdict
 from serve.engine import Work
 from serve.judge_items import JudgeWorker, common_item
 

@@ -4,7 +4,7 @@ Fits the lexical judge on labels of released summaries, and measures it on label
 The ordinal model learns from labels alone. A guard's strength is the one at which damaged copies come closest to what
 they should score (`longform.training.judge_examples`). What is left out, by haystack or by query, reaches neither.
 
-Not fitted, but chosen by hand: the features and guards, the constants of `longform.lexical_judge`, and how far a denial
+Not fitted, but chosen by hand: the features and guards, the constants of `longform.judges.lexical_coverage`, and how far a denial
 reaches (`longform.text.statements`). They were chosen with labels of both news topics in sight, people's among them, so
 that figures against people are of held-out coefficients, not of a held-out design. What was tried and not taken
 reached r .80 to .83 there; the largest single step was from denials that reach to the end of the sentence (.81) to
@@ -18,11 +18,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from longform.errors import LongformError
-from longform.judge_model import FEATURES, Calibration, JudgeModel, column
-from longform.lexical_judge import Reading
+from longform.judges.coverage_model import FEATURES, Calibration, JudgeModel, column
+from longform.judges.lexical_coverage import Reading
+from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair
-from longform.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
 from longform.scoring import score_summary
 from longform.training.judge_examples import (
     DAMAGE,

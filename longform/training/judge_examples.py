@@ -2,7 +2,7 @@
 What the lexical judge is fitted on: labelled pairs of released summaries, and damaged copies of them.
 
 People never marked a negated or a shuffled bullet. What such a bullet should score is set here, as a part of the label
-that it had before (`longform.perturbations` does the damage). Copies are padded with 800 sentences that a grammar
+that it had before (`longform.judges.perturbations` does the damage). Copies are padded with 800 sentences that a grammar
 wrote, about a ferry line and a lido that do not exist: they belong to no haystack that could be left out.
 """
 
@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from longform.judge_model import Evidence
+from longform.judges.coverage_model import Evidence
+from longform.judges.lexical_coverage import QueryInsights, StemWeights
+from longform.judges.perturbations import perturb
 from longform.keys import stable_seed
-from longform.lexical_judge import QueryInsights, StemWeights
 from longform.metrics.agreement import WEIGHTS
-from longform.perturbations import perturb
 from longform.records import Target
 from longform.text.citations import Bullet, bullets
 

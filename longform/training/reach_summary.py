@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.judge_model import JudgeModel
-from longform.lexical_judge import QueryInsights, StemWeights
+from longform.judges.coverage_model import JudgeModel
+from longform.judges.lexical_coverage import QueryInsights, StemWeights
 from longform.metrics.retrieval import gold_recall
 from longform.records import Query, Target
 from longform.retrieval.packing import pack

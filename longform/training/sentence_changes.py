@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from longform.perturbations import NEGATIONS, NUMBER, YEAR, lowered, main_verb, other_number
+from longform.judges.perturbations import NEGATIONS, NUMBER, YEAR, lowered, main_verb, other_number
 from longform.text.words import STOP_WORDS
 
 _MONTHS = "January February March April May June July August September October November December".split()

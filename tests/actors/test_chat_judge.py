@@ -8,7 +8,7 @@ from actors.chat_judge import ChatCoverageJudge
 from actors.storage import Folder
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.errors import UsageError
-from longform.judging import coverage_schema
+from longform.judges.coverage_prompts import coverage_schema
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatJudge
 from longform.tables import VERDICTS, conform

@@ -10,10 +10,10 @@ from actors.chat import Asking
 from actors.chat_support_judge import ALTERNATIVES, ChatSupportJudge
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, TokenLogprobs, call_id, failed
 from longform.errors import UsageError
+from longform.judges.support_prompts import NO_SENTENCE, SupportGroup
+from longform.judges.support_replies import UNREADABLE
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatSupportJudge as Settings
-from longform.support_judging import NO_SENTENCE, SupportGroup
-from longform.support_replies import UNREADABLE
 
 DOCUMENT = "The tram opens in June. Swans nest by the harbour."
 GROUP = SupportGroup("d", DOCUMENT, ("The tram opens in June.", "The tram opens in May.", "Swans nest."))

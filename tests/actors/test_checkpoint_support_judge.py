@@ -12,8 +12,8 @@ import pytest
 from actors.checkpoint_support_judge import TOO_LONG, CheckpointSupportJudge
 from actors.encoder import MINILM, Encoder
 from longform.errors import UsageError
+from longform.judges.support_prompts import NO_SENTENCE, SupportGroup, SupportVerdict
 from longform.settings.judges import CheckpointSupportJudge as Settings
-from longform.support_judging import NO_SENTENCE, SupportGroup, SupportVerdict
 from longform.text.sentences import sentences
 from longform.text.windows import sentence_windows
 from tests.actors.tiny_checkpoints import save_bert, save_byte_level, save_t5

@@ -15,7 +15,7 @@ from actors.openai_chat import OpenAIChat
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.fake_settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
-from longform.judging import coverage_schema, numbered_bullets, parse_coverage
+from longform.judges.coverage_prompts import coverage_schema, numbered_bullets, parse_coverage
 from longform.settings.chat import ChatSettings
 
 QUICK: dict[str, Any] = {"delay_s": 0.0}

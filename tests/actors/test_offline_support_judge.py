@@ -5,7 +5,7 @@ import json
 import pytest
 
 from actors.offline_support_judge import NO_WORDS, OfflineSupportJudge
-from longform.support_judging import NO_SENTENCE, SupportGroup, SupportVerdict
+from longform.judges.support_prompts import NO_SENTENCE, SupportGroup, SupportVerdict
 
 DOCUMENT = (
     "The council met on 4 March. It voted 7 to 2 to rebuild the Alder Street bridge. The works will cost 3.4 million "

@@ -13,7 +13,7 @@ from aiohttp import web
 from actors.openai_chat import OpenAIChat
 from longform.chat.call import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
 from longform.chat.completions import http_failure
-from longform.judging import coverage_schema
+from longform.judges.coverage_prompts import coverage_schema
 from longform.settings.chat import ChatSettings
 from tests.completion import completion
 

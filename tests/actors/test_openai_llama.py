@@ -10,7 +10,7 @@ import pytest
 from actors.openai_chat import OpenAIChat
 from longform import prompts
 from longform.chat.call import ChatRequest, Message
-from longform.judging import coverage_schema, numbered_bullets, parse_coverage
+from longform.judges.coverage_prompts import coverage_schema, numbered_bullets, parse_coverage
 from longform.settings.chat import ChatSettings
 
 

@@ -8,7 +8,7 @@ from actors.chat import open_chat
 from actors.scripted_chat import MISDEEDS, UNKNOWN_TASK, ScriptedChat
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
-from longform.judging import numbered_bullets, parse_coverage
+from longform.judges.coverage_prompts import numbered_bullets, parse_coverage
 from longform.settings.chat import ChatSettings
 from longform.text.citations import bullets
 

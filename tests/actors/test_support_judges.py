@@ -8,9 +8,9 @@ from actors import chat
 from actors.call_context import CallContext
 from actors.support_judges import code_version, make_support_judge
 from longform.errors import UsageError
+from longform.judges.support_prompts import SupportGroup
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge
-from longform.support_judging import SupportGroup
 from tests.actors.tiny_checkpoints import save_bert
 
 GROUPS = [SupportGroup("d", "A bank cut the rate.", ("A bank cut the rate.", " ")), SupportGroup("e", "", ("A bee.",))]

@@ -10,8 +10,8 @@ import numpy as np
 
 from actors.checkpoint_support_judge import CheckpointSupportJudge
 from actors.encoder import model_path
+from longform.judges.support_prompts import SupportGroup
 from longform.settings.judges import CheckpointSupportJudge as Settings
-from longform.support_judging import SupportGroup
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, paired
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.offline_judge import OfflineJudge
-from longform.lexical_judge import QueryInsights, StemWeights, shipped_judge
+from longform.judges.lexical_coverage import QueryInsights, StemWeights, shipped_judge
 from longform.text import statements
 from longform.text import words as text
 from longform.text.citations import bullets

@@ -14,7 +14,7 @@ from actors.offline_judge import PROMPT_VERSION
 from actors.storage import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
-from longform.judge_cards import describe, shipped_card
+from longform.judges.cards import describe, shipped_card
 from longform.metrics.agreement import WEIGHTS
 from longform.settings.judges import SHIPPED_JUDGES
 

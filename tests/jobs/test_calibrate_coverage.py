@@ -16,7 +16,7 @@ from actors.storage import Folder
 from jobs.calibrate import main
 from jobs.ingest import main as ingest
 from longform.fake_settings import FakeSettings
-from longform.judge_cards import describe
+from longform.judges.cards import describe
 from tests.places import ROOT
 
 N_CALLS = 4

@@ -19,8 +19,8 @@ from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
 from jobs.label_texts import chunks, labelled_texts, texts_of_mode
 from longform.errors import UsageError
-from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.meta_evaluation import Scoring
+from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
+from longform.judges.meta_evaluation import Scoring
 from longform.records import Document
 from longform.settings.judges import (
     SHIPPED_CHECKER,

@@ -13,7 +13,7 @@ import pytest
 from actors.storage import Folder
 from jobs import evaluate
 from jobs.check import CheckedText, ShownText, support_groups
-from longform.support_judging import SupportVerdict
+from longform.judges.support_prompts import SupportVerdict
 from tests.jobs.planted_bench import bench
 
 SCRIPTED = "{provider: scripted, model: m, script: profile-%s}"

@@ -16,8 +16,8 @@ from actors.call_context import CallContext
 from actors.served_client import RefusedError
 from actors.support_judges import make_support_judge
 from jobs.served_judge import Address, AskJudge, judged, main
+from longform.judges.support_prompts import SupportGroup
 from longform.settings.judges import OfflineSupportJudge
-from longform.support_judging import SupportGroup
 from serve.access import Access
 from serve.app import Backends, ServedJudge, make_app
 from serve.engine import Engine

@@ -13,7 +13,7 @@ from actors.support_judges import code_version
 from jobs import train_checker
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
-from longform.judge_cards import SUPPORT_CHECKER, shipped_card
+from longform.judges.cards import SUPPORT_CHECKER, shipped_card
 from longform.models import read_model
 from longform.settings.judges import SHIPPED_CHECKER
 from longform.training.reach import Reach, reach_table
@@ -64,7 +64,7 @@ def test_the_shipped_checker_sees_what_words_do_not_show(tmp_path: Path) -> None
     A sentence cut down to a few words, as the third, it knows from one with an error, but says it is not supported.
     """
     from actors.checkpoint_support_judge import CheckpointSupportJudge
-    from longform.support_judging import SupportGroup
+    from longform.judges.support_prompts import SupportGroup
 
     folder = checkpoint_path(SHIPPED_CHECKER.model, cache=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {Path(folder).name, "locks"}

@@ -4,7 +4,7 @@ import pytest
 
 from longform import prompts
 from longform.errors import UsageError
-from longform.judging import coverage_schema, parse_coverage
+from longform.judges.coverage_prompts import coverage_schema, parse_coverage
 
 SUMMARIZE = ["summarize_conversation", "summarize_documents", "summarize_news"]
 JUDGE = ["judge_coverage_3", "judge_coverage_9"]

@@ -8,9 +8,9 @@ import pytest
 from actors.benchmark import Benchmark
 from jobs.ingest import ingest
 from longform.errors import LongformError
-from longform.judge_model import Evidence, JudgeModel
+from longform.judges.coverage_model import Evidence, JudgeModel
+from longform.judges.lexical_coverage import shipped_judge
 from longform.keys import content_key
-from longform.lexical_judge import shipped_judge
 from longform.records import Target
 from longform.text.citations import Bullet
 from longform.training import judge as training

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longform.lexical_support import Evidence, shipped_lexical_support
+from longform.judges.lexical_support import Evidence, shipped_lexical_support
 from longform.text.punkt import release_sentences
 from longform.training.support_judge import (
     COSINE_ALONE,

@@ -14,7 +14,7 @@ from actors.ledger import Ledger
 from actors.scripted_chat import SCRIPTS
 from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.errors import UsageError
-from longform.judge_cards import shipped_card
+from longform.judges.cards import shipped_card
 from longform.settings.judges import ChatJudge
 from serve.app import Backends, ServedJudge
 from serve.deployments import load_engine

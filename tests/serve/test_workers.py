@@ -13,8 +13,8 @@ from actors.encoder import MINILM, Encoder
 from actors.offline_support_judge import OfflineSupportJudge
 from actors.reranker import CrossEncoderReranker
 from longform.errors import UsageError
-from longform.judge_cards import shipped_card, shipped_card_line
-from longform.support_judging import SupportGroup
+from longform.judges.cards import shipped_card, shipped_card_line
+from longform.judges.support_prompts import SupportGroup
 from serve.deployments import load_worker
 from serve.engine import Engine
 from serve.judge_cards import NO_CARD

@@ -1,7 +1,7 @@
 import pytest
 
-from longform.lexical_judge import QueryInsights, StemWeights
-from longform.metrics.failure_modes import class_counts, classify, other_subtopic_scores
+from longform.judges.failure_modes import class_counts, classify, other_subtopic_scores
+from longform.judges.lexical_coverage import QueryInsights, StemWeights
 from longform.text.citations import bullets
 
 RARE = frozenset({"mari", "dillon", "octob"})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.mean_judge import mean_verdicts
+from longform.judges.mean_coverage import mean_verdicts
 
 CUTS = (0.25, 0.75)
 

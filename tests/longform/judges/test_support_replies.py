@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.chat.call import TokenLogprobs
-from longform.support_replies import UNREADABLE, parse_support, yes_probability
+from longform.judges.support_replies import UNREADABLE, parse_support, yes_probability
 
 
 @pytest.mark.parametrize(

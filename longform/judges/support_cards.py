@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from longform.judges.meta_evaluation import LabelledSummary
 from longform.keys import content_key
-from longform.meta_evaluation import LabelledSummary
 
 KIND = "support"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from longform.meta_evaluation import (
+from longform.judges.meta_evaluation import (
     FULL,
     ORDERS,
     LabelledSummary,
@@ -17,7 +17,7 @@ from longform.meta_evaluation import (
     order_mode,
     order_study,
 )
-from longform.meta_evaluation_words import meta_evaluation_words
+from longform.judges.meta_evaluation_words import meta_evaluation_words
 from longform.metrics.faithfulness import MERGES, Merging
 
 NAN = np.nan

@@ -14,9 +14,9 @@ from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.chat.completions import read_completion
 from longform.chat.prices import Price, cost_usd
 from longform.chat.token_estimates import TokenEstimates
-from longform.judging import parse_coverage
+from longform.judges.coverage_prompts import parse_coverage
+from longform.judges.support_replies import parse_support, yes_probability
 from longform.summaries.replies import summary_text
-from longform.support_replies import parse_support, yes_probability
 from longform.synthesis.asking import Reply, read_reply
 from longform.synthesis.replies import FORMS
 from tests.completion import completion

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
-from longform.coverage_cards import KIND as COVERAGE
-from longform.coverage_cards import describe_coverage
+from longform.judges.coverage_cards import KIND as COVERAGE
+from longform.judges.coverage_cards import describe_coverage
+from longform.judges.support_cards import KIND, describe_support
 from longform.models import read_model
 from longform.settings.judges import (
     SHIPPED_CHECKER,
@@ -24,7 +25,6 @@ from longform.settings.judges import (
     OfflineSupportJudge,
     SupportJudge,
 )
-from longform.support_cards import KIND, describe_support
 
 SUPPORT_LEXICAL = "support-lexical"
 """The shipped card of the offline support judge, under whatever name it judges."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from longform.meta_evaluation import ORDERS
-from longform.support_cards import with_interval
+from longform.judges.meta_evaluation import ORDERS
+from longform.judges.support_cards import with_interval
 
 Row = Mapping[str, Any]
 

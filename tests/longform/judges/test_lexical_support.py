@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.lexical_support import (
+from longform.judges.lexical_support import (
     SIGNALS,
     Evidence,
     LexicalSupportModel,

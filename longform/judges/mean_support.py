@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longform.mean_judge import members_version, why_unjudged
-from longform.meta_evaluation import CHUNK
-from longform.support_judging import SupportVerdict, by_threshold, unjudged
+from longform.judges.mean_coverage import members_version, why_unjudged
+from longform.judges.meta_evaluation import CHUNK
+from longform.judges.support_prompts import SupportVerdict, by_threshold, unjudged
 
 VERSION = "1"
 """Changes with any change that moves an answer."""

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from longform.judges.support_cards import with_interval
 from longform.keys import content_key
 from longform.metrics import agreement
 from longform.metrics.agreement import JudgedPair
 from longform.statistics import Estimate
-from longform.support_cards import with_interval
 from longform.text.citations import words_per_bullet
 
 KIND = "coverage"

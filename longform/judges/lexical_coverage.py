@@ -8,7 +8,7 @@ compete: where a sibling insight of the same query fits that bullet better, the 
 The *share* is a softmax of fit over the siblings and over nobody, who stands for a bullet that fits none of them.
 
 What the bullet says with those words counts too: a number changed, a statement denied, words out of order, or a
-statement lost among other matter lower the score (`longform.judge_model`). The model is fitted on labels of SummHay's
+statement lost among other matter lower the score (`longform.judges.coverage_model`). The model is fitted on labels of SummHay's
 released summaries (`longform.training.judge`), on people's or on GPT-4o's, which are two scales.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.errors import UsageError
-from longform.judge_model import Answer, Calibration, Evidence, JudgeModel
+from longform.judges.coverage_model import Answer, Calibration, Evidence, JudgeModel
 from longform.models import read_model
 from longform.text.statements import Statement, read_statement
 from longform.text.words import inverse_document_frequency, stems, unseen_idf, without_marks

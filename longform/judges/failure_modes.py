@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, get_args
 
-from longform.lexical_judge import QueryInsights, statement_stems
+from longform.judges.lexical_coverage import QueryInsights, statement_stems
 from longform.text.citations import Bullet
 from longform.text.words import numbers, stems, without_marks
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from longform.judge_cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.meta_evaluation import LabelledSummary, Scoring, grid, label_counts
+from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
+from longform.judges.meta_evaluation import LabelledSummary, Scoring, grid, label_counts
+from longform.judges.support_cards import support_card
 from longform.models import models_version, read_model
-from longform.support_cards import support_card
 
 SUMMARIES = [
     LabelledSummary("a", "x", "1", "summary", (True,)),

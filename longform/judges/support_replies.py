@@ -13,7 +13,7 @@ from math import exp
 from typing import Literal, NamedTuple
 
 from longform.chat.call import LARGEST_LOGPROB, TokenLogprobs
-from longform.support_judging import Answer
+from longform.judges.support_prompts import Answer
 
 Fidelity = Literal["ours", "release"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.mean_support import mean_support_verdicts
+from longform.judges.mean_support import mean_support_verdicts
 
 
 def verdict(answer, probability=None, *, unit=0, document="d", place=0, **more):

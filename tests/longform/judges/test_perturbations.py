@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.perturbations import NEGATIONS, PERTURBATIONS, PerturbedScore, drop_table, perturb
+from longform.judges.perturbations import NEGATIONS, PERTURBATIONS, PerturbedScore, drop_table, perturb
 
 BULLETS = [
     "- The company reported a loss of $2.33 billion in 2026. [3][14]",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longform.judging import CoverageVerdict, numbered_bullets, parse_coverage
+from longform.judges.coverage_prompts import CoverageVerdict, numbered_bullets, parse_coverage
 
 
 def unread(failure: str) -> CoverageVerdict:

@@ -1,6 +1,6 @@
 import pytest
 
-from longform.support_judging import (
+from longform.judges.support_prompts import (
     NO_SENTENCE,
     SupportGroup,
     SupportVerdict,
