@@ -8,8 +8,8 @@ compete: where a sibling insight of the same query fits that bullet better, the 
 The *share* is a softmax of fit over the siblings and over nobody, who stands for a bullet that fits none of them.
 
 What the bullet says with those words counts too: a number changed, a statement denied, words out of order, or a
-statement lost among other matter lower the score (`longform.judges.coverage_model`). The model is fitted on labels of SummHay's
-released summaries (`longform.training.judge`), on people's or on GPT-4o's, which are two scales.
+statement lost among other matter lower the score (`longform.judges.coverage_model`). The model is fitted on labels of
+SummHay's released summaries (`longform.training.judge`), on people's or on GPT-4o's, which are two scales.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@ How probably a document supports a sentence, from what the two share: the offlin
 
 Three signals of one document d and one sentence s, all in its best place, go into a logistic regression:
 
-- `recall_3`: the share of s's word weight in a window of three sentences of d (`longform.support.index`; the weights are
-  inverse frequencies over d's own sentences, so that no other document moves the verdict);
+- `recall_3`: the share of s's word weight in a window of three sentences of d (`longform.support.index`; the weights
+  are inverse frequencies over d's own sentences, so that no other document moves the verdict);
 - `cosine`: of the sentence vectors, with a sentence or two neighbours of d;
 - `word_triples`: the share of s's runs of three words that stand in the window of `recall_3`.
 

@@ -1,10 +1,10 @@
 """
 The offline summarizer: quotes what several documents repeat and the query asks for, and cites those documents.
 
-Every sentence is a candidate. `longform.summaries.sentence_support` says which documents support it, `longform.summaries.query_relevance`
-what speaks for it, and a small ranker of boosted trees, fitted on gold maps, puts the candidates in order. They are
-taken greedily, each against its likeness to what was taken: the same words or meaning from the same documents. A
-bullet cites the documents that maximise the expected F1 of its citations.
+Every sentence is a candidate. `longform.summaries.sentence_support` says which documents support it,
+`longform.summaries.query_relevance` what speaks for it, and a small ranker of boosted trees, fitted on gold maps, puts
+the candidates in order. They are taken greedily, each against its likeness to what was taken: the same words or meaning
+from the same documents. A bullet cites the documents that maximise the expected F1 of its citations.
 
 No language model writes anything: bullets are sentences of the documents, made to stand alone by rule. What follows
 from a document without being said in it is never found.

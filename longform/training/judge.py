@@ -4,11 +4,11 @@ Fits the lexical judge on labels of released summaries, and measures it on label
 The ordinal model learns from labels alone. A guard's strength is the one at which damaged copies come closest to what
 they should score (`longform.training.judge_examples`). What is left out, by haystack or by query, reaches neither.
 
-Not fitted, but chosen by hand: the features and guards, the constants of `longform.judges.lexical_coverage`, and how far a denial
-reaches (`longform.text.statements`). They were chosen with labels of both news topics in sight, people's among them, so
-that figures against people are of held-out coefficients, not of a held-out design. What was tried and not taken
-reached r .80 to .83 there; the largest single step was from denials that reach to the end of the sentence (.81) to
-the published six words (.83).
+Not fitted, but chosen by hand: the features and guards, the constants of `longform.judges.lexical_coverage`, and how
+far a denial reaches (`longform.text.statements`). They were chosen with labels of both news topics in sight, people's
+among them, so that figures against people are of held-out coefficients, not of a held-out design. What was tried and
+not taken reached r .80 to .83 there; the largest single step was from denials that reach to the end of the sentence
+(.81) to the published six words (.83).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 What the lexical judge is fitted on: labelled pairs of released summaries, and damaged copies of them.
 
 People never marked a negated or a shuffled bullet. What such a bullet should score is set here, as a part of the label
-that it had before (`longform.judges.perturbations` does the damage). Copies are padded with 800 sentences that a grammar
-wrote, about a ferry line and a lido that do not exist: they belong to no haystack that could be left out.
+that it had before (`longform.judges.perturbations` does the damage). Copies are padded with 800 sentences that a
+grammar wrote, about a ferry line and a lido that do not exist: they belong to no haystack that could be left out.
 """
 
 from __future__ import annotations
