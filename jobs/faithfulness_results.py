@@ -18,8 +18,8 @@ from longform.aggregate import SummaryInfo
 from longform.attribution import Attribution, placed
 from longform.faithfulness_tables import CheckedSummary, Settings
 from longform.metrics.faithfulness import Merging
+from longform.metrics.position_bias import SummaryPlaces, summary_places
 from longform.order_dependence import OrderDependence, order_dependence, varied
-from longform.position_bias import SummaryPlaces, summary_places
 from longform.settings.experiment import Experiment, Permutations
 from longform.settings.judges import ALIGNER
 

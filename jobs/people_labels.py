@@ -18,8 +18,8 @@ from longform.judges.lexical_support import evidence
 from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
 from longform.judges.support_cards import shown_row, support_card
 from longform.judges.support_prompts import SupportGroup
+from longform.metrics.statistics import Estimate
 from longform.settings.judges import CheckpointSupportJudge as Settings
-from longform.statistics import Estimate
 from longform.support.index import SupportIndex
 from longform.training.reach import Reach, reach_of
 

@@ -15,7 +15,7 @@ from longform.aggregate import SummaryInfo
 from longform.comparisons import compared
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.scoring import score_summary
+from longform.metrics.scoring import score_summary
 from longform.text.citations import Bullet
 
 VERSION = "summhay@1"

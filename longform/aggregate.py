@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from longform.axes import Axes, names
-from longform.order_sensitivity import largest_from_first, order_sensitivity, with_holm
-from longform.statistics import Array, Estimate, pooled_mean, ratio
+from longform.metrics.order_sensitivity import largest_from_first, order_sensitivity, with_holm
+from longform.metrics.statistics import Array, Estimate, pooled_mean, ratio
 
 Aggregate = Literal["pooled", "per_summary"]
 PERCENT = ("coverage", "citation", "joint", "precision", "recall")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from longform.position_bias import SummaryPlaces
+from longform.metrics.position_bias import SummaryPlaces
 
 MOST_UNPLACED = 0.02
 """The largest share of a judge's decided sentences that may be missing from its curve."""

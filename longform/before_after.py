@@ -15,8 +15,8 @@ from longform.aggregate import Aggregate, Scored, axes_json, cluster_totals, fin
 from longform.comparisons import finding, in_points
 from longform.keys import content_key, stable_seed
 from longform.metrics.coverage import citation_quality
-from longform.paired_differences import Difference, paired_differences
-from longform.statistics import Array, ratio
+from longform.metrics.paired_differences import Difference, paired_differences
+from longform.metrics.statistics import Array, ratio
 
 MEASURES = ("citation", "joint", "coverage")
 SHOWN = {"better": 3, "worse": 2, "unchanged": 1}
@@ -31,7 +31,7 @@ def before_after(
     """
     One row for each (data set, setting, summarizer) that has repaired twins, sorted by these; scores in points.
 
-    The differences of one measure on one data set are a family of `longform.paired_differences`.
+    The differences of one measure on one data set are a family of `longform.metrics.paired_differences`.
 
     Args:
         summaries: Of one judge, twins included.

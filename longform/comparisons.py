@@ -1,8 +1,8 @@
 """
 Systems against one reference system: how far from it each stands, and what can be said of the difference.
 
-The comparisons of one judge and one measure are a family of `longform.paired_differences`. A twin is no member: it is
-held against its original (`longform.before_after`). Systems whose summaries are the same are one member.
+The comparisons of one judge and one measure are a family of `longform.metrics.paired_differences`. A twin is no member:
+it is held against its original (`longform.before_after`). Systems whose summaries are the same are one member.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from longform.aggregate import Aggregate, Scored, cluster_totals, final_summaries, systems_of
 from longform.keys import stable_seed
-from longform.paired_differences import Difference, n_sign_changes, paired_differences
+from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences
+from longform.metrics.statistics import Array, ratio
 from longform.settings.system_names import SystemName, named_system
-from longform.statistics import Array, ratio
 
 NOT_DISTINGUISHABLE = "not distinguishable"
 TOO_FEW = "too few clusters"

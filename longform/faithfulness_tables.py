@@ -16,8 +16,8 @@ from scipy.stats import spearmanr
 from scipy.stats import t as student_t
 
 from longform.keys import stable_seed
-from longform.order_sensitivity import largest_spread, order_sensitivity, with_holm
-from longform.position_bias import (
+from longform.metrics.order_sensitivity import largest_spread, order_sensitivity, with_holm
+from longform.metrics.position_bias import (
     Array,
     BiasIndex,
     SummaryPlaces,
@@ -28,8 +28,8 @@ from longform.position_bias import (
     degenerate,
     n_bins,
 )
+from longform.metrics.statistics import LEVEL, Estimate, holm, pooled_mean
 from longform.settings.experiment import System
-from longform.statistics import LEVEL, Estimate, holm, pooled_mean
 from longform.summaries.methods import PARENT_FAILED
 
 Row = dict[str, Any]

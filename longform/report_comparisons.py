@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from longform.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
-from longform.paired_differences import ALPHA, ENUMERATED, smallest_p
+from longform.metrics.paired_differences import ALPHA, ENUMERATED, smallest_p
 from longform.report_parts import Judged, Results, Section, by_judge, judge_line
 from longform.report_tables import IN_SAMPLE, Cell, Column, Row, Table, number
 

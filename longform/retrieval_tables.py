@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from longform.metrics.retrieval import gold_recall, retrieval_measures
-from longform.statistics import Estimate, pooled_mean
+from longform.metrics.statistics import Estimate, pooled_mean
 
 _NAMES = {"precision": "P", "recall": "R", "ndcg": "nDCG", "average_precision": "MAP"}
 

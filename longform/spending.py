@@ -15,8 +15,8 @@ from typing import NamedTuple
 from scipy.special import stdtrit
 
 from longform.chat.prices import Price, most_usd
+from longform.metrics.statistics import LEVEL
 from longform.quota.leases import Limits
-from longform.statistics import LEVEL
 
 OTHER_TOKENIZER = 1.2
 """By which another tokenizer than cl100k may count more, or less; a guess, good for prose."""

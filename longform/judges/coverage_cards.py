@@ -15,7 +15,7 @@ from longform.judges.support_cards import with_interval
 from longform.keys import content_key
 from longform.metrics import agreement
 from longform.metrics.agreement import JudgedPair
-from longform.statistics import Estimate
+from longform.metrics.statistics import Estimate
 from longform.text.citations import words_per_bullet
 
 KIND = "coverage"

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from longform.keys import stable_seed
-from longform.statistics import Estimate, pooled_mean
+from longform.metrics.statistics import Estimate, pooled_mean
 
 _MARKED = re.compile(r"^(\s*(?:[-*•–]\s+|\(?\d{1,2}[.)]\s+)?)(.*?)((?:\s*\[[\d, ]+\])*\s*\.?\s*)$", re.DOTALL)
 _DELETED_SHARE = 0.3

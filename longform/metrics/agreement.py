@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from longform.metrics.coverage import ANSWERS
-from longform.statistics import Array, Estimate, kappa, pearson, pooled_mean
+from longform.metrics.statistics import Array, Estimate, kappa, pearson, pooled_mean
 
 WEIGHTS: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
 

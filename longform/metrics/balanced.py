@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.metrics.faithfulness import SUPPORTED
-from longform.statistics import Array, Estimate, bootstrap
+from longform.metrics.statistics import Array, Estimate, bootstrap
 
 NO_LABELS = "no labelled item was judged"
 ONE_CLASS = "all judged items are {label}: no number can tell them apart"

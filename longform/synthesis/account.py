@@ -12,8 +12,8 @@ import numpy as np
 from longform.errors import LongformError
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key
+from longform.metrics.statistics import Estimate
 from longform.records import Document, Qrel, Query, Target
-from longform.statistics import Estimate
 from longform.synthesis.asking import Attempt
 from longform.synthesis.checks import CHECKS
 from longform.synthesis.documents import Draft

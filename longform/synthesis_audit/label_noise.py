@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from longform.statistics import LEVEL, Estimate, bootstrap
+from longform.metrics.statistics import LEVEL, Estimate, bootstrap
 
 Array = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from longform.judges.lexical_coverage import Reading
 from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair
-from longform.scoring import score_summary
+from longform.metrics.scoring import score_summary
 from longform.training.judge_examples import (
     DAMAGE,
     JudgeExample,

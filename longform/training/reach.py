@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from longform.statistics import Estimate
+from longform.metrics.statistics import Estimate
 
 
 class Reach(NamedTuple):

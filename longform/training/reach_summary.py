@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from longform.judges.coverage_model import JudgeModel
 from longform.judges.lexical_coverage import QueryInsights, StemWeights
 from longform.metrics.retrieval import gold_recall
+from longform.metrics.scoring import score_summary
+from longform.metrics.statistics import pooled_mean
 from longform.records import Query, Target
 from longform.retrieval.packing import pack
 from longform.retrieval.ranking import ranked, z_sum
 from longform.retrieval.statements import cluster_feedback_scores, statement_scores
-from longform.scoring import score_summary
-from longform.statistics import pooled_mean
 from longform.summaries.extractive import Extractor, bullet_lines
 from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack, ranked_queries

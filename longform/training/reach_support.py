@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from longform.metrics.scoring import score_summary
+from longform.metrics.statistics import pooled_mean
 from longform.repair import repaired_texts
-from longform.scoring import score_summary
-from longform.statistics import pooled_mean
 from longform.support.model import Kind, SupportModel
 from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.judges.lexical_support import SIGNALS, Evidence, LexicalSupportModel, evidence
-from longform.statistics import Array, Estimate, bootstrap
+from longform.metrics.statistics import Array, Estimate, bootstrap
 from longform.support.index import Matrix, SupportIndex
 from longform.training.logistic import fit_logistic, significant
 

@@ -18,8 +18,8 @@ from actors.checkpoint_support_judge import CheckpointSupportJudge
 from longform.judges.support_prompts import SupportGroup
 from longform.keys import stable_seed
 from longform.metrics.balanced import auroc
+from longform.metrics.statistics import Array
 from longform.settings.judges import SHIPPED_CHECKER
-from longform.statistics import Array
 from longform.text.sentences import sentences
 from longform.training.sentence_changes import ALTERING, Stock
 from tests.bench.inputs import passages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from longform.attribution import Attribution, placed
-from longform.position_bias import attributed_sums, bias_index, summary_places
+from longform.metrics.position_bias import attributed_sums, bias_index, summary_places
 from longform.report import html, markdown
 
 N = 80

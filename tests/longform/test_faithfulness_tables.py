@@ -16,7 +16,7 @@ from longform.faithfulness_tables import (
     place_rows,
 )
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
-from longform.position_bias import summary_places
+from longform.metrics.position_bias import summary_places
 from longform.report import html, markdown
 from longform.settings.experiment import System
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from longform.haystack_writer.assignment import Bounds
 from longform.haystack_writer.haystack import Haystack, HaystackSize, write_haystack
+from longform.metrics.statistics import Estimate
 from longform.records import Document, Qrel, Target
-from longform.statistics import Estimate
 from longform.synthesis_audit import HaystackAudit, HaystackFacts, Planted, audit_haystack, audit_report
 from longform.synthesis_audit.ceiling import ceiling, expected_joint
 from longform.synthesis_audit.label_noise import Cells, LabelNoise, clopper_pearson, label_noise

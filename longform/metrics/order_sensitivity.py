@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.statistics import holm
+from longform.metrics.statistics import holm
 
 Array = NDArray[np.float64]
 _POINTS = 100.0

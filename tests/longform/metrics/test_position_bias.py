@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from longform.position_bias import (
+from longform.metrics.position_bias import (
     SummaryPlaces,
     attributed_sums,
     bias_index,

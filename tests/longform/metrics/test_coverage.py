@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.metrics.coverage import citation_quality, insight_score, summary_scores
-from longform.scoring import score_summary
+from longform.metrics.scoring import score_summary
 from longform.text.citations import bullets, cited_numbers, words_per_bullet
 
 # SummHay, figure 2: reference documents of three insights, and the summary's lines (its citations only).

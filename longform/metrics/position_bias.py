@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.metrics.faithfulness import best_documents, merge_documents
-from longform.statistics import Estimate, pooled_mean
+from longform.metrics.statistics import Estimate, pooled_mean
 
 Array = NDArray[np.float64]
 MOST_BINS = 10

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longform.paired_differences import ALPHA, paired_differences, smallest_p
+from longform.metrics.paired_differences import ALPHA, paired_differences, smallest_p
 
 SHARES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.statistics import LEVEL, Array
+from longform.metrics.statistics import LEVEL, Array
 
 ALPHA = 1 - LEVEL
 ENUMERATED = 14

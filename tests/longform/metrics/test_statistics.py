@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from longform.statistics import holm, kappa, pearson, pooled_mean
+from longform.metrics.statistics import holm, kappa, pearson, pooled_mean
 
 
 def test_pooled_mean_weighs_rows_by_their_counts() -> None:
