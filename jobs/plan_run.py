@@ -24,11 +24,11 @@ from jobs.rerank import Reranking, reranking_work_ids
 from jobs.retrieve import Ranked, ranking_work_ids
 from jobs.split import unit_work_id
 from jobs.summarize import Source, Summarized, summary_work_ids
-from longform import repair
 from longform.errors import UsageError
 from longform.judges import lexical_coverage as lexical_judge
 from longform.keys import content_key
 from longform.prompts import prompt_names
+from longform.repair import by_matrix as repair
 from longform.settings.chat import ChatSummarizer
 from longform.settings.experiment import Experiment, UnitKind
 from longform.settings.judges import ChatJudge, ChatSupportJudge, MeanSupportJudge

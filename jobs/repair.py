@@ -17,11 +17,11 @@ from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.derive import PartReader, plan
 from jobs.stage import Row, Stage, Task
-from longform import repair
 from longform.errors import UsageError
 from longform.keys import content_key
+from longform.repair import by_matrix as repair
+from longform.repair.twins import twin_id
 from longform.support.index import SupportIndex
-from longform.twins import twin_id
 
 _SUMMARIES_A_TASK = 64
 _VERDICTS_A_TASK = 256  # summaries

@@ -16,12 +16,12 @@ from jobs.calling import support_identity
 from jobs.check import Checked, Source
 from jobs.derive import PartReader, plan
 from jobs.stage import Row, Stage, Task
-from longform import judged_citations
-from longform.judged_citations import How, JudgedText, Support, judge_label, judge_threshold, judged_text
 from longform.judges.support_prompts import SupportVerdict
 from longform.keys import content_key
+from longform.repair import by_judge as judged_citations
+from longform.repair.by_judge import How, JudgedText, Support, judge_label, judge_threshold, judged_text
+from longform.repair.twins import twin
 from longform.settings.experiment import Experiment
-from longform.twins import twin
 
 _SUMMARIES_A_TASK = 64
 _COLUMNS = ["work_id", "unit_index", "target_id", "answer", "probability"]

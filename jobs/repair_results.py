@@ -12,10 +12,10 @@ from actors.storage import Folder
 from jobs.stage import Row
 from longform.aggregate import Aggregate, SummaryInfo, scored_summaries
 from longform.before_after import SHOWN, Change, before_after, changes, drawn_examples
-from longform.repair import best_evidence
+from longform.repair.by_matrix import best_evidence
+from longform.repair.twins import LABEL, METHOD
 from longform.support.index import SupportIndex
 from longform.text.citations import without_citations
-from longform.twins import LABEL, METHOD
 
 BY_MATRIX: dict[str, Any] = {"by": "matrix", "label": LABEL}
 """What the report says of citations that the words of bullets and documents drove."""

@@ -28,8 +28,8 @@ from longform.errors import UsageError
 from longform.keys import content_key
 from longform.order_dependence import order_dependence
 from longform.records import Query
+from longform.repair.twins import METHOD
 from longform.settings.experiment import UnitKind
-from longform.twins import METHOD
 
 RESULTS = "results.json"
 DRILLDOWN = "report/drilldown.json.gz"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from longform.judged_citations import HOWS
 from longform.models import read_model
+from longform.repair.by_judge import HOWS
 from longform.report_parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
 from longform.report_tables import IN_SAMPLE, Cell, Column, Row, Table, number, words
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from longform.metrics.scoring import score_summary
 from longform.metrics.statistics import pooled_mean
-from longform.repair import repaired_texts
+from longform.repair.by_matrix import repaired_texts
 from longform.support.model import Kind, SupportModel
 from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack

@@ -12,9 +12,9 @@ from actors.ledger import Ledger
 from actors.storage import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
-from longform.judged_citations import judge_label
+from longform.repair.by_judge import judge_label
+from longform.repair.twins import METHOD
 from longform.text.citations import bullets
-from longform.twins import METHOD
 
 
 def chat(script: str) -> dict[str, object]:

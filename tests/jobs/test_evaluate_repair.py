@@ -15,8 +15,8 @@ from jobs.aggregate import aggregate
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
+from longform.repair.twins import LABEL, METHOD
 from longform.settings.experiment import Experiment
-from longform.twins import LABEL, METHOD
 
 CLUSTER = Cluster(address=None, workers=1)
 TABLES = ("summaries", "units", "verdicts", "scores")

@@ -14,8 +14,8 @@ import pytest
 from actors.storage import Folder
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
+from longform.repair.twins import METHOD
 from longform.text.citations import bullets
-from longform.twins import METHOD
 
 DOCUMENTS = ["https://town.example/dam#june", "https://town.example/dam#july#2", "# 50 % ü/日本 +|:", "#", "a&b <i>\"'"]
 QUERY, INSIGHT, HAYSTACK = "https://q.example/?a=1#who asks+now", "http://i.example/%23#1", "corpus #1/2#0"

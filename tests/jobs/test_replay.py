@@ -15,7 +15,7 @@ from jobs.cluster import Cluster
 from jobs.ingest import ingest
 from jobs.replay import ReplaySettings, replay
 from longform.errors import UsageError
-from longform.twins import LABEL
+from longform.repair.twins import LABEL
 
 CLUSTER = Cluster(address=None, workers=2)
 

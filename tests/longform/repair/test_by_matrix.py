@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from longform.repair import VERSION, Evidence, best_evidence, repaired_summaries, repaired_texts
+from longform.repair.by_matrix import VERSION, Evidence, best_evidence, repaired_summaries, repaired_texts
+from longform.repair.twins import twin_id
 from longform.support.index import SupportIndex
 from longform.text.citations import bullets, without_citations
-from longform.twins import twin_id
 
 DOCUMENTS = [
     "The bridge costs 5 million euros. It rained.",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.judged_citations import HOWS, Cited, counts, judge_threshold, judged_citations, judged_text
 from longform.judges.lexical_support import shipped_lexical_support
+from longform.repair.by_judge import HOWS, Cited, counts, judge_threshold, judged_citations, judged_text
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge
 from longform.text.citations import bullets

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from longform.models import models_version
+from longform.repair.twins import citing, is_header, twin
 from longform.support.index import WINDOW, SupportIndex
 from longform.support.model import VERSION as MODEL_VERSION
 from longform.support.model import SupportModel, expected_f1_sets, shipped_support_model
 from longform.text.citations import bullets
 from longform.text.words import stems, without_marks
-from longform.twins import citing, is_header, twin
 
 VERSION = f"2+{MODEL_VERSION}+{models_version('support_words')}"
 """Changes with any change of what is cited."""

@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 from longform.judges.lexical_support import shipped_lexical_support
 from longform.metrics.faithfulness import SUPPORTED
+from longform.repair.twins import LABEL, citing, is_header
 from longform.settings.judges import CheckpointSupportJudge, MeanSupportJudge, OfflineSupportJudge, SupportJudge
 from longform.text.citations import bullets, without_citations
-from longform.twins import LABEL, citing, is_header
 
 VERSION = "1"
 """Changes with any change of what is cited."""

@@ -1,0 +1,1 @@
+"""Citations replaced by those that a matrix or a judge supports."""
