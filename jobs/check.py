@@ -20,9 +20,9 @@ from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
-from longform.aggregate import SummaryInfo
 from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
+from longform.results.aggregate import SummaryInfo
 from longform.settings.experiment import Experiment
 from longform.settings.judges import AskedSupportJudge, ChatSupportJudge, MeanSupportJudge
 from longform.text.citations import without_citations

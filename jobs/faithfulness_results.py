@@ -13,13 +13,13 @@ from jobs.check import Checked, Source
 from jobs.results import summary_infos
 from jobs.score_support import support_cells, support_score_work_id
 from jobs.stage import Row
-from longform import faithfulness_tables as tables
-from longform.aggregate import SummaryInfo
-from longform.attribution import Attribution, placed
-from longform.faithfulness_tables import CheckedSummary, Settings
 from longform.metrics.faithfulness import Merging
 from longform.metrics.position_bias import SummaryPlaces, summary_places
-from longform.order_dependence import OrderDependence, order_dependence, varied
+from longform.results import faithfulness_tables as tables
+from longform.results.aggregate import SummaryInfo
+from longform.results.attribution import Attribution, placed
+from longform.results.faithfulness_tables import CheckedSummary, Settings
+from longform.results.order_dependence import OrderDependence, order_dependence, varied
 from longform.settings.experiment import Experiment, Permutations
 from longform.settings.judges import ALIGNER
 

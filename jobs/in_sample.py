@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
-from longform.in_sample import SUPPORT, in_sample, models_of_judge, models_of_retriever, models_of_summarizer
+from longform.results.in_sample import SUPPORT, in_sample, models_of_judge, models_of_retriever, models_of_summarizer
 from longform.settings.experiment import Experiment
 
 Models = Mapping[str, frozenset[str]]

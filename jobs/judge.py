@@ -13,8 +13,8 @@ from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader, plan
 from jobs.split import unit_work_id
 from jobs.stage import Row, Stage, Task
-from longform.aggregate import SummaryInfo
 from longform.keys import content_key
+from longform.results.aggregate import SummaryInfo
 from longform.settings.experiment import Experiment, UnitKind
 from longform.settings.judges import AskedJudge, ChatJudge, MeanJudge
 from longform.tables import VERDICTS

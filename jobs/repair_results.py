@@ -10,10 +10,10 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.stage import Row
-from longform.aggregate import Aggregate, SummaryInfo, scored_summaries
-from longform.before_after import SHOWN, Change, before_after, changes, drawn_examples
 from longform.repair.by_matrix import best_evidence
 from longform.repair.twins import LABEL, METHOD
+from longform.results.aggregate import Aggregate, SummaryInfo, scored_summaries
+from longform.results.before_after import SHOWN, Change, before_after, changes, drawn_examples
 from longform.support.index import SupportIndex
 from longform.text.citations import without_citations
 

@@ -8,7 +8,7 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.storage import Folder
 from longform.records import Qrel
-from longform.retrieval_tables import PackedQuery, RankedQuery, ranking_table, recall_at_budget, table
+from longform.results.retrieval_tables import PackedQuery, RankedQuery, ranking_table, recall_at_budget, table
 
 _RANKING_COLUMNS = ["work_id", "query_id", "system", "doc_id", "rank"]
 _CONTEXT_COLUMNS = ["system", "budget_tokens", "order", "query_id", "doc_ids", "cut_share"]

@@ -10,12 +10,12 @@ from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task
-from longform import aggregate as tables
-from longform.aggregate import SummaryInfo
-from longform.comparisons import compared
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.metrics.scoring import score_summary
+from longform.results import aggregate as tables
+from longform.results.aggregate import SummaryInfo
+from longform.results.comparisons import compared
 from longform.text.citations import Bullet
 
 VERSION = "summhay@1"
@@ -124,7 +124,7 @@ def summary_tables(
     """
     The results' parts that rest on summaries' scores, each data set by itself.
 
-    *compare_with* and *contents* are those of `longform.comparisons.compared`.
+    *compare_with* and *contents* are those of `longform.results.comparisons.compared`.
     """
     names = ("cells", "per_summary_cells", "position", "curve", "comparisons", "failure_modes")
     found: dict[str, Any] = {name: [] for name in names}

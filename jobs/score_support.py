@@ -17,10 +17,10 @@ from actors.storage import Folder
 from jobs.check import Checked, Source
 from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task
-from longform.aggregate import SummaryInfo
 from longform.judges.support_prompts import SupportVerdict
 from longform.keys import content_key
 from longform.metrics.faithfulness import GRID, merge_documents, summary_faithfulness
+from longform.results.aggregate import SummaryInfo
 
 VERSION = "faithfulness@1"
 _SUMMARIES_A_TASK = 256

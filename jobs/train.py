@@ -34,9 +34,9 @@ from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
 from jobs.train_checker import main as train_checker_main
 from longform.errors import UsageError
-from longform.in_sample import FILES, insight_keys
 from longform.judges.coverage_model import JudgeModel
 from longform.records import Query, gold_documents
+from longform.results.in_sample import FILES, insight_keys
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import FusionRetriever
 from longform.summaries.extractive import VERSION as RANKER_VERSION

@@ -20,13 +20,13 @@ from itertools import accumulate, groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from longform import drilldown
 from longform.errors import LongformError
 from longform.report_figures import figures
 from longform.report_parts import Results
 from longform.report_repair import SIDES, chips, evidence_line, example_head, markdown_examples
 from longform.report_sections import sections
 from longform.report_tables import Cell, Column, Table
+from longform.results import drilldown
 
 UNKNOWN = "–"
 

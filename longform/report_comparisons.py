@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from longform.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, smallest_p
 from longform.report_parts import Judged, Results, Section, by_judge, judge_line
 from longform.report_tables import IN_SAMPLE, Cell, Column, Row, Table, number
+from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 
 _NAMED = 8  # systems in a sentence
 _PLURALS = {"query": "queries", "haystack": "haystacks"}

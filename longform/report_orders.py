@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from longform.order_dependence import IDENTICAL
 from longform.report_parts import Results
 from longform.report_tables import Cell, Row, count, number
+from longform.results.order_dependence import IDENTICAL
 
 BY_CHANCE = (
     "By chance: the mean sensitivity when orders are exchanged at random within each query, or haystack where these "

@@ -12,7 +12,7 @@ from actors.benchmark import Benchmark
 from actors.storage import Folder
 from jobs import ingest
 from jobs.check import Checked, Source
-from longform.aggregate import SummaryInfo
+from longform.results.aggregate import SummaryInfo
 
 WORDS = [f"{first}{second}{last}" for first in "blmnrst" for second in "aeiou" for last in ("del", "gor", "min", "vax")]
 N_DOCUMENTS = 5

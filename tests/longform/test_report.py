@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from longform.axes import Axes
-from longform.drilldown import compact, script_json
 from longform.errors import LongformError
 from longform.repair.twins import LABEL
 from longform.report import html, markdown
 from longform.report_sections import flatten
 from longform.report_tables import is_position_row, number, percent, summarizers_by_joint
+from longform.results.drilldown import compact, script_json
 
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"
 HOSTILE = "</script><img src=x onerror=alert(1)>"

@@ -6,7 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
-from longform.in_sample import in_sample, insight_keys, models_of_judge, models_of_retriever
+from longform.results.in_sample import in_sample, insight_keys, models_of_judge, models_of_retriever
 from longform.settings.judges import MeanJudge, OfflineJudge
 from longform.settings.retrievers import Bm25Retriever, ClusterFeedbackRetriever, FeedbackRetriever
 

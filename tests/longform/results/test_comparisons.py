@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from longform.aggregate import Scored, SummaryInfo
-from longform.comparisons import compared
 from longform.errors import UsageError
+from longform.results.aggregate import Scored, SummaryInfo
+from longform.results.comparisons import compared
 from longform.settings.system_names import SystemName, named_system
 
 SETTINGS: dict[str, Any] = {"judge": "j", "aggregate": "pooled", "seed": 1}

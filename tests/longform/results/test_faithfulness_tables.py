@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from longform.faithfulness_tables import (
+from longform.metrics.faithfulness import merge_documents, summary_faithfulness
+from longform.metrics.position_bias import summary_places
+from longform.report import html, markdown
+from longform.results.faithfulness_tables import (
     CheckedSummary,
     Settings,
     alignment_rows,
@@ -15,9 +18,6 @@ from longform.faithfulness_tables import (
     permutation_rows,
     place_rows,
 )
-from longform.metrics.faithfulness import merge_documents, summary_faithfulness
-from longform.metrics.position_bias import summary_places
-from longform.report import html, markdown
 from longform.settings.experiment import System
 
 SETTINGS = Settings(seed=1, resamples=200)

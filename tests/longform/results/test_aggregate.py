@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from longform.aggregate import (
+from longform.axes import Axes
+from longform.results.aggregate import (
     Scored,
     SummaryInfo,
     cells,
@@ -17,7 +18,6 @@ from longform.aggregate import (
     positions,
     scored_summaries,
 )
-from longform.axes import Axes
 
 SETTINGS: dict[str, Any] = {"judge": "j", "seed": 1, "resamples": 200}
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from longform.aggregate import SummaryInfo
 from longform.axes import Axes
+from longform.results.aggregate import SummaryInfo
 
 DECLARED, IDENTICAL = "declared", "identical"
 _PREFERRED = ("given", "random")

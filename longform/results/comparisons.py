@@ -2,7 +2,7 @@
 Systems against one reference system: how far from it each stands, and what can be said of the difference.
 
 The comparisons of one judge and one measure are a family of `longform.metrics.paired_differences`. A twin is no member:
-it is held against its original (`longform.before_after`). Systems whose summaries are the same are one member.
+it is held against its original (`longform.results.before_after`). Systems whose summaries are the same are one member.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.aggregate import Aggregate, Scored, cluster_totals, final_summaries, systems_of
 from longform.keys import stable_seed
 from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences
 from longform.metrics.statistics import Array, ratio
+from longform.results.aggregate import Aggregate, Scored, cluster_totals, final_summaries, systems_of
 from longform.settings.system_names import SystemName, named_system
 
 NOT_DISTINGUISHABLE = "not distinguishable"

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from longform.aggregate import PERCENT
 from longform.errors import LongformError
+from longform.results.aggregate import PERCENT
 
 PLACES = 4
 """Decimals kept of scores and probabilities."""

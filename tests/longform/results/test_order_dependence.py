@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from longform.aggregate import SummaryInfo
 from longform.axes import Axes
-from longform.order_dependence import order_dependence
 from longform.report import html, markdown
+from longform.results.aggregate import SummaryInfo
+from longform.results.order_dependence import order_dependence
 
 N_QUERIES = 3
 

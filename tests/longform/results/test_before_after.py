@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from longform.aggregate import Scored, SummaryInfo
-from longform.before_after import SHOWN, Change, before_after, changes, drawn_examples
+from longform.results.aggregate import Scored, SummaryInfo
+from longform.results.before_after import SHOWN, Change, before_after, changes, drawn_examples
 
 SETTINGS = {"judge": "j", "aggregate": "pooled", "seed": 1}
 

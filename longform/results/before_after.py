@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.aggregate import Aggregate, Scored, axes_json, cluster_totals, final_summaries
-from longform.comparisons import finding, in_points
 from longform.keys import content_key, stable_seed
 from longform.metrics.coverage import citation_quality
 from longform.metrics.paired_differences import Difference, paired_differences
 from longform.metrics.statistics import Array, ratio
+from longform.results.aggregate import Aggregate, Scored, axes_json, cluster_totals, final_summaries
+from longform.results.comparisons import finding, in_points
 
 MEASURES = ("citation", "joint", "coverage")
 SHOWN = {"better": 3, "worse": 2, "unchanged": 1}

@@ -1,0 +1,1 @@
+"""From scores of single summaries to the tables of a run."""
