@@ -13,7 +13,7 @@ from aiohttp import web
 
 from actors.fake_bodies import misstated
 from actors.fake_replies import completion_body, read_asked
-from longform.fake_settings import FakeSettings, batch_item_fails
+from longform.rehearsal.settings import FakeSettings, batch_item_fails
 
 _ENDPOINT = "/v1/chat/completions"
 _ENDED = ("completed", "expired", "cancelled", "failed")

@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from longform.fake_settings import HUGE_BYTES, FakeSettings
+from longform.rehearsal.settings import HUGE_BYTES, FakeSettings
 
 _DRIP_S = 0.05  # between two bytes
 _CHUNK = b" " * 2**16

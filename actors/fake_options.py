@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from longform.fake_settings import ALL_FAULTS, FakeSettings
+from longform.rehearsal.settings import ALL_FAULTS, FakeSettings
 
 
 def parse_options(

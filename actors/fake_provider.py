@@ -37,8 +37,8 @@ from actors.fake_options import parse_options
 from actors.fake_replies import Asked, PrefixCache, completion_body, cut, read_asked
 from actors.fake_tally import Served, Tally
 from longform.errors import UsageError
-from longform.fake_limits import Gate, refusal_headers
-from longform.fake_settings import BODY_FAULTS, FakeSettings, Fate, draw_fate
+from longform.rehearsal.limits import Gate, refusal_headers
+from longform.rehearsal.settings import BODY_FAULTS, FakeSettings, Fate, draw_fate
 
 _LARGEST_BODY = 256 * 2**20
 _SPENT_S = 3600.0  # what a refusal says of the wait when a quota is spent

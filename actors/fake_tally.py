@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from longform.fake_settings import ALL_FAULTS
+from longform.rehearsal.settings import ALL_FAULTS
 
 
 @dataclass

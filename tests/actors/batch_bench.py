@@ -16,7 +16,7 @@ from actors.prepayment import BatchLimits, Prepayment
 from actors.provider_batch import BatchNotes, ProviderBatches
 from longform.chat.call import ChatReply, ChatRequest, Message, call_id
 from longform.chat.prices import Price
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 
 PRICE = Price(input=5.0, output=50.0)

@@ -21,8 +21,8 @@ from actors.secret_values import RedactingFormatter
 from actors.served_client import RefusedError, Reply, ServedClient
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
-from longform.fake_settings import FakeSettings
 from longform.redaction import MARK
+from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 
 KEY = "sk-a-key-that-must-not-be-seen-4711"

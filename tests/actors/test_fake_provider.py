@@ -14,8 +14,8 @@ from actors.fake_replies import OTHER_PROMPT, fake_call
 from actors.openai_chat import OpenAIChat
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
-from longform.fake_settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
 from longform.judges.coverage_prompts import coverage_schema, numbered_bullets, parse_coverage
+from longform.rehearsal.settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
 from longform.settings.chat import ChatSettings
 
 QUICK: dict[str, Any] = {"delay_s": 0.0}

@@ -16,7 +16,7 @@ from actors.ledger import Ledger
 from actors.ledger_keeper import LocalKeeper, open_keeper
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.errors import ServerGoneError
-from longform.fake_settings import BODY_FAULTS, FakeSettings
+from longform.rehearsal.settings import BODY_FAULTS, FakeSettings
 from longform.settings.chat import ChatSettings
 
 QUICK: dict[str, Any] = {"delay_s": 0.0, "slow_share": 0.0}

@@ -8,7 +8,7 @@ from actors.fake_provider import FakeProvider
 from actors.litellm_chat import LitellmChat
 from longform.chat.call import ChatReply, ChatRequest, Message, Signals, Usage
 from longform.errors import UsageError
-from longform.fake_settings import FAULTS, FakeSettings
+from longform.rehearsal.settings import FAULTS, FakeSettings
 from longform.settings.chat import ChatSettings
 
 pytestmark = pytest.mark.slow  # litellm takes seconds to import

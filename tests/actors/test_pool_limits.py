@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from longform.fake_settings import FAULTS, FakeSettings
 from longform.quota.leases import Limits
+from longform.rehearsal.settings import FAULTS, FakeSettings
 from tests.bench.pool import REQUESTS, TOKENS, known, share_of_first, ten_times
 from tests.bench.pool_load import Load, Outcome, on_cluster, two_nodes
 

@@ -15,7 +15,7 @@ from actors.scripted_writer import WriterFaults
 from actors.synthesis_models import SynthesisModels
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.errors import LongformError, UsageError
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 from longform.synthesis.asking import Log
 from longform.synthesis.outline import OutlineJob, write_outline

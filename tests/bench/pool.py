@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from longform.chat.retries import may_pass
-from longform.fake_settings import FAULTS, FakeSettings
 from longform.quota.leases import Limits
+from longform.rehearsal.settings import FAULTS, FakeSettings
 from tests.bench import pool_peers, pool_resume
 from tests.bench.measure import Figure
 from tests.bench.pool_load import MEAN_TOKENS, WORKERS, Load, Outcome, in_process, on_cluster, two_nodes

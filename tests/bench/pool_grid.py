@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from longform.fake_settings import FakeSettings
 from longform.quota.leases import Limits
+from longform.rehearsal.settings import FakeSettings
 from tests.bench.measure import Figure
 from tests.bench.pool import FOUND, KNOWN, REQUESTS, TOKENS, Cell, cell_figures, known, ten_times
 from tests.bench.pool_load import Load, two_nodes

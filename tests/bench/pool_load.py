@@ -34,9 +34,9 @@ from actors.fake_replies import fake_call
 from actors.governor import NAMESPACE
 from actors.ledger_keeper import NO_LIMIT, start_keeper
 from longform.chat.call import ChatReply, ChatRequest, Message
-from longform.fake_settings import FakeSettings
-from longform.perfect_client import perfect_makespan
 from longform.quota.leases import Limits
+from longform.rehearsal.perfect_client import perfect_makespan
+from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 
 WORKERS = 4

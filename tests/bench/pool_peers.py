@@ -17,8 +17,8 @@ from time import process_time
 from typing import Any
 
 from longform.chat.call import ChatRequest
-from longform.fake_settings import FakeSettings
 from longform.quota.leases import Limits
+from longform.rehearsal.settings import FakeSettings
 from tests.bench.measure import Figure, Spread
 from tests.bench.pool_load import Load, Outcome, observed, on_cluster
 

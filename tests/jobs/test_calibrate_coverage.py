@@ -15,8 +15,8 @@ from actors.ledger import Ledger
 from actors.storage import Folder
 from jobs.calibrate import main
 from jobs.ingest import main as ingest
-from longform.fake_settings import FakeSettings
 from longform.judges.cards import describe
+from longform.rehearsal.settings import FakeSettings
 from tests.places import ROOT
 
 N_CALLS = 4

@@ -20,7 +20,7 @@ from jobs.check import check_stage, check_tasks
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
 from jobs.stage import Worker, run_stage
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
 from tests.actors.tiny_checkpoints import save_bert
 from tests.jobs.killing import CONCURRENCY, MOST_LEASED, WORKERS, Command, Fake, Nodes, Place, bill, until

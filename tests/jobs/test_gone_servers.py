@@ -14,7 +14,7 @@ import pytest
 from actors.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.evaluate import main
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_session")]
 

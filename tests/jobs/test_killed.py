@@ -19,7 +19,7 @@ import pytest
 from actors.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.synthesize import read_config, synthesize
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import (
     CONCURRENCY,
     MOST_LEASED,

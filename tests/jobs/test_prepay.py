@@ -19,7 +19,7 @@ from jobs.evaluate import evaluate
 from jobs.prepay import check_batches
 from jobs.synthesize import read_config, synthesize
 from longform.errors import UsageError
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 

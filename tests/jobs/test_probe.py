@@ -6,7 +6,7 @@ import pytest
 from actors.fake_provider import FakeProvider
 from actors.openai_chat import OpenAIChat
 from jobs.probe import Finding, main, outcome, probe
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 
 YES, NO = Finding(accepted=True), Finding(accepted=False)

@@ -23,7 +23,7 @@ from jobs.split import unit_work_id
 from jobs.summarize import Source, Summarized
 from jobs.synthesize import read_config, synthesize
 from longform.chat.retries import may_pass
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
 
 PACKED = Packed("q", "full", None, None, None, None, "given", None)

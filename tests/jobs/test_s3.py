@@ -16,7 +16,7 @@ from actors.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import CONCURRENCY, WORKERS, Command, Fake, until
 from tests.jobs.run_content import TABLES, sorted_content
 

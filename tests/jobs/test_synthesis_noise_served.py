@@ -25,7 +25,7 @@ from actors.scripted_writer import count_of
 from actors.storage import Folder
 from jobs.synthesis_config import read_config
 from jobs.synthesize_models import main
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import Fake
 
 FAULTS = "leaks=0.4,omissions=0.25,duplicates=0.15,strays=0.1,vague=0.1,invalid_json=0.08,refusals=0.05"

@@ -24,8 +24,8 @@ from jobs.model_synthesis import Synthesis
 from jobs.synthesis_config import read_config
 from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError
-from longform.fake_settings import FakeSettings
 from longform.records import gold_documents
+from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import WORKERS, Command, Fake, bill, until
 
 SIZES = {"subtopics": 3, "insights": 3, "least_insights": 2, "documents": 8, "words": 60}

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from longform.chat.retries import may_pass
-from longform.fake_limits import Gate
-from longform.fake_settings import FAULTS, FakeSettings, draw_fate
+from longform.rehearsal.limits import Gate
+from longform.rehearsal.settings import FAULTS, FakeSettings, draw_fate
 
 
 def perfect_makespan(

@@ -6,7 +6,7 @@ import math
 from collections import deque
 from typing import Protocol
 
-from longform.fake_settings import FakeSettings
+from longform.rehearsal.settings import FakeSettings
 
 _ROUNDING = 1e-6  # seconds of wait that are none, so that arithmetic refuses nobody
 

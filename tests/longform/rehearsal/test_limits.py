@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.fake_limits import Bucket, Gate, Quota, Window, refusal_headers
-from longform.fake_settings import FAULTS, FakeSettings, batch_item_fails, draw_fate
-from longform.perfect_client import perfect_makespan
+from longform.rehearsal.limits import Bucket, Gate, Quota, Window, refusal_headers
+from longform.rehearsal.perfect_client import perfect_makespan
+from longform.rehearsal.settings import FAULTS, FakeSettings, batch_item_fails, draw_fate
 
 AMOUNTS = st.lists(st.tuples(st.integers(1, 12), st.floats(0, 3)), max_size=60)
 
