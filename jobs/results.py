@@ -21,12 +21,12 @@ from jobs.score import score_work_id, summary_tables
 from jobs.split import unit_work_id
 from jobs.stage import Row
 from jobs.synthesis_files import ACCOUNT, AUDIT
-from longform import report
 from longform.axes import COLUMNS, axes_of
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.records import Query
 from longform.repair.twins import METHOD
+from longform.report import page as report
 from longform.results.aggregate import Aggregate, Clusters, SummaryInfo, clusters_of
 from longform.results.order_dependence import order_dependence
 from longform.settings.experiment import UnitKind

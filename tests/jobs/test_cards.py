@@ -12,7 +12,7 @@ from jobs.cards import judge_rows, released_judge_row
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card, shipped_card_line
 from longform.prompts import load_prompt
-from longform.report_parts import judge_line
+from longform.report.parts import judge_line
 from longform.settings.experiment import Experiment
 
 OFFLINE = {"kind": "offline", "calibration": "gpt-4o"}

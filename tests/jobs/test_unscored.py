@@ -11,7 +11,7 @@ import pytest
 from actors.storage import Folder
 from jobs.evaluate import main
 from jobs.ingest import main as ingest
-from longform.report import html, markdown
+from longform.report.page import html, markdown
 
 NOT_SCORED = "Coverage, citation and joint scores need insights, and no query has insights"
 BULLETS = "7 bullets are asked for there; set bullets to another number"

@@ -7,7 +7,7 @@ import pytest
 
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
 from longform.metrics.position_bias import summary_places
-from longform.report import html, markdown
+from longform.report.page import html, markdown
 from longform.results.faithfulness_tables import (
     CheckedSummary,
     Settings,

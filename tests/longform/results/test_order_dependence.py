@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from longform.axes import Axes
-from longform.report import html, markdown
+from longform.report.page import html, markdown
 from longform.results.aggregate import SummaryInfo
 from longform.results.order_dependence import order_dependence
 

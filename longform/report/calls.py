@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from longform.report_parts import Results, Section
-from longform.report_tables import Cell, Column, Row, Table, percent, words
+from longform.report.parts import Results, Section
+from longform.report.tables import Cell, Column, Row, Table, percent, words
 
 UNSETTLED = "in flight when a process died; may have been paid without use"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from longform.report import html
+from longform.report.page import html
 
 CHROMIUM = shutil.which("chromium")
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"

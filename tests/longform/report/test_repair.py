@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from longform.plots import change_plot
-from longform.report import html, markdown
-from longform.report_repair import WARNING, chips
+from longform.report.page import html, markdown
+from longform.report.plots import change_plot
+from longform.report.repair import WARNING, chips
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 HEAD = {"title": "t", "aggregate": "pooled"}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from longform.plots import Plot, or_gap, render, series_style
+from longform.report.plots import Plot, or_gap, render, series_style
 
 _HEIGHT_IN = 2.6
 _APART = 0.06  # of the distance of two points: intervals of several lines stand side by side

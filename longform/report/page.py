@@ -21,11 +21,11 @@ from itertools import accumulate, groupby
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from longform.errors import LongformError
-from longform.report_figures import figures
-from longform.report_parts import Results
-from longform.report_repair import SIDES, chips, evidence_line, example_head, markdown_examples
-from longform.report_sections import sections
-from longform.report_tables import Cell, Column, Table
+from longform.report.figures import figures
+from longform.report.parts import Results
+from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
+from longform.report.sections import sections
+from longform.report.tables import Cell, Column, Table
 from longform.results import drilldown
 
 UNKNOWN = "–"
@@ -67,7 +67,7 @@ def html(results: Results) -> str:
     _check(results)
     script, style = (_template_text(name) for name in ("report.js", "report.css"))
     environment = Environment(
-        loader=PackageLoader("longform", "templates"),
+        loader=PackageLoader("longform.report.page", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -100,7 +100,7 @@ def _check(results: Results) -> None:
 
 
 def _template_text(name: str) -> str:
-    return resources.files("longform").joinpath("templates", name).read_text("utf-8")
+    return resources.files("longform.report.page").joinpath("templates", name).read_text("utf-8")
 
 
 def unknowns(table: Table) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from longform.models import read_model
 from longform.repair.by_judge import HOWS
-from longform.report_parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
-from longform.report_tables import IN_SAMPLE, Cell, Column, Row, Table, number, words
+from longform.report.parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
+from longform.report.tables import IN_SAMPLE, Cell, Column, Row, Table, number, words
 
 WARNING = "Such citations say that supporting documents were found, not that they were used."
 SIDES = {"before": "As written", "after": "Supporting documents found"}

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, smallest_p
-from longform.report_parts import Judged, Results, Section, by_judge, judge_line
-from longform.report_tables import IN_SAMPLE, Cell, Column, Row, Table, number
+from longform.report.parts import Judged, Results, Section, by_judge, judge_line
+from longform.report.tables import IN_SAMPLE, Cell, Column, Row, Table, number
 from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 
 _NAMED = 8  # systems in a sentence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longform.report import html, markdown
-from longform.report_calls import UNSETTLED, calls_sections
+from longform.report.calls import UNSETTLED, calls_sections
+from longform.report.page import html, markdown
 
 HEAD = {"title": "t", "aggregate": "pooled"}
 PLANNED = {

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from longform.axes import Axes
-from longform.line_plots import Line, line_plot
-from longform.plots import Plot
-from longform.report_orders import BY_CHANCE, sensitivity_cells
-from longform.report_parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
-from longform.report_tables import Cell, Column, Row, Table, count, number, percent, words
+from longform.report.line_plots import Line, line_plot
+from longform.report.orders import BY_CHANCE, sensitivity_cells
+from longform.report.parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
+from longform.report.plots import Plot
+from longform.report.tables import Cell, Column, Row, Table, count, number, percent, words
 
 FAITHFULNESS, PLACES, LENGTHS = "faithfulness", "places", "lengths"
 DOCUMENTS, TOKENS = "documents", "tokens"

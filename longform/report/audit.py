@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.report_parts import INTERVAL, Results, Section
-from longform.report_tables import NOT_RECORDED, Cell, Column, Row, Table, count, number, percent, words
+from longform.report.parts import INTERVAL, Results, Section
+from longform.report.tables import NOT_RECORDED, Cell, Column, Row, Table, count, number, percent, words
 
 _UNKNOWN = "label noise is not known: the gold map has no cell of one kind"
 _WIDE = 10  # points of a ceiling's interval

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from longform.report_parts import Results
-from longform.report_tables import Cell, Row, count, number
+from longform.report.parts import Results
+from longform.report.tables import Cell, Row, count, number
 from longform.results.order_dependence import IDENTICAL
 
 BY_CHANCE = (

@@ -11,9 +11,9 @@ import pytest
 from longform.axes import Axes
 from longform.errors import LongformError
 from longform.repair.twins import LABEL
-from longform.report import html, markdown
-from longform.report_sections import flatten
-from longform.report_tables import is_position_row, number, percent, summarizers_by_joint
+from longform.report.page import html, markdown
+from longform.report.sections import flatten
+from longform.report.tables import is_position_row, number, percent, summarizers_by_joint
 from longform.results.drilldown import compact, script_json
 
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"

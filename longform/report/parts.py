@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from longform.metrics.statistics import LEVEL
-from longform.report_tables import IN_SAMPLE, Cell, Row, Table, distinct, is_position_row, words
+from longform.report.tables import IN_SAMPLE, Cell, Row, Table, distinct, is_position_row, words
 
 Results = Mapping[str, Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from longform.plots import Plot, change_plot, curve_plot, position_plot, score_plot
-from longform.report_faithfulness import LENGTHS, PLACES, length_figures, place_figures
-from longform.report_parts import Judged, Results, by_judge, judge_line, main_cells
-from longform.report_tables import (
+from longform.report.faithfulness import LENGTHS, PLACES, length_figures, place_figures
+from longform.report.parts import Judged, Results, by_judge, judge_line, main_cells
+from longform.report.plots import Plot, change_plot, curve_plot, position_plot, score_plot
+from longform.report.tables import (
     MEASURES,
     Row,
     beside_originals,

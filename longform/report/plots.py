@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from longform.report_tables import figure_labels
+from longform.report.tables import figure_labels
 
 Row = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from matplotlib.textpath import TextPath
 
-from longform.plots import Plot, curve_plot, position_plot, score_plot, series_style
+from longform.report.plots import Plot, curve_plot, position_plot, score_plot, series_style
 
 HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.report_tables import Cell, Column, Row, Table, words
+from longform.report.tables import Cell, Column, Row, Table, words
 
 TOLD_IN_TABLES = ("format", "stages", "commands", "jobs", "last_call")
 """Parts of a run's record that these tables tell, so that no list of facts repeats them."""

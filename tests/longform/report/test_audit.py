@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from longform.report import html, markdown
-from longform.report_audit import audit_sections
+from longform.report.audit import audit_sections
+from longform.report.page import html, markdown
 
 FACTS = {
     "haystack_id": "town-0",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from longform.report_tables import number
+from longform.report.tables import number
 
 
 @pytest.mark.parametrize(

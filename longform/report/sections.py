@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.errors import LongformError
-from longform.report_audit import audit_sections
-from longform.report_calls import calls_sections
-from longform.report_comparisons import clusters_told, comparison_sections
-from longform.report_faithfulness import faithfulness_sections
-from longform.report_orders import BY_CHANCE, order_independent, sensitivity_cells
-from longform.report_parts import (
+from longform.report.audit import audit_sections
+from longform.report.calls import calls_sections
+from longform.report.comparisons import clusters_told, comparison_sections
+from longform.report.faithfulness import faithfulness_sections
+from longform.report.orders import BY_CHANCE, order_independent, sensitivity_cells
+from longform.report.parts import (
     INTERVAL,
     NO_DATASET,
     Results,
@@ -26,8 +26,8 @@ from longform.report_parts import (
     judge_line,
     main_cells,
 )
-from longform.report_repair import repair_sections
-from longform.report_tables import (
+from longform.report.repair import repair_sections
+from longform.report.tables import (
     MEASURES,
     Cell,
     Column,
@@ -51,7 +51,7 @@ from longform.report_tables import (
     summarizers_by_joint,
     words,
 )
-from longform.report_work import TOLD_IN_TABLES, work_tables
+from longform.report.work import TOLD_IN_TABLES, work_tables
 
 _POSITION = "Position of the relevant documents"
 
