@@ -15,9 +15,9 @@ from random import Random
 from typing import Any
 
 from actors.prompt_reading import rendered_fields
-from longform.haystack_writer.passages import PROMPT as PASSAGE
 from longform.keys import stable_seed
-from longform.synthesis.replies import FORMS
+from longform.synthesis.grammar.passages import PROMPT as PASSAGE
+from longform.synthesis.written.replies import FORMS
 
 THEMES = (
     "funding staffing transport housing schooling catering insurance lighting drainage security parking heating "

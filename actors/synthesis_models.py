@@ -20,11 +20,11 @@ from actors.chat_model import ChatModel
 from longform.chat.call import ChatRequest, call_id
 from longform.chat.retries import may_pass
 from longform.errors import LongformError
-from longform.haystack_writer.passages import PROMPT as PASSAGE
 from longform.settings.chat import ChatSettings
-from longform.synthesis.asking import Ask, Plan, Reply
-from longform.synthesis.replies import FORMS, schema_of
-from longform.synthesis.settings import Role
+from longform.synthesis.grammar.passages import PROMPT as PASSAGE
+from longform.synthesis.written.asking import Ask, Plan, Reply
+from longform.synthesis.written.replies import FORMS, schema_of
+from longform.synthesis.written.settings import Role
 
 Value = TypeVar("Value")
 

@@ -19,8 +19,11 @@ from actors.synthesis_models import SynthesisModels, open_models
 from jobs.stage import Row
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
-from longform.haystack_writer import passages
-from longform.haystack_writer.haystack import (
+from longform.judges.support_prompts import SupportGroup
+from longform.keys import content_key
+from longform.synthesis.audit import HaystackFacts
+from longform.synthesis.grammar import passages
+from longform.synthesis.grammar.haystack import (
     ComposedHaystack,
     Haystack,
     Parts,
@@ -28,7 +31,7 @@ from longform.haystack_writer.haystack import (
     finished_haystack,
     write_haystack,
 )
-from longform.haystack_writer.passages import (
+from longform.synthesis.grammar.passages import (
     PassageJob,
     Stating,
     Tried,
@@ -37,10 +40,7 @@ from longform.haystack_writer.passages import (
     prose_counts,
     write_passages,
 )
-from longform.haystack_writer.settings import HaystackSettings, ProseSettings
-from longform.judges.support_prompts import SupportGroup
-from longform.keys import content_key
-from longform.synthesis_audit import HaystackFacts
+from longform.synthesis.grammar.settings import HaystackSettings, ProseSettings
 
 
 def haystack_worker(config: HaystackSettings) -> Callable[[Mapping[str, Any]], list[Row]]:

@@ -29,7 +29,7 @@ from jobs.write_benchmark import another_stands, write_benchmark
 from longform import __version__
 from longform.errors import LongformError, UsageError
 from longform.keys import content_key, stable_seed
-from longform.synthesis.account import (
+from longform.synthesis.written.account import (
     Written,
     check_rows,
     exhausted_rows,
@@ -37,10 +37,10 @@ from longform.synthesis.account import (
     haystack_rows,
     readable_id,
 )
-from longform.synthesis.asking import Attempt
-from longform.synthesis.outline import Outline
-from longform.synthesis.replies import FORMS
-from longform.synthesis.settings import ModelSynthesis, assignment
+from longform.synthesis.written.asking import Attempt
+from longform.synthesis.written.outline import Outline
+from longform.synthesis.written.replies import FORMS
+from longform.synthesis.written.settings import ModelSynthesis, assignment
 
 _WORK = "synthesis"
 _PLANS_VERSION = 1  # raised by a change of the plans that changes documents

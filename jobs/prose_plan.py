@@ -20,11 +20,11 @@ from jobs.calling import Calling
 from jobs.haystack_workers import composed_haystack, offline_stating, prose_key
 from jobs.spending_plan import opened_ledger
 from longform.chat.call import ChatRequest, call_id
-from longform.haystack_writer.passages import WISHES, PassageJob, passage_ask, passage_jobs, read_passage
-from longform.haystack_writer.settings import HaystackSettings
 from longform.settings.chat import ChatSettings
 from longform.spending import Span
-from longform.synthesis.asking import Reply
+from longform.synthesis.grammar.passages import WISHES, PassageJob, passage_ask, passage_jobs, read_passage
+from longform.synthesis.grammar.settings import HaystackSettings
+from longform.synthesis.written.asking import Reply
 
 LOWEST = "lowest: every passage is accepted at its next try"
 HIGHEST = "highest: no try is accepted"

@@ -16,7 +16,7 @@ from jobs.cluster import Cluster
 from jobs.stage import Row, Stage, Task, run_stage
 from jobs.synthesis_files import AUDIT, haystack_tables, read_facts
 from longform.keys import content_key
-from longform.synthesis_audit import VERSION, HaystackAudit, audit_haystack, audit_report
+from longform.synthesis.audit import VERSION, HaystackAudit, audit_haystack, audit_report
 
 _TABLE = "audits"
 _WORK = "synthesis"

@@ -10,10 +10,10 @@ from actors.chat import check_chat, load_prompt
 from actors.storage import file_place
 from jobs.configs import read_yaml, validated
 from longform.errors import UsageError
-from longform.synthesis.checks import RULES
-from longform.synthesis.outline import REGENERATED_AT
-from longform.synthesis.replies import FORMS
-from longform.synthesis.settings import ModelSynthesis, NewsTopic, Sizes, assignment
+from longform.synthesis.written.checks import RULES
+from longform.synthesis.written.outline import REGENERATED_AT
+from longform.synthesis.written.replies import FORMS
+from longform.synthesis.written.settings import ModelSynthesis, NewsTopic, Sizes, assignment
 
 TOKENS_A_WORD = 2  # of a document as JSON: 1.3 is usual in English, and lengths are kept roughly
 

@@ -11,7 +11,7 @@ from actors.benchmark import Benchmark
 from actors.storage import Folder
 from longform.formats.summhay_export import topic_file
 from longform.records import Document, Qrel, Query, Target
-from longform.synthesis_audit import HaystackFacts
+from longform.synthesis.audit import HaystackFacts
 
 AUDIT = "audit.json"
 ACCOUNT = "synthesis.json"

@@ -22,12 +22,12 @@ from jobs.calling import Calling
 from jobs.spending_plan import opened_ledger
 from longform.prompts import load_prompt
 from longform.spending import Span
-from longform.synthesis.asking import Ask, Log, Plan, Reply
-from longform.synthesis.call_bounds import StepCalls, document_calls, outline_calls
-from longform.synthesis.contamination import known_insights
-from longform.synthesis.documents import Brief, write_document
-from longform.synthesis.outline import OutlineJob, write_outline
-from longform.synthesis.settings import ModelSynthesis, Role, Topic, assignment
+from longform.synthesis.written.asking import Ask, Log, Plan, Reply
+from longform.synthesis.written.call_bounds import StepCalls, document_calls, outline_calls
+from longform.synthesis.written.contamination import known_insights
+from longform.synthesis.written.documents import Brief, write_document
+from longform.synthesis.written.outline import OutlineJob, write_outline
+from longform.synthesis.written.settings import ModelSynthesis, Role, Topic, assignment
 
 Value = TypeVar("Value")
 

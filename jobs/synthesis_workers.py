@@ -14,11 +14,11 @@ from actors.call_context import CallContext
 from actors.storage import Folder
 from jobs.derive import PartReader
 from jobs.stage import Row
-from longform.synthesis.asking import Log
-from longform.synthesis.contamination import known_insights
-from longform.synthesis.documents import Brief, Draft, write_document
-from longform.synthesis.outline import Outline, OutlineJob, write_outline
-from longform.synthesis.settings import ModelSynthesis
+from longform.synthesis.written.asking import Log
+from longform.synthesis.written.contamination import known_insights
+from longform.synthesis.written.documents import Brief, Draft, write_document
+from longform.synthesis.written.outline import Outline, OutlineJob, write_outline
+from longform.synthesis.written.settings import ModelSynthesis
 
 
 def outline_worker(_: Folder, config: ModelSynthesis, context: CallContext) -> Any:

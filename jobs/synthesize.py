@@ -42,9 +42,9 @@ from jobs.synthesis_parser import synthesis_parser
 from jobs.synthesis_words import written_words
 from jobs.write_benchmark import HaystackRows, same_or_refuse, write_benchmark
 from longform.errors import UsageError
-from longform.haystack_writer.haystack import topic_version
-from longform.haystack_writer.settings import HaystackSettings
 from longform.keys import content_key
+from longform.synthesis.grammar.haystack import topic_version
+from longform.synthesis.grammar.settings import HaystackSettings
 
 _TABLE = "haystacks"
 _WORK = "synthesis"

@@ -28,7 +28,7 @@ from jobs.synthesis_files import AUDIT, export_summhay
 from jobs.synthesis_parser import synthesis_parser
 from jobs.synthesis_plan import synthesis_plan
 from jobs.synthesis_words import is_short, made_words
-from longform.synthesis.settings import ModelSynthesis
+from longform.synthesis.written.settings import ModelSynthesis
 
 
 def synthesize_with_models(

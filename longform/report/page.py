@@ -67,7 +67,7 @@ def html(results: Results) -> str:
     _check(results)
     script, style = (_template_text(name) for name in ("report.js", "report.css"))
     environment = Environment(
-        loader=PackageLoader("longform.report.page", "templates"),
+        loader=PackageLoader("longform.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -100,7 +100,7 @@ def _check(results: Results) -> None:
 
 
 def _template_text(name: str) -> str:
-    return resources.files("longform.report.page").joinpath("templates", name).read_text("utf-8")
+    return resources.files("longform.report").joinpath("templates", name).read_text("utf-8")
 
 
 def unknowns(table: Table) -> list[str]:

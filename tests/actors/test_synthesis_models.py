@@ -17,10 +17,10 @@ from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.errors import LongformError, UsageError
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
-from longform.synthesis.asking import Log
-from longform.synthesis.outline import OutlineJob, write_outline
-from longform.synthesis.settings import ModelSynthesis
-from tests.longform.synthesizing import CAPS, NEWS, SIZES, TALK, Scripted
+from longform.synthesis.written.asking import Log
+from longform.synthesis.written.outline import OutlineJob, write_outline
+from longform.synthesis.written.settings import ModelSynthesis
+from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, TALK, Scripted
 
 WRITER = "scripted-writer:seed=2,duplicates=0.2,invalid_json=0.1,refusals=0.2"
 VERIFIER = "scripted-verifier:seed=2,errors=0.05"

@@ -19,10 +19,10 @@ import numpy as np
 
 from jobs.ingest import ingest
 from jobs.write_benchmark import HaystackRows, write_benchmark
-from longform.haystack_writer.assignment import Bounds
-from longform.haystack_writer.haystack import Haystack, HaystackSize, write_haystack
-from longform.haystack_writer.topic import topic_names
 from longform.keys import content_key, stable_seed
+from longform.synthesis.grammar.assignment import Bounds
+from longform.synthesis.grammar.haystack import Haystack, HaystackSize, write_haystack
+from longform.synthesis.grammar.topic import topic_names
 
 _PASSAGE_WORDS = 300
 _SIZE = HaystackSize(100, _PASSAGE_WORDS, Bounds(4, 4), Bounds(5, 12), distractors=0, contradictions=0)

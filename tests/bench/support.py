@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.encoder import Encoder
-from longform.haystack_writer.assignment import Bounds
-from longform.haystack_writer.haystack import HaystackSize, write_haystack
 from longform.summaries.sentence_support import SentenceSupport
 from longform.support.index import SupportIndex
 from longform.support.model import expected_f1_sets, shipped_support_model
+from longform.synthesis.grammar.assignment import Bounds
+from longform.synthesis.grammar.haystack import HaystackSize, write_haystack
 from tests.bench.inputs import released_folder
 from tests.bench.measure import Figure, Pairs, seconds
 

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from longform.haystack_writer.assignment import Bounds
-from longform.haystack_writer.haystack import HaystackSize, write_haystack
+from longform.synthesis.grammar.assignment import Bounds
+from longform.synthesis.grammar.haystack import HaystackSize, write_haystack
 from longform.training.checker_pairs import (
     NEAR,
     OTHER_DOCUMENT,

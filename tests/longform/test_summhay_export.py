@@ -12,9 +12,9 @@ from longform.formats.fields import Record
 from longform.formats.rows import HaystackRows
 from longform.formats.summhay import read_topic
 from longform.formats.summhay_export import topic_file
-from longform.haystack_writer.assignment import Bounds
-from longform.haystack_writer.haystack import Haystack, HaystackSize, write_haystack
-from longform.haystack_writer.topic import topic_names
+from longform.synthesis.grammar.assignment import Bounds
+from longform.synthesis.grammar.haystack import Haystack, HaystackSize, write_haystack
+from longform.synthesis.grammar.topic import topic_names
 
 SIZE = HaystackSize(100, 200, Bounds(3, 3), Bounds(5, 25), distractors=1, contradictions=1)
 

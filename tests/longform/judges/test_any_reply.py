@@ -17,8 +17,8 @@ from longform.chat.token_estimates import TokenEstimates
 from longform.judges.coverage_prompts import parse_coverage
 from longform.judges.support_replies import parse_support, yes_probability
 from longform.summaries.replies import summary_text
-from longform.synthesis.asking import Reply, read_reply
-from longform.synthesis.replies import FORMS
+from longform.synthesis.written.asking import Reply, read_reply
+from longform.synthesis.written.replies import FORMS
 from tests.completion import completion
 
 REQUEST = ChatRequest(messages=(Message("user", "hello"),), max_tokens=10)

@@ -1,0 +1,148 @@
+"""One haystack looked at from outside, and the report over haystacks: the content of `audit.json`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from longform.records import Document, Qrel, Target, gold_documents
+from longform.support.index import SupportIndex
+from longform.support.model import SupportModel, shipped_support_model
+from longform.synthesis.audit.ceiling import ceiling
+from longform.synthesis.audit.label_noise import Cells, joined, label_noise
+from longform.synthesis.audit.minhash import near_duplicates
+from longform.synthesis.audit.places import exact_search, planted_places, tenths
+from longform.synthesis.audit.planted import HaystackFacts
+from longform.text.words import stems
+
+VERSION = "1"
+"""Changes with any change of a number."""
+
+JUDGE = "support-words"
+NEAR_DUPLICATE = 0.5  # Jaccard similarity of runs of five words
+_SUPPORTED = 0.5  # probability
+NOT_STATED = "who made this haystack left no list of planted statements, as chat models leave none"
+
+
+class HaystackAudit(NamedTuple):
+    """
+    What one haystack adds to the report.
+
+    Attributes:
+        facts: Its own lines of the report.
+        cells: Every pair of document and insight, judged.
+        sizes: For each insight the documents that its gold map lists, and all documents.
+    """
+
+    facts: Mapping[str, Any]
+    cells: Cells
+    sizes: Sequence[tuple[int, int]]
+
+    def as_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` takes, every number exact."""
+        cells = {name: column.tolist() for name, column in self.cells._asdict().items()}
+        return {"facts": dict(self.facts), "cells": cells, "sizes": [list(size) for size in self.sizes]}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> HaystackAudit:
+        """What `as_json` made."""
+        cells = value["cells"]
+        strength, insight = np.array(cells["strength"], np.float64), np.array(cells["insight"], np.int64)
+        sizes = [(listed, documents) for listed, documents in value["sizes"]]
+        return cls(value["facts"], Cells(strength, np.array(cells["listed"], np.bool_), insight), sizes)
+
+
+def audit_haystack(
+    documents: Sequence[Document],
+    targets: Sequence[Target],
+    qrels: Sequence[Qrel],
+    facts: HaystackFacts | None = None,
+    *,
+    model: SupportModel | None = None,
+) -> HaystackAudit:
+    """
+    Look at one haystack with at least one document and one target.
+
+    Args:
+        documents: In the haystack's order.
+        targets: Its insights.
+        qrels: The gold map.
+        facts: What its maker knows of it; without, statements are not searched word for word, and they are located
+            where a document supports the insight best.
+        model: The judge of cells; None: the one that ships and reads words.
+    """
+    gold = {target.target_id: gold_documents(qrels).get(target.target_id, frozenset()) for target in targets}
+    index = SupportIndex([document.text for document in documents])
+    claims = [target.text for target in targets]
+    judge = model or shipped_support_model("words")
+    probability = judge.probability(index.signals(claims))
+    listed = np.array([[document.doc_id in gold[target.target_id] for document in documents] for target in targets])
+    cells = Cells(probability.ravel(), listed.ravel(), np.repeat(np.arange(len(targets)), len(documents)))
+    planted = facts.planted if facts else []
+    places = planted_places(documents, planted) if facts else _supported_places(index, claims, listed)
+    pairs = near_duplicates([document.text for document in documents], least=NEAR_DUPLICATE)
+    counts = listed.sum(axis=1)
+    told = {
+        "haystack_id": documents[0].haystack_id,
+        "settings": dict(facts.settings) if facts else None,
+        "documents": len(documents),
+        "insights": len(targets),
+        "planted": dict(sorted(Counter(one.kind for one in planted).items())) if facts else None,
+        "exact_search": exact_search(documents, gold, planted) if facts else None,
+        "reasons": {} if facts else {"settings": NOT_STATED, "planted": NOT_STATED, "exact_search": NOT_STATED},
+        "near_duplicates": [
+            {"doc_ids": [documents[at].doc_id for at in pair[:2]], "similarity": round(pair.similarity, 4)}
+            for pair in pairs
+        ],
+        "located_by": "planted statement" if facts else "best support",
+        "prose": dict(facts.prose) if facts and facts.prose else None,
+        "tenths": tenths(places),
+        "documents_per_insight": {"least": int(counts.min()), "mean": float(counts.mean()), "most": int(counts.max())},
+    }
+    sizes = [(int(count), len(documents)) for count in counts if count]
+    return HaystackAudit(told, cells, sizes)
+
+
+def audit_report(parts: Sequence[HaystackAudit], *, seed: int) -> dict[str, Any]:
+    """
+    The content of `audit.json`: each haystack's facts, the label noise over all cells, and the ceiling it sets.
+
+    Args:
+        parts: At least one.
+        seed: Of the bootstrap.
+    """
+    cells = joined([part.cells for part in parts])
+    noise = label_noise(cells, seed=seed)
+    sizes = [size for part in parts for size in part.sizes]
+    listed = int(cells.listed.sum())
+    left_out = len(cells.listed) - listed
+    missed = noise.missed.value
+    stated = None if missed is None else missed * left_out + (1 - float(noise.false_positives.value or 0)) * listed
+    return {
+        "version": VERSION,
+        "judge": JUDGE,
+        "cells": {"listed": listed, "left_out": left_out},
+        "judged": {
+            "listed_rejected": int((cells.listed & (cells.strength < _SUPPORTED)).sum()),
+            "left_out_accepted": int((~cells.listed & (cells.strength >= _SUPPORTED)).sum()),
+        },
+        "false_positives": noise.false_positives.as_json(),
+        "missed": noise.missed.as_json(),
+        "false_negatives": round(missed * left_out / stated, 6) if missed is not None and stated else None,
+        "joint_ceiling": dict(ceiling(sizes, noise)),
+        "haystacks": [dict(part.facts) for part in parts],
+    }
+
+
+def _supported_places(index: SupportIndex, claims: Sequence[str], listed: Any) -> list[tuple[int, int]]:
+    # the one sentence that says most of it; of wider windows that hold it the first would be taken
+    starts = index.best_windows([stems(claim) for claim in claims], window=1).start
+    lengths = np.diff(index.bounds)
+    return [
+        (2 * (int(starts[row, column]) - int(index.bounds[column])) + 1, 2 * int(lengths[column]))
+        for row, column in zip(*np.nonzero(listed), strict=True)
+        if lengths[column]
+    ]

@@ -1,0 +1,53 @@
+"""What a maker of a benchmark knows of a haystack beyond its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+Kind = Literal["insight", "contradiction", "distractor"]
+
+
+class Planted(NamedTuple):
+    """
+    A sentence that a document was made to state.
+
+    Attributes:
+        doc_id: The document.
+        target_id: The insight that it states or contradicts; None for a distractor.
+        kind: An insight's statements are the gold map; a contradiction states another number for the same fact; a
+            distractor is a statement of the same kind that belongs to no insight. Neither is in the gold map.
+        text: The sentence, as it stands in the document.
+    """
+
+    doc_id: str
+    target_id: str | None
+    kind: Kind
+    text: str
+
+
+class HaystackFacts(NamedTuple):
+    """
+    The content of `haystacks/<haystack_id>.json`: how a haystack was made, and what was planted where.
+
+    `prose` counts what a chat model wrote around the planted sentences (`longform.synthesis.grammar.passages`); None:
+    no model was asked.
+    """
+
+    haystack_id: str
+    settings: Mapping[str, Any]
+    planted: list[Planted]
+    prose: Mapping[str, Any] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "haystack_id": self.haystack_id,
+            "settings": dict(self.settings),
+            "planted": [one._asdict() for one in self.planted],
+            "prose": None if self.prose is None else dict(self.prose),
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> HaystackFacts:
+        planted = [Planted(**one) for one in content["planted"]]
+        return cls(content["haystack_id"], content["settings"], planted, content.get("prose"))

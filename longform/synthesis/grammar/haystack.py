@@ -1,0 +1,337 @@
+"""
+A haystack and its gold map: documents that state the insights of a topic, or of a part of it.
+
+At SummHay's size these are 100 documents of 750 words, and some fifty-five insights of ten subtopics.
+
+Beside the insights a haystack may hold *distractors*, statements of the same kind that belong to no insight, and
+*contradictions*, which give another number for an insight's fact in documents that do not state it. Neither is in the
+gold map. No insight is stated twice in the same words, and outside these statements no sentence of more than eight
+words has the skeleton of another (`longform.synthesis.grammar.skeletons`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from longform.errors import UsageError
+from longform.keys import content_key, stable_seed
+from longform.records import Document, Qrel, Query, Target
+from longform.synthesis.audit.planted import HaystackFacts, Kind, Planted
+from longform.synthesis.grammar.assignment import Bounds, assign_within
+from longform.synthesis.grammar.composition import Composition, Passage, Stated, compose_document, document_text
+from longform.synthesis.grammar.grammar import Value, filled, slots
+from longform.synthesis.grammar.paraphrase import Synonyms, attributed, moved, rewritten
+from longform.synthesis.grammar.topic import Cast, Fact, Subtopic, Topic, load_topic
+from longform.synthesis.grammar.weaver import Weaver, sentence_case
+
+_WRITER_VERSION = 2  # raised by a change of the code that changes documents
+_CONTRADICTING = 2  # documents that state each contradicted number
+_TRIES = 200
+
+
+class HaystackSize(NamedTuple):
+    """
+    What makes one haystack easier or harder than another.
+
+    Attributes:
+        documents: How many.
+        words: Of each document, about; names of speakers are not counted.
+        per_document: Insights that a document states.
+        per_insight: Documents that state an insight.
+        distractors: Statements of no insight in each document.
+        contradictions: Insights whose number two further documents give otherwise.
+    """
+
+    documents: int
+    words: int
+    per_document: Bounds
+    per_insight: Bounds
+    distractors: int
+    contradictions: int
+
+
+class TopicPart(NamedTuple):
+    """How much of a topic a haystack is about: its first subtopics, and of each its first insights; None: all."""
+
+    subtopics: int | None = None
+    insights: int | None = None
+
+
+WHOLE = TopicPart()
+
+
+class Haystack(NamedTuple):
+    haystack_id: str
+    documents: list[Document]
+    queries: list[Query]
+    targets: list[Target]
+    qrels: list[Qrel]
+    facts: HaystackFacts
+
+
+class _Insight(NamedTuple):
+    fact: Fact
+    subtopic: Subtopic
+    target: Target
+
+
+class _Said(NamedTuple):
+    """A planted sentence that has no document id yet."""
+
+    target: Target | None
+    kind: Kind
+    stated: Stated
+
+
+class ComposedDocument(NamedTuple):
+    """
+    A document as the grammar wrote it.
+
+    Attributes:
+        composed: In its parts.
+        said: What it must state.
+        text: As one text.
+    """
+
+    composed: Composition
+    said: Sequence[_Said]
+    text: str
+
+
+class ComposedHaystack(NamedTuple):
+    """A haystack as the grammar wrote it, before it is rows."""
+
+    haystack_id: str
+    settings: Mapping[str, object]
+    topic: Topic
+    queries: list[Query]
+    targets: list[Target]
+    documents: list[ComposedDocument]
+
+
+Parts = Sequence[str]
+"""Of a passage, in place of the grammar's own."""
+
+
+def write_haystack(topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE) -> Haystack:
+    """
+    A haystack; the same arguments give the same bytes on any machine.
+
+    Args:
+        topic: One of `topic_names()`.
+        variant: Haystacks of one topic differ in names, numbers and places, and in all that is drawn. Haystacks of one
+            variant and other sizes have the same insights.
+        size: How large and how hard.
+        seed: Another seed gives another haystack of the same kind.
+        part: How much of the topic it is about.
+
+    Raises:
+        UsageError: No such topic, or sizes that cannot be met; the message has the arithmetic.
+    """
+    return finished_haystack(compose_haystack(topic, variant=variant, size=size, seed=seed, part=part))
+
+
+def compose_haystack(
+    topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE, prose: str | None = None
+) -> ComposedHaystack:
+    """
+    A haystack in its parts; arguments and errors as `write_haystack`.
+
+    *prose* is what else will make its documents, and a part of its id; None: nothing.
+    """
+    plan = load_topic(topic).part(*part)
+    settings = {"topic": topic, "variant": variant, "seed": seed, **_size_as_json(size)}
+    version = topic_version(topic, part)
+    told = settings if prose is None else settings | {"prose": prose}
+    haystack_id = f"{topic}-{variant}-{content_key(version, told)[:8]}"
+    cast = Cast(plan, np.random.default_rng(stable_seed("cast", topic, variant, seed)))
+    queries = [_query(plan, subtopic, cast, haystack_id) for subtopic in plan.subtopics]
+    insights = [insight for pair in zip(plan.subtopics, queries, strict=True) for insight in _insights(*pair, cast)]
+    rng = np.random.default_rng(stable_seed("documents", version, settings))
+    writer = _Writer(plan, cast, rng)
+    said = _contents(writer, insights, size, rng)
+    documents = []
+    for content in said:
+        stated = [one.stated for one in content]
+        composed = compose_document(plan, writer.weaver, rng, stated, words=size.words)
+        text = document_text(composed, participants=cast.participants, rng=rng)
+        documents.append(ComposedDocument(composed, content, text))
+    targets = [insight.target for insight in insights]
+    return ComposedHaystack(haystack_id, told | _part_as_json(part), plan, queries, targets, documents)
+
+
+def finished_haystack(
+    composed: ComposedHaystack,
+    others: Sequence[Sequence[Parts | None]] | None = None,
+    *,
+    prose: Mapping[str, object] | None = None,
+) -> Haystack:
+    """
+    The rows of a haystack.
+
+    Args:
+        composed: As the grammar wrote it.
+        others: For each document, for each of its passages: what stands in its place; None: the grammar's own stays.
+        prose: What the maker says of them.
+    """
+    documents, planted = [], []
+    for index, document in enumerate(composed.documents):
+        text = document.text if others is None else _rewritten(composed, index, others[index])
+        doc_id = content_key(composed.haystack_id, text)
+        documents.append(Document(doc_id, composed.haystack_id, index, None, text))
+        planted += [_planted(doc_id, one) for one in document.said]
+    query_of = {target.target_id: target.query_id for target in composed.targets}
+    qrels = [
+        Qrel(query_of[p.target_id], p.target_id, p.doc_id, 1) for p in planted if p.kind == "insight" and p.target_id
+    ]
+    facts = HaystackFacts(composed.haystack_id, composed.settings, planted, prose)
+    return Haystack(composed.haystack_id, documents, composed.queries, composed.targets, qrels, facts)
+
+
+def _rewritten(composed: ComposedHaystack, index: int, others: Sequence[Parts | None]) -> str:
+    """The text of a document with *others* in place of some of its passages."""
+    document = composed.documents[index]
+    if not any(others):
+        return document.text
+    passages = [
+        Passage(passage.place, other or passage.parts)
+        for passage, other in zip(document.composed.passages, others, strict=True)
+    ]
+    rng = np.random.default_rng(stable_seed("speakers", composed.haystack_id, index))
+    participants = composed.queries[0].participants
+    return document_text(document.composed._replace(passages=passages), participants=participants, rng=rng)
+
+
+def topic_version(topic: str, part: TopicPart = WHOLE) -> str:
+    """A digest of all that is written from, which is part of each haystack's id: the topic's file and the grammar."""
+    plan = load_topic(topic).part(*part)
+    return content_key(topic, plan.model_dump(mode="json"), _WRITER_VERSION)
+
+
+# ---------------------------------------------------------------- what is said where
+
+
+def _contents(
+    writer: _Writer, insights: Sequence[_Insight], size: HaystackSize, rng: np.random.Generator
+) -> list[list[_Said]]:
+    """For each document what it must state."""
+    assigned = assign_within(
+        len(insights),
+        documents=size.documents,
+        per_document=size.per_document,
+        per_insight=size.per_insight,
+        rng=rng,
+    )
+    contents = [[writer.statement(insights[place]) for place in places] for places in assigned]
+    for place in _contradicted(writer, insights, size.contradictions, rng):
+        others = [index for index, places in enumerate(assigned) if place not in places]
+        if len(others) < _CONTRADICTING:
+            msg = f"contradictions: insight {insights[place].fact.name!r} stands in {size.documents - len(others)} of "
+            raise UsageError(msg + f"{size.documents} documents; expected {_CONTRADICTING} that can contradict it")
+        for index in sorted(rng.choice(others, size=_CONTRADICTING, replace=False).tolist()):
+            contents[index].append(writer.contradiction(insights[place]))
+    for content in contents:
+        content += [writer.distractor() for _ in range(size.distractors)]
+    return contents
+
+
+def _contradicted(writer: _Writer, insights: Sequence[_Insight], n: int, rng: np.random.Generator) -> list[int]:
+    countable = [place for place, insight in enumerate(insights) if writer.contradicting(insight.fact)]
+    if n > len(countable):
+        raise UsageError(f"contradictions: expected at most {len(countable)}, the insights with a number, got {n}")
+    return sorted(rng.choice(countable, size=n, replace=False).tolist()) if n else []
+
+
+class _Writer:
+    """The statements of one haystack: each in words that no other statement of the same insight has."""
+
+    def __init__(self, topic: Topic, cast: Cast, rng: np.random.Generator) -> None:
+        self.weaver = Weaver(topic, cast, rng)
+        self._topic = topic
+        self._cast = cast
+        self._rng = rng
+        self._synonyms = Synonyms(topic.synonyms)
+        self._said: dict[str, list[str]] = {}  # target id -> its clauses, without who says them
+
+    def statement(self, insight: _Insight) -> _Said:
+        return _Said(insight.target, "insight", Stated(self._in_new_words(insight, {}), insight.subtopic))
+
+    def contradicting(self, fact: Fact) -> list[tuple[str, int]]:
+        """Slots of a fact with numbers that no fact of the haystack has."""
+        numbers = [slot for slot in sorted(slots(fact.reference)) if slot in self._topic.numbers]
+        return [(slot, number) for slot in numbers for number in self._other_numbers(slot)]
+
+    def contradiction(self, insight: _Insight) -> _Said:
+        options = self.contradicting(insight.fact)
+        other = dict([options[int(self._rng.integers(len(options)))]])
+        return _Said(insight.target, "contradiction", Stated(self._in_new_words(insight, other), insight.subtopic))
+
+    def distractor(self) -> _Said:
+        subtopic = self._topic.subtopics[int(self._rng.integers(len(self._topic.subtopics)))]
+        return _Said(None, "distractor", Stated(self.weaver.sentence("claim", subtopic), subtopic))
+
+    def _other_numbers(self, slot: str) -> list[int]:
+        lowest, highest, step = self._topic.numbers[slot]
+        taken = {value for value in self._cast.values.values() if isinstance(value, int)}
+        return [number for number in range(lowest, highest + 1, step) if number not in taken]
+
+    def _in_new_words(self, insight: _Insight, other: Mapping[str, Value]) -> str:
+        for _ in range(_TRIES):
+            wording = self.weaver.one_of(insight.fact.wordings, insight.target.target_id)
+            clause = self._clause(wording, other)
+            words = clause.lower()
+            said = self._said.setdefault(insight.target.target_id, [])
+            if not any(words in other_words or other_words in words for other_words in said):
+                said.append(words)
+                return sentence_case(attributed(clause, self._rng, self.weaver.phrase))
+        raise UsageError(
+            f"insight {insight.fact.name!r} has no more words: {len(insight.fact.wordings)} wordings and their "
+            f"paraphrases gave none that is new in {_TRIES} draws; let an insight stand in fewer documents"
+        )
+
+    def _clause(self, wording: str, other: Mapping[str, Value]) -> str:
+        spoken = self._topic.domain == "conversation"
+        template = self._synonyms.exchanged(moved(wording, self._rng), self._rng)
+        for slot, value in other.items():
+            template = template.replace(f"{{{slot}}}", str(value) if isinstance(value, str) else f"{value:,}")
+        return rewritten(self.weaver.phrase(template), self._rng, spoken=spoken)
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _query(plan: Topic, subtopic: Subtopic, cast: Cast, haystack_id: str) -> Query:
+    text = filled(subtopic.query, cast.values)
+    return Query(
+        query_id=content_key(haystack_id, text),
+        haystack_id=haystack_id,
+        domain=plan.domain,
+        topic=filled(plan.title, cast.values),
+        subtopic_name=subtopic.name,
+        subtopic=subtopic.statement,
+        participants=cast.participants,
+        text=text,
+    )
+
+
+def _insights(subtopic: Subtopic, query: Query, cast: Cast) -> Iterable[_Insight]:
+    for index, fact in enumerate(subtopic.insights):
+        text = filled(fact.reference, cast.values)
+        target_id = content_key(query.query_id, text)
+        target = Target(target_id, "insight", query.query_id, query.haystack_id, index, fact.name, text)
+        yield _Insight(fact, subtopic, target)
+
+
+def _planted(doc_id: str, said: _Said) -> Planted:
+    return Planted(doc_id, said.target.target_id if said.target else None, said.kind, said.stated.text)
+
+
+def _size_as_json(size: HaystackSize) -> dict[str, object]:
+    return {**size._asdict(), "per_document": list(size.per_document), "per_insight": list(size.per_insight)}
+
+
+def _part_as_json(part: TopicPart) -> dict[str, object]:
+    return {} if part == WHOLE else dict(part._asdict())

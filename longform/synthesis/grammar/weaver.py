@@ -1,0 +1,130 @@
+"""
+Sentences woven from clauses, none of whose long skeletons comes twice in a haystack.
+
+A topic's file holds clauses of a few kinds; a pattern joins them. Every list is used up in a drawn order before a line
+of it comes again, so that all documents draw evenly; a sentence whose skeleton was written before is drawn anew. What
+belongs together is one pattern of several sentences or turns: somebody is named and then spoken of again, a question
+has its answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from longform.errors import UsageError
+from longform.synthesis.grammar.grammar import SLOT, Value, form, tidied
+from longform.synthesis.grammar.skeletons import LONG, n_words, skeleton
+from longform.synthesis.grammar.topic import SYMBOL, Cast, Subtopic, Topic
+
+_CHOICE = re.compile(r"\[([^\[\]]*)\]")
+_ENDS = re.compile(r"(?<=[.?!])[”\"]?\s+")
+TURN = " / "
+"""Between two turns of one pattern."""
+
+_BEGINNING = re.compile(r"(?:^|[.?!–/]\s+|:\s(?=“))[“\"]?[a-z]")
+_TRIES = 400
+_RECENT = 40  # words of names: of two that are the same one is soon taken for the other
+
+
+class Weaver:
+    """The prose of one haystack, and what it has already said."""
+
+    def __init__(self, topic: Topic, cast: Cast, rng: np.random.Generator) -> None:
+        self._topic = topic
+        self._cast = cast
+        self._rng = rng
+        self._decks: dict[tuple[str, str], Iterator[Value]] = {}
+        self._said: set[str] = set()
+        self._last: dict[str, Value] = {}  # slot -> what it was filled with last
+        self._recent: deque[str] = deque(maxlen=_RECENT)  # words of names
+
+    def sentence(self, symbol: str, subtopic: Subtopic | None = None) -> str:
+        """
+        A sentence of that symbol, or some, in a subtopic's field; its long skeletons are new to the haystack.
+
+        Between turns of several speakers stands `TURN`.
+
+        Raises:
+            UsageError: The topic has no more such sentences to give.
+        """
+        for _ in range(_TRIES):
+            text = sentence_case(self.phrase(f"<{symbol}>", subtopic))
+            long = {skeleton(part) for part in _ENDS.split(text) if n_words(part) > LONG}
+            if not long & self._said:
+                self._said |= long
+                return text
+        place = f" of subtopic {subtopic.name!r}" if subtopic else ""
+        msg = f"no {symbol}{place} in {_TRIES} draws has words that the haystack does not have; ask for fewer or "
+        raise UsageError(msg + "shorter documents, or give the topic more lines")
+
+    def phrase(self, template: str, subtopic: Subtopic | None = None) -> str:
+        """A template with choices taken, symbols replaced and slots filled."""
+        woven = self._woven(template, subtopic)
+        return tidied(SLOT.sub(lambda match: self._value(match[1], match[2]), woven))
+
+    def one_of(self, lines: Sequence[str], key: str) -> str:
+        """The next line of a list that goes by *key*."""
+        return str(self._next((key, ""), lines))
+
+    def _woven(self, template: str, subtopic: Subtopic | None) -> str:
+        chosen = _CHOICE.sub(lambda match: self._pick(match[1].split("|")), template)
+        return SYMBOL.sub(lambda match: self._woven(self._line(match[1], subtopic), subtopic), chosen)
+
+    def _line(self, symbol: str, subtopic: Subtopic | None) -> str:
+        if subtopic is not None:
+            own = subtopic.distractors if symbol == "distractor" else subtopic.clauses.get(symbol)
+            if own:
+                return str(self._next((symbol, subtopic.name), own))
+        return str(self._next((symbol, ""), self._topic.stock[symbol]))
+
+    def _value(self, slot: str, how: str | None) -> str:
+        if how == "again":
+            return self._named_again(slot)
+        passing = self._cast.passing.get(slot)
+        value = self._cast.values[slot] if passing is None else self._passing(slot, passing)
+        self._last[slot] = value
+        return form(value, in_words=how == "words")
+
+    def _passing(self, slot: str, things: Sequence[Value]) -> Value:
+        """The next name or number of a slot; where names have two words, none that one of the last few had."""
+        for _ in things:
+            value = self._next(("{}", slot), things)
+            names = str(value).split()
+            if len(names) == 1 or not set(names) & set(self._recent):
+                break
+        self._recent.extend(names)
+        return value
+
+    def _named_again(self, slot: str) -> str:
+        """The name that the slot had last: the first name where people talk, the last one in an article."""
+        names = str(self._last[slot]).split()
+        return names[0] if self._topic.domain == "conversation" else names[-1]
+
+    def _next(self, key: tuple[str, str], things: Sequence[Value]) -> Value:
+        if key not in self._decks:
+            self._decks[key] = _in_turn(things, self._rng)
+        return next(self._decks[key])
+
+    def _pick(self, options: Sequence[str]) -> str:
+        return options[int(self._rng.integers(len(options)))]
+
+
+def sentence_case(text: str) -> str:
+    """With a capital at the beginning of each sentence, behind an opening quotation mark too."""
+    return _BEGINNING.sub(lambda match: match[0].upper(), text)
+
+
+def _in_turn(things: Sequence[Value], rng: np.random.Generator) -> Iterator[Value]:
+    """All things in a drawn order, then all in another, without end; what came late comes not early again."""
+    order: list[int] = []
+    while True:
+        drawn, third = rng.permutation(len(things)).tolist(), len(things) // 3
+        late = order[len(order) - third :]
+        early = [place for place in drawn if place not in late][:third]
+        order = early + [place for place in drawn if place not in early]
+        for place in order:
+            yield things[place]

@@ -1,0 +1,207 @@
+"""From outlines and drafts to the tables of a benchmark, and to an account of what was accepted and rejected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from longform.errors import LongformError
+from longform.formats.rows import HaystackRows
+from longform.keys import content_key
+from longform.metrics.statistics import Estimate
+from longform.records import Document, Qrel, Query, Target
+from longform.synthesis.audit.label_noise import event_share
+from longform.synthesis.written.asking import Attempt
+from longform.synthesis.written.checks import CHECKS
+from longform.synthesis.written.documents import Draft
+from longform.synthesis.written.outline import Outline
+from longform.synthesis.written.settings import Topic
+
+_NAME_CHARACTERS = 40
+_KEY_DIGITS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """
+    A haystack as it was written.
+
+    Attributes:
+        haystack_id: Its key.
+        topic: What it is about.
+        outline: What its documents state.
+        assigned: For each document the insights it was to state, places in `outline.facts`.
+        drafts: Its documents; those without a text are left out of the benchmark.
+    """
+
+    haystack_id: str
+    topic: Topic
+    outline: Outline
+    assigned: Sequence[Sequence[int]]
+    drafts: Sequence[Draft]
+
+
+def haystack_rows(written: Written) -> HaystackRows:
+    """
+    The haystack's tables. The gold map is what each document states by the verifier's last word, not what was assigned.
+
+    Raises:
+        LongformError: Two documents are the same.
+    """
+    haystack_id = written.haystack_id
+    queries = _queries(written)
+    targets = _targets(written, queries)
+    texts = [draft for draft in written.drafts if draft.text is not None]
+    documents = [
+        Document(content_key(haystack_id, draft.title, draft.text), haystack_id, index, draft.title, draft.text or "")
+        for index, draft in enumerate(texts)
+    ]
+    if len({document.doc_id for document in documents}) < len(documents):
+        msg = f"{haystack_id}: two documents are the same; ask a writer that varies more, or at a higher temperature"
+        raise LongformError(msg)
+    qrels = [
+        Qrel(targets[place].query_id, targets[place].target_id, document.doc_id, 1)
+        for document, draft in zip(documents, texts, strict=True)
+        for place in draft.stated
+    ]
+    return HaystackRows(haystack_id, documents, queries, targets, qrels, rankings=[], summaries=[], labels=[])
+
+
+def _queries(written: Written) -> list[Query]:
+    topic = written.topic
+    participants = list(topic.participants) if topic.domain == "conversation" else None
+    return [
+        Query(
+            query_id=content_key(written.haystack_id, place, subtopic.query),
+            haystack_id=written.haystack_id,
+            domain=topic.domain,
+            topic=topic.name,
+            subtopic_name=subtopic.name,
+            subtopic=subtopic.description,
+            participants=participants,
+            text=subtopic.query,
+        )
+        for place, subtopic in enumerate(written.outline.subtopics)
+    ]
+
+
+def _targets(written: Written, queries: Sequence[Query]) -> list[Target]:
+    """A target for each of `outline.facts`, in their order."""
+    return [
+        Target(
+            target_id=content_key(query.query_id, text),
+            kind="insight",
+            query_id=query.query_id,
+            haystack_id=written.haystack_id,
+            target_index=index,
+            name=None,
+            text=text,
+        )
+        for query, subtopic in zip(queries, written.outline.subtopics, strict=True)
+        for index, text in enumerate(subtopic.insights)
+    ]
+
+
+def readable_id(topic: Topic, key: str) -> str:
+    """
+    A haystack's id that people can read: how the topic's name begins, and eight digits of *key*.
+
+    Names that begin alike, or differ in marks alone, are told apart by their keys.
+    """
+    return "-".join(part for part in (haystack_name(topic), key[:_KEY_DIGITS]) if part)
+
+
+def haystack_name(topic: Topic) -> str:
+    """The first words of a topic's name, in letters and digits, whole; only a first word of over 40 letters is cut."""
+    letters = "".join(letter if letter.isalnum() else "-" for letter in topic.name.lower())
+    name = "-".join(part for part in letters.split("-") if part)
+    if len(name) <= _NAME_CHARACTERS:
+        return name
+    return name[: _NAME_CHARACTERS + 1].rpartition("-")[0] or name[:_NAME_CHARACTERS]
+
+
+# ---------------------------------------------------------------- the account
+
+
+def check_rows(attempts: Iterable[Attempt]) -> list[dict[str, Any]]:
+    """For each check its attempts and what became of them; attempts = accepted + rejected + exhausted."""
+    counts = Counter((attempt.check, attempt.verdict) for attempt in attempts)
+    rows = []
+    for check, meaning in CHECKS.items():
+        verdicts = {verdict: counts[check, verdict] for verdict in ("accepted", "rejected", "exhausted")}
+        rows.append({"check": check, "accepted_if": meaning, "attempts": sum(verdicts.values()), **verdicts})
+    return rows
+
+
+def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[dict[str, Any]]:
+    """What was given up, with the last reason."""
+    return [
+        {
+            "haystack_id": haystack_id,
+            "check": attempt.check,
+            "subject": attempt.subject,
+            "attempt": attempt.number,
+            "reason": attempt.reason,
+        }
+        for attempt in attempts
+        if attempt.verdict == "exhausted"
+    ]
+
+
+def haystack_account(written: Written, *, least_documents: int) -> dict[str, Any]:
+    """What came to be of what was asked, in numbers."""
+    texts = [draft.text for draft in written.drafts if draft.text is not None]
+    facts, known = written.outline.facts, written.outline.known
+    counts = Counter(place for draft in written.drafts for place in draft.stated)
+    below = [place for place in range(len(facts)) if counts[place] < least_documents]
+    pairs = list(zip(written.assigned, written.drafts, strict=True))
+    return {
+        "haystack_id": written.haystack_id,
+        "topic": written.topic.name,
+        "subtopics": len(written.outline.subtopics),
+        "insights": len(facts),
+        "documents": len(texts),
+        "documents_not_written": len(written.drafts) - len(texts),
+        "mean_words": sum(len(text.split()) for text in texts) / len(texts) if texts else None,
+        "assigned_but_not_stated": sum(len(set(assigned) - set(draft.stated)) for assigned, draft in pairs),
+        "stated_but_not_assigned": sum(len(set(draft.stated) - set(assigned)) for assigned, draft in pairs),
+        "unchecked_cells": sum(len(draft.unchecked) for draft in written.drafts),
+        "insights_below_least_documents": [
+            {"insight": facts[place].text, "documents": counts[place]} for place in below
+        ],
+        "known_without_documents": None if known is None else [facts[place].text for place in known],
+        "read_again": read_again(written),
+    }
+
+
+def read_again(written: Written) -> Mapping[str, Any]:
+    """
+    How far a second reading of the finished documents by the verifier agrees with the gold map.
+
+    Returns:
+        `cells` (document x insight) that were read again, those of them that are gold and were not found (`missing`)
+        and the reverse (`extra`), and the share of cells that differ with its 95 % interval, by documents: null where
+        none was read. It shows the errors that the verifier makes now and then, and none of those that it makes every
+        time.
+    """
+    again = [draft for draft in written.drafts if draft.reread is not None]
+    n_facts = len(written.outline.facts)
+    cells = len(again) * n_facts
+    missing = sum(len(set(draft.stated) - set(draft.reread or ())) for draft in again)
+    extra = sum(len(set(draft.reread or ()) - set(draft.stated)) for draft in again)
+    differs = [place in set(draft.stated) ^ set(draft.reread or ()) for draft in again for place in range(n_facts)]
+    documents = np.repeat(np.arange(len(again)), n_facts)
+    share = event_share(np.array(differs), documents) if cells else Estimate(None, None, None, 0)
+    return {
+        "documents": len(again),
+        "cells": cells,
+        "missing": missing,
+        "extra": extra,
+        "differing_share": share.value,
+        "differing_low": share.low,
+        "differing_high": share.high,
+    }

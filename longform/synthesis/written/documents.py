@@ -1,0 +1,327 @@
+"""The documents of a haystack, written from insights and checked (SummHay, section 3.2 and A.1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from longform.synthesis.written.asking import Ask, Log, Plan, Question, ask_once, ask_until_read, numbered, unverified
+from longform.synthesis.written.checks import RULES
+from longform.synthesis.written.outline import Outline
+from longform.synthesis.written.replies import Article, Chapter, Classified, Present
+from longform.synthesis.written.settings import Caps, Topic
+from longform.synthesis.written.verdicts import described, numbers_fit
+
+ANGLES = (
+    "begin with one person's day",
+    "begin with the latest figure and work backwards",
+    "a sober report in short paragraphs",
+    "a feature that moves from place to place",
+    "an analysis that weighs two readings",
+    "written as if from a press conference",
+    "begin with a scene on the street",
+    "a look back over the last months",
+    "built around one quotation",
+    "a reader's guide to what is known",
+)
+"""How an article is told: articles on the same facts must not be alike."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief:
+    """
+    What one document is written from.
+
+    Attributes:
+        topic: Of the haystack.
+        outline: Of the haystack.
+        assigned: The insights it is to state: places in `outline.facts`, in the order in which they are told.
+        doc_index: Its place in the haystack, from 0.
+        n_documents: Of the haystack.
+        words: Of it, about.
+        caps: Of the loops.
+        reread: Whether the finished document is read once more.
+    """
+
+    topic: Topic
+    outline: Outline
+    assigned: tuple[int, ...]
+    doc_index: int
+    n_documents: int
+    words: int
+    caps: Caps
+    reread: bool
+
+    @property
+    def subject(self) -> str:
+        return f"document {self.doc_index + 1}"
+
+    @property
+    def others(self) -> list[int]:
+        """The insights it is not to state."""
+        return [place for place in range(len(self.outline.facts)) if place not in self.assigned]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """
+    A document, or why there is none.
+
+    Attributes:
+        title: None: conversations have none.
+        text: None: it was not written, see the log.
+        stated: The insights that it states as far as the verifier last said, ascending: what the gold map is made from.
+        unchecked: Insights on which the verifier's last word could not be read; they are in `stated` as assigned.
+        reread: Insights found when the finished document was read once more; None: it was not, or could not be.
+    """
+
+    title: str | None = None
+    text: str | None = None
+    stated: tuple[int, ...] = ()
+    unchecked: tuple[int, ...] = ()
+    reread: tuple[int, ...] | None = None
+
+
+def write_document(brief: Brief, log: Log) -> Plan[Draft]:
+    """The document that *brief* asks for, checked as its domain wants it."""
+    draft = yield from (_conversation if RULES[brief.topic.domain].chapters else _article)(brief, log)
+    if draft.text is None or not brief.reread:
+        return draft
+    backwards = list(range(len(brief.outline.facts)))[::-1]  # another order, so that it is another call
+    found = yield from _present(brief, draft.text, backwards, "document read again", log)
+    if found.numbers is None:
+        return draft
+    again = tuple(sorted(found.numbers))
+    wrong = sorted(set(again) ^ set(draft.stated))
+    if wrong:
+        log.reject("document read again", brief.subject, _named("differs on", wrong), found.call_id)
+    else:
+        log.accept("document read again", brief.subject, found.call_id)
+    return replace(draft, reread=again)
+
+
+# ---------------------------------------------------------------- news
+
+
+def _article(brief: Brief, log: Log) -> Plan[Draft]:
+    """An article, with what leaked taken out and what is missing put in, up to the caps."""
+    article = yield from _first_article(brief, log)
+    if article is None:
+        return Draft()
+    cleaned = yield from _edited(brief, article, _LEAKS, brief.others, log)
+    completed = yield from _edited(brief, cleaned.article, _OMISSIONS, list(brief.assigned), log)
+    leaked = cleaned.wrong
+    if completed.article != cleaned.article:  # what was added may have brought other facts along
+        leaked = yield from _leaks_after_additions(brief, completed.article, log)
+    missing = completed.wrong or []
+    unchecked = (brief.others if leaked is None else []) + (list(brief.assigned) if completed.wrong is None else [])
+    stated = sorted((set(brief.assigned) - set(missing)) | set(leaked or []))
+    return Draft(
+        title=completed.article.title,
+        text=completed.article.text,
+        stated=tuple(stated),
+        unchecked=tuple(sorted(unchecked)),
+    )
+
+
+def _first_article(brief: Brief, log: Log) -> Plan[Article | None]:
+    fields = {
+        "setting": brief.topic.setting,
+        "n_document": str(brief.doc_index + 1),
+        "n_documents": str(brief.n_documents),
+        "angle": ANGLES[brief.doc_index % len(ANGLES)],
+        "n_words": str(brief.words),
+        "insights": _shown(brief.outline, brief.assigned),
+    }
+    rejections: list[str] = []
+    for attempt in range(1, brief.caps.replies + 1):
+        read = yield from ask_once(Ask("writer", "synthesize_article", fields), rejections, Article)
+        if read.reason is None:
+            log.accept("article written", brief.subject, read.call_id)
+            article: Article = read.answer
+            return article
+        log.reject("article written", brief.subject, read.reason, read.call_id, last=attempt == brief.caps.replies)
+        rejections.append(read.reason)
+    return None
+
+
+class _Loop(NamedTuple):
+    """A loop of edits: its check, the prompt that edits, and whether what is found is wrong or what is not found."""
+
+    check: str
+    prompt: str
+    found_is_wrong: bool
+
+
+_LEAKS = _Loop("article leaks", "synthesize_remove", found_is_wrong=True)
+_OMISSIONS = _Loop("article omissions", "synthesize_add", found_is_wrong=False)
+
+
+class _Edited(NamedTuple):
+    article: Article
+    wrong: list[int] | None  # insights that are wrong still; None: the verifier could not be read
+
+
+def _edited(brief: Brief, article: Article, loop: _Loop, insights: Sequence[int], log: Log) -> Plan[_Edited]:
+    """*article* after at most `caps.edits` edits, each after a check of *insights*; a last check follows the last."""
+    rejections: list[str] = []
+    for n_edits in range(brief.caps.edits + 1):
+        found = yield from _present(brief, article.text, insights, loop.check, log, n_edits=n_edits)
+        if found.numbers is None:
+            return _Edited(article, None)
+        wrong = [place for place in insights if (place in found.numbers) == loop.found_is_wrong]
+        if not wrong:
+            log.accept(loop.check, brief.subject, found.call_id)
+            return _Edited(article, [])
+        last = n_edits == brief.caps.edits
+        reason = _named("states" if loop.found_is_wrong else "lacks", wrong)
+        log.reject(loop.check, brief.subject, reason, found.call_id, last=last)
+        if last:
+            break
+        fields = {"title": article.title, "text": article.text, "insights": _shown(brief.outline, wrong)}
+        read = yield from ask_once(Ask("writer", loop.prompt, fields), rejections, Article)
+        if read.reason is None:
+            log.accept("article written", brief.subject, read.call_id)
+            article = read.answer
+        else:
+            log.reject("article written", brief.subject, read.reason, read.call_id)
+        rejections.append(read.reason or reason)
+    return _Edited(article, wrong)
+
+
+def _leaks_after_additions(brief: Brief, article: Article, log: Log) -> Plan[list[int] | None]:
+    """What leaked in the end; nothing more is edited, so that the gold map has to say it."""
+    check = "article leaks after additions"
+    found = yield from _present(brief, article.text, brief.others, check, log)
+    if found.numbers is None:
+        return None
+    leaked = sorted(found.numbers)
+    if leaked:
+        log.reject(check, brief.subject, _named("states", leaked), found.call_id, last=True)
+    else:
+        log.accept(check, brief.subject, found.call_id)
+    return leaked
+
+
+class _Found(NamedTuple):
+    numbers: frozenset[int] | None  # places of insights; None: the verifier could not be read
+    call_id: str | None
+
+
+def _present(
+    brief: Brief, text: str, insights: Sequence[int], check: str, log: Log, *, n_edits: int = 0
+) -> Plan[_Found]:
+    """Those of *insights* that the verifier finds in *text*; after each edit it is asked anew."""
+    if not insights:
+        return _Found(frozenset(), None)
+    fields = {"text": text, "insights": _shown(brief.outline, insights)}
+    afresh = {"notes": f"The document was edited ({n_edits}); read it afresh."} if n_edits else {}
+    ask = Ask("verifier", "synthesize_find", fields | afresh)
+    (read,) = yield from ask_until_read(
+        [Question(brief.subject, ask)],
+        Present,
+        check=check,
+        most=brief.caps.replies,
+        log=log,
+        fits=lambda present: numbers_fit(present.present, len(insights)),
+    )
+    if read.reason is not None:
+        return _Found(None, read.call_id)
+    return _Found(frozenset(insights[number - 1] for number in read.answer.present), read.call_id)
+
+
+def _shown(outline: Outline, insights: Sequence[int]) -> str:
+    """Insights as prompts show them, with their subtopics."""
+    facts = outline.facts
+    return numbered(
+        {"subtopic": outline.subtopics[facts[place].subtopic].name, "fact": facts[place].text} for place in insights
+    )
+
+
+def _named(what: str, insights: Sequence[int]) -> str:
+    return f"{what} {', '.join(f'insight {place + 1}' for place in insights)}"
+
+
+# ---------------------------------------------------------------- conversations
+
+
+def _conversation(brief: Brief, log: Log) -> Plan[Draft]:
+    """Chapters, one insight each; an insight whose chapter was never accepted is left out."""
+    chapters: list[str] = []
+    stated: list[int] = []
+    for place in brief.assigned:
+        chapter = yield from _chapter(brief, place, chapters, log)
+        if chapter is not None:
+            chapters.append(chapter)
+            stated.append(place)
+    if not chapters:
+        return Draft()
+    return Draft(text="\n\n".join(chapters), stated=tuple(sorted(stated)))
+
+
+def _chapter(brief: Brief, place: int, chapters: Sequence[str], log: Log) -> Plan[str | None]:
+    fact = brief.outline.facts[place]
+    subtopic = brief.outline.subtopics[fact.subtopic]
+    subject = f"{brief.subject}, insight {place + 1}"
+    fields = {
+        "setting": brief.topic.setting,
+        "n_document": str(brief.doc_index + 1),
+        "n_documents": str(brief.n_documents),
+        "n_chapter": str(len(chapters) + 1),
+        "before": chapters[-1] if chapters else "",
+        "subtopic": described(subtopic),
+        "insight": fact.text,
+        "n_words": str(max(1, brief.words // len(brief.assigned))),
+    }
+    rejections: list[str] = []
+    for attempt in range(1, brief.caps.chapters + 1):
+        last = attempt == brief.caps.chapters
+        read = yield from ask_once(Ask("writer", "synthesize_chapter", fields), rejections, Chapter)
+        reason, called = read.reason, read.call_id
+        if reason is None:
+            reason, called = yield from _misfit(brief, place, read.answer.text, subject, log)
+        if reason is None:
+            log.accept("chapter classified", subject, called)
+            text: str = read.answer.text
+            return text
+        log.reject("chapter classified", subject, reason, called, last=last)
+        rejections.append(reason)
+    return None
+
+
+def _misfit(brief: Brief, place: int, chapter: str, subject: str, log: Log) -> Plan[tuple[str | None, str | None]]:
+    """Why *chapter* is not one of the insight at *place*, None where it is; and the call that said so."""
+    facts = brief.outline.facts
+    ask = Ask("verifier", "synthesize_classify", {"outline": shown_outline(brief.outline), "chapter": chapter})
+    (read,) = yield from ask_until_read(
+        [Question(subject, ask)],
+        Classified,
+        check="chapter classified",
+        most=brief.caps.replies,
+        log=log,
+        fits=lambda found: numbers_fit(found.insights, len(facts)),
+        last_is_logged=False,
+    )
+    if read.reason is not None:
+        return unverified(read), read.call_id
+    found = {number - 1 for number in read.answer.insights}
+    if others := sorted(found - {place}):
+        return _named("states", others), read.call_id
+    if place not in found:
+        return _named("lacks", [place]), read.call_id
+    if read.answer.subtopic != facts[place].subtopic + 1:
+        return f"is about subtopic {read.answer.subtopic}", read.call_id
+    return None, read.call_id
+
+
+def shown_outline(outline: Outline) -> str:
+    """Subtopics with their insights, both numbered, as the prompt that classifies shows them."""
+    number = 0
+    lines = []
+    for place, subtopic in enumerate(outline.subtopics, start=1):
+        lines.append(f"Subtopic {place}: {described(subtopic)}")
+        for text in subtopic.insights:
+            number += 1
+            lines.append(f"  Fact {number}: {text}")
+    return "\n".join(lines)

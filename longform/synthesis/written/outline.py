@@ -1,0 +1,238 @@
+"""The outline of a haystack: subtopics, each with insights and a query (SummHay, section 3.2, A.1.1 and A.1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from longform.settings.strict import Strict
+from longform.synthesis.written.asking import (
+    Ask,
+    Log,
+    Plan,
+    Question,
+    ask_once,
+    ask_until_read,
+    notes,
+    read_reply,
+    unverified,
+)
+from longform.synthesis.written.checks import RULES
+from longform.synthesis.written.insights import write_insights
+from longform.synthesis.written.replies import Category, NamedSubtopic, Pairs, QueryText, SubtopicList
+from longform.synthesis.written.settings import Caps, Sizes, Topic
+from longform.synthesis.written.verdicts import (
+    categorize,
+    category_fits,
+    described,
+    listed,
+    misplaced,
+    pairs_fit,
+    repetitions,
+)
+
+REGENERATED_AT = 1.0
+"""The temperature of a list of subtopics that is asked for anew (SummHay, appendix A.1.1)."""
+
+
+class OutlinedSubtopic(Strict):
+    """A subtopic as documents are written from it."""
+
+    name: str
+    description: str
+    query: str
+    insights: tuple[str, ...]
+
+
+class Fact(NamedTuple):
+    """An insight of an outline."""
+
+    subtopic: int  # its place, from 0
+    text: str
+
+
+class Outline(Strict):
+    """What a haystack's documents state."""
+
+    subtopics: tuple[OutlinedSubtopic, ...]
+    known: tuple[int, ...] | None = None  # facts that an outsider told; null: nobody was asked
+
+    @property
+    def facts(self) -> list[Fact]:
+        """All insights, subtopic by subtopic; prompts number them in this order, from 1."""
+        return [Fact(place, text) for place, subtopic in enumerate(self.subtopics) for text in subtopic.insights]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutlineJob:
+    """What an outline is made from."""
+
+    topic: Topic
+    sizes: Sizes
+    caps: Caps
+    withheld: int = 0
+
+
+def write_outline(job: OutlineJob, log: Log) -> Plan[Outline]:
+    """Distinct, expandable subtopics with insights and queries; fewer than asked for where a cap was reached."""
+    subtopics = yield from write_subtopics(job, log)
+    insights = yield from write_insights(
+        subtopics,
+        job.topic,
+        n=job.sizes.insights,
+        caps=job.caps,
+        withheld=job.withheld,
+        log=log,
+    )
+    kept = list(_expandable(subtopics, insights, job.sizes.least_insights, log))
+    queries = yield from write_queries([subtopic for subtopic, _ in kept], job, log)
+    return Outline(
+        subtopics=tuple(
+            OutlinedSubtopic(name=subtopic.name, description=subtopic.description, query=query, insights=tuple(found))
+            for (subtopic, found), query in zip(kept, queries, strict=True)
+        )
+    )
+
+
+def write_subtopics(job: OutlineJob, log: Log) -> Plan[list[NamedSubtopic]]:
+    """Distinct subtopics, as many as asked for unless the cap ends it."""
+    regenerate = RULES[job.topic.domain].regenerate
+    kept: list[NamedSubtopic] = []
+    rejections: list[str] = []
+    for attempt in range(1, job.caps.subtopics + 1):
+        last = attempt == job.caps.subtopics
+        wanted = job.sizes.subtopics - len(kept)
+        fields = {
+            "setting": job.topic.seeded_setting,
+            "n_subtopics": str(wanted),
+            "kept": listed(kept),
+        }
+        temperature = REGENERATED_AT if regenerate and attempt > 1 else None
+        read = yield from ask_once(
+            Ask("planner", "synthesize_subtopics", fields, temperature), rejections, SubtopicList
+        )
+        if read.reason is None:
+            candidates = list(read.answer.subtopics[:wanted])
+            kept += yield from _distinct(kept, candidates, job, log, last=last)
+        reason = read.reason or f"{job.sizes.subtopics - len(kept)} of {job.sizes.subtopics} are missing or overlap"
+        if len(kept) == job.sizes.subtopics:
+            log.accept("subtopics complete", job.topic.name, read.call_id)
+            return kept
+        log.reject("subtopics complete", job.topic.name, reason, read.call_id, last=last)
+        rejections.append(reason)
+        if regenerate and not last:
+            kept = []
+    return kept
+
+
+def _distinct(
+    kept: Sequence[NamedSubtopic], candidates: Sequence[NamedSubtopic], job: OutlineJob, log: Log, *, last: bool
+) -> Plan[list[NamedSubtopic]]:
+    """Those of *candidates* that overlap nothing before them; kept ones are not judged again."""
+    shown = [*kept, *candidates]
+    ask = Ask(
+        "verifier",
+        "synthesize_overlaps",
+        {"setting": job.topic.setting, "subtopics": listed(shown)},
+    )
+    (read,) = yield from ask_until_read(
+        [Question(job.topic.name, ask)],
+        Pairs,
+        check="subtopic distinct",
+        most=job.caps.replies,
+        log=log,
+        fits=lambda pairs: pairs_fit(pairs, len(shown)),
+    )
+    if read.reason is not None:
+        return []
+    repeated = repetitions(read.answer)
+    found = []
+    for number, subtopic in enumerate(candidates, start=len(kept) + 1):
+        if number in repeated:
+            reason = f"overlaps {shown[repeated[number] - 1].name!r}"
+            log.reject("subtopic distinct", subtopic.name, reason, read.call_id, last=last)
+        else:
+            log.accept("subtopic distinct", subtopic.name, read.call_id)
+            found.append(subtopic)
+    return found
+
+
+def _expandable(
+    subtopics: Sequence[NamedSubtopic], insights: Sequence[Sequence[str]], least: int, log: Log
+) -> Iterator[tuple[NamedSubtopic, Sequence[str]]]:
+    for subtopic, found in zip(subtopics, insights, strict=True):
+        if len(found) >= least:
+            log.accept("subtopic expandable", subtopic.name)
+            yield subtopic, found
+        else:
+            reason = f"{len(found)} insights were accepted, expected at least {least}"
+            log.reject("subtopic expandable", subtopic.name, reason, last=True)
+
+
+# ---------------------------------------------------------------- queries
+
+
+def write_queries(subtopics: Sequence[NamedSubtopic], job: OutlineJob, log: Log) -> Plan[list[str]]:
+    """A question for each subtopic; by rule, and logged as exhausted, where none was accepted."""
+    accepted: dict[int, str] = {}
+    rejections: dict[int, list[str]] = {place: [] for place in range(len(subtopics))}
+    for attempt in range(1, job.caps.queries + 1):
+        tried = [place for place in rejections if place not in accepted]
+        if not tried:
+            break
+        found = yield from _queries(subtopics, {place: rejections[place] for place in tried}, job, log)
+        for place, (query, reason, called) in found.items():
+            if reason is None:
+                log.accept("query on subtopic", subtopics[place].name, called)
+                accepted[place] = query
+            else:
+                last = attempt == job.caps.queries
+                log.reject("query on subtopic", subtopics[place].name, reason, called, last=last)
+                rejections[place].append(reason)
+    return [accepted.get(place) or plain_query(subtopic) for place, subtopic in enumerate(subtopics)]
+
+
+def plain_query(subtopic: NamedSubtopic) -> str:
+    """What is asked where no question was accepted."""
+    return f"What do the documents say about {subtopic.name}?"
+
+
+class _Tried(NamedTuple):
+    query: str
+    reason: str | None
+    call_id: str | None
+
+
+def _queries(
+    subtopics: Sequence[NamedSubtopic], rejections: Mapping[int, Sequence[str]], job: OutlineJob, log: Log
+) -> Plan[dict[int, _Tried]]:
+    """One try at each of the places in *rejections*: written, then sorted into a subtopic."""
+    setting = job.topic.setting
+    replies = yield [
+        Ask(
+            "planner",
+            "synthesize_query",
+            {"setting": setting, "subtopic": described(subtopics[place]), "notes": notes(before)},
+        )
+        for place, before in rejections.items()
+    ]
+    tried = {}
+    for place, reply in zip(rejections, replies, strict=True):
+        read = read_reply(reply, QueryText)
+        query = "" if read.reason else read.answer.query
+        tried[place] = _Tried(query, read.reason or (None if query.endswith("?") else "no_question"), read.call_id)
+    asked = [place for place, one in tried.items() if one.reason is None]
+    sorted_into = yield from ask_until_read(
+        [Question(subtopics[place].name, categorize(setting, subtopics, tried[place].query)) for place in asked],
+        Category,
+        check="query on subtopic",
+        most=job.caps.replies,
+        log=log,
+        fits=lambda category: category_fits(category, len(subtopics)),
+        last_is_logged=False,
+    )
+    for place, read in zip(asked, sorted_into, strict=True):
+        reason = unverified(read) if read.reason else misplaced(read.answer, subtopics, place)
+        tried[place] = _Tried(tried[place].query, reason, read.call_id)
+    return tried
