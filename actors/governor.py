@@ -12,7 +12,7 @@ import time
 from functools import cache
 from typing import Any, Protocol
 
-from actors.line import Authority, Line
+from actors.authority import Authority, Line
 from actors.storage import Folder
 from longform.quota.leases import Ask, Lease, Limits
 from longform.quota.quota import Quota

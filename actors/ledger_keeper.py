@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import psutil
 
+from actors.authority import Authority, Line
 from actors.ledger import Ledger
 from actors.ledger_entry import Session, process_lives, this_host
-from actors.line import Authority, Line
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Intent, Receipt, Verdict
 from longform.chat.retries import CANCELLED, REFUSED, may_pass

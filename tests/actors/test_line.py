@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import pytest
 import pytest_asyncio
 
-from actors import line
-from actors.line import Address, Authority, Line
+from actors import authority as line
+from actors.authority import Address, Authority, Line
 
 
 class Counter:
