@@ -15,7 +15,7 @@ from typing import Any
 from actors.call_context import CallContext
 from actors.chat import load_prompt
 from actors.offline_support_judge import OfflineSupportJudge
-from actors.synthesis_models import SynthesisModels, open_models
+from actors.synthesis import SynthesisModels, open_models
 from jobs.stage import Row
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows

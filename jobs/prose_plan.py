@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from actors.ledger import Ledger
-from actors.synthesis_models import SynthesisModels
+from actors.synthesis import SynthesisModels
 from jobs.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling

@@ -23,7 +23,7 @@ from longform.synthesis.written.settings import ModelSynthesis
 
 def outline_worker(_: Folder, config: ModelSynthesis, context: CallContext) -> Any:
     """Makes the worker of the table `outlines`: a payload is a topic."""
-    from actors.synthesis_models import open_models
+    from actors.synthesis import open_models
 
     models = open_models(config, context)
 
@@ -49,7 +49,7 @@ def outline_worker(_: Folder, config: ModelSynthesis, context: CallContext) -> A
 
 def draft_worker(work: Folder, config: ModelSynthesis, context: CallContext) -> Any:
     """Makes the worker of the table `drafts`: a payload is a document of an outline."""
-    from actors.synthesis_models import open_models
+    from actors.synthesis import open_models
 
     models, reader = open_models(config, context), PartReader(work)
 

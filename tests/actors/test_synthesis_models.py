@@ -12,7 +12,7 @@ from actors.openai_chat import OpenAIChat
 from actors.scripted_synthesis import scripted_faults
 from actors.scripted_verifier import VerifierFaults
 from actors.scripted_writer import WriterFaults
-from actors.synthesis_models import SynthesisModels
+from actors.synthesis import SynthesisModels
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.errors import LongformError, UsageError
 from longform.rehearsal.settings import FakeSettings

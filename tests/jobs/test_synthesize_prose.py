@@ -9,7 +9,7 @@ import pytest
 
 from actors.benchmark import Benchmark
 from actors.storage import Folder
-from actors.synthesis_models import SynthesisModels
+from actors.synthesis import SynthesisModels
 from jobs.haystack_workers import prose_key
 from jobs.synthesize import main, make_benchmark, read_config, synthesize
 from longform.errors import UsageError
