@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.chat import Asking
+from actors.chat.opening import Asking
 from actors.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
 from longform.chat.call import ChatRequest
 from longform.records import Target

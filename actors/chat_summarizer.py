@@ -16,8 +16,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
-from actors.chat import Asking
-from actors.matrix_executor import MatrixExecutor
+from actors.chat.matrix_executor import MatrixExecutor
+from actors.chat.opening import Asking
 from actors.method_runner import run_plan
 from actors.summary_prompts import SummaryPrompts
 from longform.axes import COLUMNS

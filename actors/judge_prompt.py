@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from actors.chat import REPAIR_PROMPT, Asking, asked_again, prompt_request
+from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, prompt_request
 from longform.chat.call import ChatReply, ChatRequest
 from longform.errors import UsageError
 from longform.settings.judges import ChatJudge, ChatSupportJudge

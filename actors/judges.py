@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
 from longform.settings.judges import AskedJudge, ChatJudge
 
 Rows = list[dict[str, Any]]
@@ -18,7 +18,7 @@ def make_judge(
 ) -> AskJudge:
     """The judge *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatJudge):
-        from actors.chat import Asking, open_pool
+        from actors.chat.opening import Asking, open_pool
         from actors.chat_judge import ChatCoverageJudge
 
         asking = Asking(chat=open_pool(definition.chat, context), prompts_folder=prompts)

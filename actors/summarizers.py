@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
 from longform.settings.chat import ChatSummarizer as ChatDefinition
 from longform.settings.chat import Summarizer
 from longform.settings.methods import Method
@@ -27,7 +27,7 @@ def make_summarizer(
 ) -> AskSummarizer:
     """The summarizer *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatDefinition):
-        from actors.chat import Asking, open_pool
+        from actors.chat.opening import Asking, open_pool
         from actors.chat_summarizer import ChatSummarizer
 
         asking = Asking(chat=open_pool(definition.chat, context), prompts_folder=prompts)

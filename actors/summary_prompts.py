@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.chat import Asking, prompt_request
+from actors.chat.opening import Asking, prompt_request
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.prompts import Prompt

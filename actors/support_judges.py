@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
 from actors.checkpoints import checkpoint_content
 from actors.encoder import MINILM
 from longform.judges import lexical_support
@@ -37,7 +37,7 @@ def make_support_judge(
         UsageError: It cannot judge: a model, a prompt or a key is missing, or does not fit.
     """
     if isinstance(settings, ChatSupportJudge):
-        from actors.chat import Asking, open_pool
+        from actors.chat.opening import Asking, open_pool
         from actors.chat_support_judge import ChatSupportJudge as Chat
 
         return Chat(name, settings, Asking(chat=open_pool(settings.chat, context), prompts_folder=prompts)).judge

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from actors.call_context import CallContext
-from actors.chat import load_prompt, open_pool, prompt_request, token_counter
-from actors.chat_model import ChatModel
+from actors.chat.call_context import CallContext
+from actors.chat.model import ChatModel
+from actors.chat.opening import load_prompt, open_pool, prompt_request, token_counter
 from longform.chat.call import ChatRequest, call_id
 from longform.chat.retries import may_pass
 from longform.errors import LongformError

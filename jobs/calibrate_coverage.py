@@ -14,8 +14,8 @@ from functools import cached_property, partial
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.call_context import CallContext
-from actors.chat import REPAIR_PROMPT, Asking, check_chat, load_prompt
+from actors.chat.call_context import CallContext
+from actors.chat.opening import REPAIR_PROMPT, Asking, check_chat, load_prompt
 from actors.chat_judge import ChatCoverageJudge
 from actors.judges import make_judge
 from actors.storage import Folder

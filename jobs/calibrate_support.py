@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from actors.benchmark import Benchmark
-from actors.chat import check_chat
+from actors.chat.opening import check_chat
 from actors.storage import Folder
 from jobs.calibration_plan import calibration_plan
 from jobs.calling import Calling, calling_of, support_identity

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from actors.chat import Asking
+from actors.chat.opening import Asking
 from actors.chat_support_judge import ChatSupportJudge
 from actors.tokenizer import TokenCounter
 from jobs.call_count import CallCount, StageCalls, Unasked

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
+from actors.chat.price_list import PriceList
 from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
-from actors.price_list import PriceList
 from longform.chat.server_standing import Standing
 from longform.errors import ServerGoneError, UsageError
 from longform.settings.chat import ChatSettings

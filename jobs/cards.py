@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from actors.chat import REPAIR_PROMPT, load_prompt
+from actors.chat.opening import REPAIR_PROMPT, load_prompt
 from actors.offline_judge import PROMPT_VERSION as OFFLINE_VERSION
 from actors.storage import file_place
 from actors.support_judges import code_version

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
-from actors.call_context import CallContext
-from actors.chat import load_prompt
+from actors.chat.call_context import CallContext
+from actors.chat.opening import load_prompt
 from actors.storage import Folder
 from actors.support_judges import code_version
 from jobs.calling import Calling, open_rows

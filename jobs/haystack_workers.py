@@ -12,8 +12,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from actors.call_context import CallContext
-from actors.chat import load_prompt
+from actors.chat.call_context import CallContext
+from actors.chat.opening import load_prompt
 from actors.offline_support_judge import OfflineSupportJudge
 from actors.synthesis import SynthesisModels, open_models
 from jobs.stage import Row

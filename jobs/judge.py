@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
 from actors.storage import Folder
 from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader, plan

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from actors.benchmark import Benchmark
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
 from actors.storage import Folder
 from actors.support_judges import AskSupport
 from actors.support_judges import Verdicts as Judged

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from actors.benchmark import MANIFEST
-from actors.chat import load_prompt
+from actors.chat.opening import load_prompt
 from actors.storage import Folder
 from actors.table_snapshot import Snapshot
 from jobs.calling import Calling, open_rows

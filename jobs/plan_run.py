@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from actors.benchmark import Benchmark
-from actors.chat import REPAIR_PROMPT, check_chat, load_prompt
+from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
 from actors.endpoint_reranker import token_of
 from actors.retriever import check_loadable
 from actors.storage import Folder

@@ -12,17 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TextIO
 
-from actors.call_context import CallContext
-from actors.chat import Asking
+from actors.chat.call_context import CallContext
+from actors.chat.openai_client import servers
+from actors.chat.opening import Asking
+from actors.chat.prepayment import Prepayment, Walk
+from actors.chat.price_list import PriceList
+from actors.chat.provider_batches import ProviderBatches
 from actors.chat_judge import ChatCoverageJudge
 from actors.chat_summarizer import ChatSummarizer
 from actors.chat_support_judge import ChatSupportJudge as Judge
 from actors.ledger import Ledger
 from actors.ledger_keeper import open_keeper
-from actors.openai_chat import servers
-from actors.prepayment import Prepayment, Walk
-from actors.price_list import PriceList
-from actors.provider_batch import ProviderBatches
 from actors.serve_handle import is_of_cluster
 from actors.storage import Folder
 from jobs.call_count import Unasked

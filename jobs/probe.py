@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from actors.chat import open_chat
-from actors.litellm_chat import LitellmChat
-from actors.llama_chat import LlamaChat
-from actors.openai_chat import OpenAIChat
+from actors.chat.litellm_client import LitellmChat
+from actors.chat.llama_cpp_client import LlamaChat
+from actors.chat.openai_client import OpenAIChat
+from actors.chat.opening import open_chat
 from jobs.commands import DONE, FAILED, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, capabilities
 from longform.settings.chat import ChatSettings

@@ -22,7 +22,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from actors.benchmark import Benchmark
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
 from actors.storage import Folder
 from jobs.stage import StageReport
 from longform import __version__

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from actors.benchmark import Benchmark
-from actors.chat import Asking
+from actors.chat.opening import Asking
 from actors.chat_judge import ChatCoverageJudge
 from actors.chat_summarizer import ChatSummarizer
 from actors.chat_support_judge import ChatSupportJudge

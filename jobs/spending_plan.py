@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.chat import quota_domain
+from actors.chat.opening import quota_domain
+from actors.chat.price_list import PriceList
 from actors.ledger import Ledger
-from actors.price_list import PriceList
 from actors.storage import Folder
 from jobs.call_count import StageCalls
 from jobs.calling import Calling

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from actors.chat import check_chat, load_prompt
+from actors.chat.opening import check_chat, load_prompt
 from actors.storage import file_place
 from jobs.configs import read_yaml, validated
 from longform.errors import UsageError

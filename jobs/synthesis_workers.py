@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
 from actors.storage import Folder
 from jobs.derive import PartReader
 from jobs.stage import Row

@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any
 
 from actors.benchmark import MANIFEST
-from actors.chat import check_chat
+from actors.chat.opening import check_chat
 from actors.storage import Folder
 from jobs.bounded_plan import bounded_plan_words
 from jobs.calling import Calling, calling_of, ledger_beside, open_rows

@@ -6,13 +6,13 @@ import uuid
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from actors.call_context import CallContext
-from actors.chat import REPAIR_PROMPT, Asking, first_asked, load_prompt, open_chat
+from actors.chat.call_context import CallContext
+from actors.chat.governor import OpenDesk
+from actors.chat.model import ChatModel
+from actors.chat.opening import REPAIR_PROMPT, Asking, first_asked, load_prompt, open_chat
+from actors.chat.pool import ChatPool
 from actors.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
-from actors.chat_model import ChatModel
-from actors.chat_pool import ChatPool
 from actors.chat_support_judge import ChatSupportJudge
-from actors.governor import OpenDesk
 from actors.ledger_keeper import LedgerKeeper, LocalKeeper
 from actors.served import About
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
+from actors.chat.llama_cpp_client import LlamaChat
 from actors.gguf import gguf_content
-from actors.llama_chat import LlamaChat
 from actors.served import About
 from longform.chat.completions import http_failure
 from longform.keys import content_key

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
 from actors.offline_judge import PROMPT_VERSION
 from actors.served import About
 from actors.support_judges import code_version, make_support_judge

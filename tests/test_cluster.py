@@ -127,7 +127,7 @@ def test_ray_wants_a_token_and_its_dashboard_is_on_loopback() -> None:
 
 def test_workers_of_calls_are_spot_and_what_they_must_not_take_with_them_is_on_the_head() -> None:
     """The governor asks for a resource that heads alone have; the keeper of the ledger is beside its driver."""
-    from actors import governor
+    from actors.chat import governor
 
     types = cluster()["available_node_types"]
     assert types["cpu"]["node_config"]["InstanceMarketOptions"] == {"MarketType": "spot"}

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
+from actors.chat.prepayment import BatchLimits, Prepayment
+from actors.chat.provider_batches import BatchNotes, ProviderBatches
 from actors.fake_batches import Batch
 from actors.fake_provider import FakeProvider
 from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
-from actors.prepayment import BatchLimits, Prepayment
-from actors.provider_batch import BatchNotes, ProviderBatches
 from longform.chat.call import ChatReply, ChatRequest, Message, call_id
 from longform.chat.prices import Price
 from longform.rehearsal.settings import FakeSettings

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.benchmark import part_work_id
-from actors.chat import Asking, open_chat
+from actors.chat.opening import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_chat import ScriptedChat
 from actors.storage import Folder

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from actors.benchmark import part_work_id
-from actors.call_context import CallContext
-from actors.chat import Asking, open_pool
-from actors.chat_model import ChatModel
+from actors.chat.call_context import CallContext
+from actors.chat.model import ChatModel
+from actors.chat.opening import Asking, open_pool
 from actors.chat_summarizer import ChatSummarizer
 from actors.storage import Folder
 from longform.chat.call import Capabilities, ChatReply, ChatRequest
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings
-from tests.actors.test_matrix_llama import WORDS, counted, tokens
+from tests.actors.chat.test_matrix_llama import WORDS, counted, tokens
 
 N_DOCUMENTS = 10
 

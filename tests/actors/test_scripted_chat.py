@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.chat import open_chat
+from actors.chat.opening import open_chat
 from actors.scripted_chat import MISDEEDS, UNKNOWN_TASK, ScriptedChat
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from actors.benchmark import part_work_id
-from actors.chat import Asking, open_chat
+from actors.chat.opening import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.scripted_summaries import PROFILES
 from actors.storage import Folder

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.chat import open_chat
+from actors.chat.opening import open_chat
 from actors.scripted_summaries import PROFILES, Sentences, changed, faithful, worth_copying
 from actors.scripted_tasks import read_sentence_task
 from longform.chat.call import ChatReply, ChatRequest, Message

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.chat import Asking, open_chat
+from actors.chat.opening import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.summary_prompts import SEPARATOR, prompts_of
 from longform.chat.call import ChatRequest, Usage

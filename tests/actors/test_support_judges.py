@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from actors import chat
-from actors.call_context import CallContext
+from actors.chat import opening as chat
+from actors.chat.call_context import CallContext
 from actors.support_judges import code_version, make_support_judge
 from longform.errors import UsageError
 from longform.judges.support_prompts import SupportGroup

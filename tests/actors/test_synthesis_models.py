@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from actors.chat_model import ChatModel
+from actors.chat.model import ChatModel
+from actors.chat.openai_client import OpenAIChat
 from actors.fake_provider import FakeProvider
-from actors.openai_chat import OpenAIChat
 from actors.scripted_synthesis import scripted_faults
 from actors.scripted_verifier import VerifierFaults
 from actors.scripted_writer import WriterFaults

@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from actors.call_context import CallContext
-from actors.chat import open_chat, open_pool, quota_domain
-from actors.chat_model import ChatModel
+from actors.chat.call_context import CallContext
+from actors.chat.governor import NAMESPACE
+from actors.chat.model import ChatModel
+from actors.chat.opening import open_chat, open_pool, quota_domain
 from actors.fake_provider import fake_process
 from actors.fake_replies import fake_call
-from actors.governor import NAMESPACE
 from actors.ledger_keeper import NO_LIMIT, start_keeper
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.quota.leases import Limits

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from actors.chat.openai_client import OpenAIChat
 from actors.fake_provider import FakeProvider
-from actors.openai_chat import OpenAIChat
 from jobs.probe import Finding, main, outcome, probe
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
 from actors.served_client import RefusedError
 from actors.support_judges import make_support_judge
 from jobs.served_judge import Address, AskJudge, judged, main

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from actors.benchmark import Benchmark
-from actors.chat import Asking, open_chat
+from actors.chat.opening import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.storage import Folder
 from jobs import ingest

@@ -10,9 +10,9 @@ import httpx
 import pytest
 import yaml
 
+from actors.chat.openai_client import OpenAIChat
 from actors.encoder import MINILM
 from actors.endpoint_reranker import EndpointReranker
-from actors.openai_chat import OpenAIChat
 from actors.served_client import ServedClient, over_handle, over_http
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError

@@ -9,9 +9,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from actors.call_context import CallContext
-from actors.chat import open_pool
-from actors.matrix_executor import MatrixExecutor, group_of
+from actors.chat.call_context import CallContext
+from actors.chat.matrix_executor import MatrixExecutor, group_of
+from actors.chat.opening import open_pool
 from longform.chat.call import ChatRequest, Message
 from longform.settings.chat import ChatSettings
 

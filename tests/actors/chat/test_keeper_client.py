@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from actors import call_batches
-from actors.call_batches import Batches
+from actors.chat import keeper_client as call_batches
+from actors.chat.keeper_client import Batches
 from longform.chat.call import ChatReply, failed
 from longform.chat.ledger_rows import Intent, Receipt, Verdict
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.chat import check_chat
+from actors.chat.opening import check_chat
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 

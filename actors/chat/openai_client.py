@@ -9,7 +9,7 @@ from time import monotonic, time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from actors.connection_errors import unanswered
+from actors.chat.connection_errors import unanswered
 from actors.secret_values import secret
 from actors.serve_handle import handle_client, is_of_cluster
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
@@ -90,7 +90,7 @@ class OpenAIChat:
 def _client(base_url: str, key: str) -> AsyncOpenAI:
     from openai import AsyncOpenAI
 
-    from actors.bounded_bodies import PLAIN
+    from actors.chat.bounded_bodies import PLAIN
 
     return AsyncOpenAI(
         base_url=base_url,
@@ -106,7 +106,7 @@ def _http_client() -> httpx.AsyncClient:
     import httpx
     from openai import DefaultAioHttpClient
 
-    from actors.bounded_bodies import bound_body
+    from actors.chat.bounded_bodies import bound_body
 
     # aiohttp reads 0 as no limit, and None as its own 100, which calls would queue for unseen.
     limits = httpx.Limits(max_connections=0)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from time import monotonic, time
 from typing import Any
 
-from actors.connection_errors import causes, connection_words
+from actors.chat.connection_errors import causes, connection_words
 from actors.secret_values import secret
 from longform.chat.call import ChatReply, ChatRequest, Signals, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters, http_failure, read_completion

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from actors.call_batches import Batches
-from actors.call_context import CallContext
-from actors.chat_model import ChatModel
-from actors.governor import Desk
+from actors.chat.call_context import CallContext
+from actors.chat.governor import Desk
+from actors.chat.keeper_client import Batches
+from actors.chat.lease_queue import Turns
+from actors.chat.model import ChatModel
 from actors.ledger_keeper import Keeper
 from actors.secret_values import redaction
-from actors.turns import Turns
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
 from longform.chat.ledger_rows import Intent, Verdict
 from longform.chat.prices import Price, cost_usd, most_usd

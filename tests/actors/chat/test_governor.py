@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from actors import governor
-from actors.governor import NAMESPACE, Governor, LocalDesk, open_governor
+from actors.chat import governor
+from actors.chat.governor import NAMESPACE, Governor, LocalDesk, open_governor
 from actors.storage import Folder
 from longform.quota.leases import Ask, Limits, Refused
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.llama_chat import LlamaChat, read_answer
+from actors.chat.llama_cpp_client import LlamaChat, read_answer
 from longform.chat.call import ChatRequest, Message, Usage
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from actors.openai_chat import PROVIDER_URL, api_key
+from actors.chat.openai_client import PROVIDER_URL, api_key
 from actors.secret_values import redacted, redaction
 from actors.storage import Folder, open_location
 from longform.chat.batch_files import ENDPOINT, read_replies

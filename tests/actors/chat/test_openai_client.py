@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from actors.openai_chat import OpenAIChat
+from actors.chat.openai_client import OpenAIChat
 from longform.chat.call import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
 from longform.chat.completions import http_failure
 from longform.judges.coverage_prompts import coverage_schema

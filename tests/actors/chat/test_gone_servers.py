@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from actors.call_context import CallContext
-from actors.chat import open_pool
-from actors.chat_pool import ChatPool
+from actors.chat.call_context import CallContext
+from actors.chat.opening import open_pool
+from actors.chat.pool import ChatPool
 from actors.fake_provider import FakeProvider
 from actors.ledger import Ledger
 from actors.ledger_keeper import LocalKeeper, open_keeper

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.price_list import PriceList, _price_of
+from actors.chat.price_list import PriceList, _price_of
 from longform.chat.prices import FREE, Price
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
@@ -152,7 +152,7 @@ def test_file_that_cannot_be_read_is_wrong_usage(content: str | None, tmp_path: 
 def test_prices_are_read_without_importing_litellm() -> None:
     """Its import takes seconds and may ask the network."""
     code = (
-        "import sys; from actors.price_list import PriceList; from longform.settings.chat import ChatSettings; "
+        "import sys; from actors.chat.price_list import PriceList; from longform.settings.chat import ChatSettings; "
         "assert PriceList.read(None).price(ChatSettings(model='gpt-4o')); assert 'litellm' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

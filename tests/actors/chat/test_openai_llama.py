@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from actors.openai_chat import OpenAIChat
+from actors.chat.openai_client import OpenAIChat
 from longform import prompts
 from longform.chat.call import ChatRequest, Message
 from longform.judges.coverage_prompts import coverage_schema, numbered_bullets, parse_coverage

@@ -14,13 +14,13 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
-from actors.call_context import CallContext
-from actors.chat_model import ChatModel
-from actors.chat_pool import ChatPool
-from actors.governor import Desk, OpenDesk, open_governor
+from actors.chat.call_context import CallContext
+from actors.chat.governor import Desk, OpenDesk, open_governor
+from actors.chat.model import ChatModel
+from actors.chat.openai_client import OpenAIChat, api_key, servers
+from actors.chat.pool import ChatPool
+from actors.chat.price_list import PriceList
 from actors.ledger_keeper import open_keeper
-from actors.openai_chat import OpenAIChat, api_key, servers
-from actors.price_list import PriceList
 from actors.scripted_chat import SCRIPTS, ScriptedChat
 from actors.serve_handle import SCHEME
 from actors.storage import Folder
@@ -45,11 +45,11 @@ def open_chat(settings: ChatSettings) -> ChatModel:
         case "openai":
             return OpenAIChat(settings)
         case "litellm":
-            from actors.litellm_chat import LitellmChat
+            from actors.chat.litellm_client import LitellmChat
 
             return LitellmChat(settings)
         case "llama_cpp":
-            from actors.llama_chat import LlamaChat
+            from actors.chat.llama_cpp_client import LlamaChat
 
             return LlamaChat(settings)
         case "scripted":

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.matrix_executor import Group, MatrixExecutor, group_of, growing
+from actors.chat.matrix_executor import Group, MatrixExecutor, group_of, growing
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message
 from longform.settings.chat import ChatSettings
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.call_context import CallContext
-from actors.chat_pool import ChatPool
+from actors.chat.call_context import CallContext
+from actors.chat.pool import ChatPool
 from actors.ledger import Ledger
 from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Signals, Usage, failed
@@ -101,7 +101,7 @@ class Pools:
 
 @pytest.fixture
 def pools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pools:
-    monkeypatch.setattr("actors.chat_pool.backoff_s", lambda *_, **__: 0.0)
+    monkeypatch.setattr("actors.chat.pool.backoff_s", lambda *_, **__: 0.0)
     return Pools(tmp_path)
 
 
@@ -255,7 +255,7 @@ async def test_after_stop_no_call_leaves(pools: Pools) -> None:
 
 
 async def test_a_call_that_another_worker_makes_is_waited_for(pools: Pools, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.chat_pool._BUSY_S", 0.01)
+    monkeypatch.setattr("actors.chat.pool._BUSY_S", 0.01)
     gate, asked = asyncio.Event(), []
 
     class Gated(Model):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from actors.chat.prepayment import BatchLimits
+from actors.chat.provider_batches import ProviderBatches
 from actors.ledger import Ledger
 from actors.ledger_keeper import Budget
-from actors.prepayment import BatchLimits
-from actors.provider_batch import ProviderBatches
 from longform.errors import LongformError
 from tests.actors.batch_bench import Bench, requests
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from actors.governor import Desk
+from actors.chat.governor import Desk
 from longform.chat.call import Signals
 from longform.chat.ledger_rows import Verdict
 from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from actors.chat.provider_batches import BatchNotes, ProviderBatches, batch_note
 from actors.ledger import Ledger
-from actors.provider_batch import BatchNotes, ProviderBatches, batch_note
 from tests.actors.batch_bench import Bench, requests
 
 pytest_plugins = ["tests.s3_server"]
@@ -102,7 +102,7 @@ async def test_a_batch_that_a_living_command_is_about_to_make_is_not_made_by_ano
 async def test_one_batch_is_made_however_often_the_answer_gets_lost(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actors.provider_batch.backoff_s", lambda *_, **__: 0.0)
+    monkeypatch.setattr("actors.chat.provider_batches.backoff_s", lambda *_, **__: 0.0)
     await bench.serve()
     handle = bench.fake._batches.handle
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from actors.chat_model import ChatModel
+from actors.chat.model import ChatModel
 from longform.chat.call import ChatReply, ChatRequest
 from longform.chat.replicas import pieces, replica_of
 from longform.chat.token_estimates import counted_input

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from actors.chat.litellm_client import LitellmChat
 from actors.fake_provider import FakeProvider
-from actors.litellm_chat import LitellmChat
 from longform.chat.call import ChatReply, ChatRequest, Message, Signals, Usage
 from longform.errors import UsageError
 from longform.rehearsal.settings import FAULTS, FakeSettings

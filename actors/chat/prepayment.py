@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import NamedTuple, TextIO
 
-from actors.call_context import CallContext
+from actors.chat.call_context import CallContext
+from actors.chat.provider_batches import BatchNote, BatchNotes, BatchProgress, ProviderBatches, batch_note
 from actors.ledger import Ledger
 from actors.ledger_keeper import Keeper
-from actors.provider_batch import BatchNote, BatchNotes, BatchProgress, ProviderBatches, batch_note
 from longform.chat.batch_files import (
     CANCELLED,
     EXPIRED,
