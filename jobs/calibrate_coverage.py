@@ -16,8 +16,8 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.chat.call_context import CallContext
 from actors.chat.opening import REPAIR_PROMPT, Asking, check_chat, load_prompt
-from actors.chat_judge import ChatCoverageJudge
-from actors.judges import make_judge
+from actors.judges.chat_coverage_targets import ChatCoverageJudge
+from actors.judges.opening_coverage import make_judge
 from actors.storage import Folder
 from actors.tokenizer import TokenCounter
 from jobs.call_count import CallCount, StageCalls, Unasked

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from actors.chat.opening import Asking
-from actors.chat_support_judge import ChatSupportJudge
+from actors.judges.chat_support import ChatSupportJudge
 from actors.tokenizer import TokenCounter
 from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from actors.benchmark import Benchmark
 from actors.chat.call_context import CallContext
 from actors.chat.opening import load_prompt
+from actors.judges.opening_support import code_version
 from actors.storage import Folder
-from actors.support_judges import code_version
 from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader
 from jobs.split import unit_work_id
@@ -162,7 +162,7 @@ def _worker(
     context: CallContext,
     threads: int,
 ) -> Any:
-    from actors.support_judges import make_support_judge
+    from actors.judges.opening_support import make_support_judge
 
     reader, version = CheckReader(run, bench_url, mode), _version(settings, prompts)
     ask = make_support_judge(name, settings, prompts=prompts, context=context, threads=threads)

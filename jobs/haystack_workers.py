@@ -14,7 +14,7 @@ from typing import Any
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import load_prompt
-from actors.offline_support_judge import OfflineSupportJudge
+from actors.judges.offline_support import OfflineSupportJudge
 from actors.synthesis import SynthesisModels, open_models
 from jobs.stage import Row
 from longform.errors import UsageError

@@ -97,7 +97,7 @@ def judge_tasks(
 def _worker(
     run: Folder, bench_url: str, name: str, settings: AskedJudge, *, prompts: str | None, context: CallContext
 ) -> Any:
-    from actors.judges import make_judge
+    from actors.judges.opening_coverage import make_judge
 
     reader, benchmark = PartReader(run), Benchmark(bench_url)
     ask = make_judge(bench_url, name, settings, prompts=prompts, context=context)

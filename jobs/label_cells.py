@@ -15,9 +15,9 @@ import numpy as np
 
 from actors.benchmark import Benchmark
 from actors.chat.call_context import CallContext
+from actors.judges.opening_support import AskSupport
+from actors.judges.opening_support import Verdicts as Judged
 from actors.storage import Folder
-from actors.support_judges import AskSupport
-from actors.support_judges import Verdicts as Judged
 from jobs.calling import Calling, open_rows
 from jobs.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.stage import Row, Stage, Task
@@ -122,7 +122,7 @@ class CellsWorker:
     """Task payload -> verdict rows; what it loads, it loads once."""
 
     def __init__(self, judging: Judging, context: CallContext, threads: int) -> None:
-        from actors.support_judges import make_support_judge
+        from actors.judges.opening_support import make_support_judge
 
         self._judging, self._threads = judging, threads
         self._reader = LabelReader(judging, threads)
@@ -162,7 +162,7 @@ class CellsWorker:
 
 
 def _left_out_judge(benchmark: Benchmark, fitted: Sequence[LabelledText], threads: int) -> Any:
-    from actors.article_left_out import ArticleLeftOutJudge, Embed
+    from actors.judges.article_left_out import ArticleLeftOutJudge, Embed
     from longform.training.support_judge import LabelledSentence, labelled_sentences
 
     def examples(embed: Embed) -> list[LabelledSentence]:

@@ -18,9 +18,9 @@ from actors.chat.opening import Asking
 from actors.chat.prepayment import Prepayment, Walk
 from actors.chat.price_list import PriceList
 from actors.chat.provider_batches import ProviderBatches
-from actors.chat_judge import ChatCoverageJudge
 from actors.chat_summarizer import ChatSummarizer
-from actors.chat_support_judge import ChatSupportJudge as Judge
+from actors.judges.chat_coverage_targets import ChatCoverageJudge
+from actors.judges.chat_support import ChatSupportJudge as Judge
 from actors.ledger import Ledger
 from actors.ledger_keeper import open_keeper
 from actors.serve_handle import is_of_cluster

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from actors.benchmark import Benchmark
 from actors.chat.opening import Asking
-from actors.chat_judge import ChatCoverageJudge
 from actors.chat_summarizer import ChatSummarizer
-from actors.chat_support_judge import ChatSupportJudge
+from actors.judges.chat_coverage_targets import ChatCoverageJudge
+from actors.judges.chat_support import ChatSupportJudge
 from actors.ledger import Ledger
 from actors.storage import Folder
 from actors.tokenizer import TokenCounter

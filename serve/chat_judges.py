@@ -11,8 +11,8 @@ from actors.chat.governor import OpenDesk
 from actors.chat.model import ChatModel
 from actors.chat.opening import REPAIR_PROMPT, Asking, first_asked, load_prompt, open_chat
 from actors.chat.pool import ChatPool
-from actors.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
-from actors.chat_support_judge import ChatSupportJudge
+from actors.judges.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
+from actors.judges.chat_support import ChatSupportJudge
 from actors.ledger_keeper import LedgerKeeper, LocalKeeper
 from actors.served import About
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id

@@ -16,7 +16,7 @@ from longform.settings.chat import ChatSummarizer as Settings
 from longform.settings.methods import SHIPPED_METHODS
 from longform.text.citations import bullets
 from longform.text.sentences import sentences
-from tests.actors.planted import EXAMPLES, N_DOCUMENTS, N_EXAMPLES, about
+from tests.actors.judges.planted import EXAMPLES, N_DOCUMENTS, N_EXAMPLES, about
 
 N_SENTENCES = 5
 

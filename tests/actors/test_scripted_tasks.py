@@ -15,7 +15,7 @@ from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.prompts import load_prompt
 from longform.settings.chat import ChatSettings
 from longform.text.sentences import sentences
-from tests.actors.planted import EXAMPLES, about
+from tests.actors.judges.planted import EXAMPLES, about
 
 
 def asked(texts: Sequence[str], n_sentences: int = 5, **changes: Any) -> ChatRequest:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actors.checkpoint_support_judge import CheckpointSupportJudge
 from actors.encoder import model_path
+from actors.judges.checkpoint import CheckpointSupportJudge
 from longform.judges.support_prompts import SupportGroup
 from longform.settings.judges import CheckpointSupportJudge as Settings
 from tests.bench.inputs import passages

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actors.checkpoint_support_judge import CheckpointSupportJudge
+from actors.judges.checkpoint import CheckpointSupportJudge
 from longform.judges.support_prompts import SupportGroup
 from longform.keys import stable_seed
 from longform.metrics.balanced import auroc

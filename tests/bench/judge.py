@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.offline_judge import OfflineJudge
+from actors.judges.offline_coverage import OfflineJudge
 from longform.judges.lexical_coverage import QueryInsights, StemWeights, shipped_judge
 from longform.text import statements
 from longform.text import words as text

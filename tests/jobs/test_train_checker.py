@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from actors.checkpoints import change_content, checkpoint_path
-from actors.support_judges import code_version
+from actors.judges.opening_support import code_version
 from jobs import train_checker
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
@@ -63,7 +63,7 @@ def test_the_shipped_checker_sees_what_words_do_not_show(tmp_path: Path) -> None
 
     A sentence cut down to a few words, as the third, it knows from one with an error, but says it is not supported.
     """
-    from actors.checkpoint_support_judge import CheckpointSupportJudge
+    from actors.judges.checkpoint import CheckpointSupportJudge
     from longform.judges.support_prompts import SupportGroup
 
     folder = checkpoint_path(SHIPPED_CHECKER.model, cache=tmp_path)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import Asking, load_prompt, open_chat
-from actors.chat_coverage import ChatCoverage, CoverageGroup
+from actors.judges.chat_coverage import ChatCoverage, CoverageGroup
 from actors.ledger import Ledger
 from actors.scripted_chat import SCRIPTS
 from longform.chat.call import ChatReply, ChatRequest, Usage

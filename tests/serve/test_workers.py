@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from actors.encoder import MINILM, Encoder
-from actors.offline_support_judge import OfflineSupportJudge
+from actors.judges.offline_support import OfflineSupportJudge
 from actors.reranker import CrossEncoderReranker
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card, shipped_card_line

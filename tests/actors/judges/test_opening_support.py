@@ -6,7 +6,7 @@ import pytest
 
 from actors.chat import opening as chat
 from actors.chat.call_context import CallContext
-from actors.support_judges import code_version, make_support_judge
+from actors.judges.opening_support import code_version, make_support_judge
 from longform.errors import UsageError
 from longform.judges.support_prompts import SupportGroup
 from longform.settings.chat import ChatSettings

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from actors.chat.matrix_executor import Group, MatrixExecutor, group_of
 from actors.chat.opening import Asking
-from actors.judge_prompt import JudgePrompt
+from actors.judges.prompt import JudgePrompt
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
 from longform.judges.support_prompts import SupportGroup, SupportVerdict, in_place, open_cells, unjudged

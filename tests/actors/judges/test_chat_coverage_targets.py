@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import Asking, open_chat
-from actors.chat_judge import ChatCoverageJudge
+from actors.judges.chat_coverage_targets import ChatCoverageJudge
 from actors.storage import Folder
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.errors import UsageError

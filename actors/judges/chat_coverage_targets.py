@@ -12,7 +12,7 @@ from typing import Any
 
 from actors.benchmark import Benchmark
 from actors.chat.opening import Asking
-from actors.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
+from actors.judges.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
 from longform.chat.call import ChatRequest
 from longform.records import Target
 from longform.settings.judges import ChatJudge as Settings

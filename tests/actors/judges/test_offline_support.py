@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from actors.offline_support_judge import NO_WORDS, OfflineSupportJudge
+from actors.judges.offline_support import NO_WORDS, OfflineSupportJudge
 from longform.judges.support_prompts import NO_SENTENCE, SupportGroup, SupportVerdict
 
 DOCUMENT = (

@@ -38,7 +38,7 @@ def make_support_judge(
     """
     if isinstance(settings, ChatSupportJudge):
         from actors.chat.opening import Asking, open_pool
-        from actors.chat_support_judge import ChatSupportJudge as Chat
+        from actors.judges.chat_support import ChatSupportJudge as Chat
 
         return Chat(name, settings, Asking(chat=open_pool(settings.chat, context), prompts_folder=prompts)).judge
     judge = _local(name, settings, threads)
@@ -63,9 +63,9 @@ def code_version(settings: LocalSupportJudge) -> str:
 
 def _local(name: str, settings: LocalSupportJudge, threads: int) -> Callable[[Sequence[SupportGroup]], Verdicts]:
     if isinstance(settings, CheckpointSupportJudge):
-        from actors.checkpoint_support_judge import CheckpointSupportJudge as Checkpoint
+        from actors.judges.checkpoint import CheckpointSupportJudge as Checkpoint
 
         return Checkpoint(name, settings, threads=threads).judge
-    from actors.offline_support_judge import OfflineSupportJudge as Offline
+    from actors.judges.offline_support import OfflineSupportJudge as Offline
 
     return Offline(threads=threads).judge

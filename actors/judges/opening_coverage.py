@@ -19,11 +19,11 @@ def make_judge(
     """The judge *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatJudge):
         from actors.chat.opening import Asking, open_pool
-        from actors.chat_judge import ChatCoverageJudge
+        from actors.judges.chat_coverage_targets import ChatCoverageJudge
 
         asking = Asking(chat=open_pool(definition.chat, context), prompts_folder=prompts)
         return ChatCoverageJudge(bench_url, name, definition, asking).judge
-    from actors import offline_judge
+    from actors.judges import offline_coverage as offline_judge
 
     judge = offline_judge.OfflineJudge(bench_url, name=name, calibration=definition.calibration)
 

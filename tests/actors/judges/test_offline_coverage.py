@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.offline_judge import OfflineJudge
+from actors.judges.offline_coverage import OfflineJudge
 from actors.storage import Folder
 from longform.errors import UsageError
 from longform.tables import VERDICTS, conform

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import Asking
-from actors.chat_support_judge import ALTERNATIVES, ChatSupportJudge
+from actors.judges.chat_support import ALTERNATIVES, ChatSupportJudge
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, TokenLogprobs, call_id, failed
 from longform.errors import UsageError
 from longform.judges.support_prompts import NO_SENTENCE, SupportGroup

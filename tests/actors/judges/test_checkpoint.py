@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from actors.checkpoint_support_judge import TOO_LONG, CheckpointSupportJudge
 from actors.encoder import MINILM, Encoder
+from actors.judges.checkpoint import TOO_LONG, CheckpointSupportJudge
 from longform.errors import UsageError
 from longform.judges.support_prompts import NO_SENTENCE, SupportGroup, SupportVerdict
 from longform.settings.judges import CheckpointSupportJudge as Settings

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from actors.chat.matrix_executor import MatrixExecutor, group_of
 from actors.chat.opening import Asking
-from actors.judge_prompt import JudgePrompt
+from actors.judges.prompt import JudgePrompt
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.judges.coverage_prompts import CoverageVerdict, coverage_schema, numbered_bullets, parse_coverage
 from longform.settings.judges import ChatJudge as Settings

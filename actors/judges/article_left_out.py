@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from actors.offline_support_judge import OfflineSupportJudge
+from actors.judges.offline_support import OfflineSupportJudge
 from longform.judges.lexical_support import LexicalSupportModel
 from longform.judges.support_prompts import SupportGroup, SupportVerdict, in_place, open_cells
 from longform.support.index import Matrix

@@ -1,0 +1,1 @@
+"""Judges that hold a model or an index."""
