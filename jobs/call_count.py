@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
 from longform.chat.token_estimates import counted_input
 from longform.settings.chat import ChatSettings

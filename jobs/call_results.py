@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from actors.chat.price_list import PriceList
-from actors.ledger import Ledger
-from actors.ledger_totals import Totals
+from actors.ledger.ledger import Ledger
+from actors.ledger.totals import Totals
 from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.run_record import RunRecord

@@ -11,8 +11,8 @@ from typing import Any
 
 from actors.chat.call_context import CallContext
 from actors.chat.price_list import PriceList
-from actors.ledger import Ledger
-from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
+from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
+from actors.ledger.ledger import Ledger
 from longform.chat.server_standing import Standing
 from longform.errors import ServerGoneError, UsageError
 from longform.settings.chat import ChatSettings

@@ -19,8 +19,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from actors.ledger import Ledger
-from actors.ledger_totals import By, Totals
+from actors.ledger.ledger import Ledger
+from actors.ledger.totals import By, Totals
 from actors.storage import file_place
 from jobs.calling import LEDGER_VARIABLE
 from jobs.commands import Outcome, run_verb, verb_parser

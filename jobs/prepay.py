@@ -21,8 +21,8 @@ from actors.chat.provider_batches import ProviderBatches
 from actors.chat_summarizer import ChatSummarizer
 from actors.judges.chat_coverage_targets import ChatCoverageJudge
 from actors.judges.chat_support import ChatSupportJudge as Judge
-from actors.ledger import Ledger
-from actors.ledger_keeper import open_keeper
+from actors.ledger.keeper import open_keeper
+from actors.ledger.ledger import Ledger
 from actors.serve_handle import is_of_cluster
 from actors.storage import Folder
 from jobs.call_count import Unasked

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from actors.synthesis import SynthesisModels
 from jobs.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.call_count import CallCount, StageCalls, Unasked

@@ -16,7 +16,7 @@ from actors.chat.opening import Asking
 from actors.chat_summarizer import ChatSummarizer
 from actors.judges.chat_coverage_targets import ChatCoverageJudge
 from actors.judges.chat_support import ChatSupportJudge
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from actors.storage import Folder
 from actors.tokenizer import TokenCounter
 from jobs.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary

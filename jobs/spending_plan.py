@@ -13,7 +13,7 @@ from typing import Any
 from actors.benchmark import Benchmark
 from actors.chat.opening import quota_domain
 from actors.chat.price_list import PriceList
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from actors.storage import Folder
 from jobs.call_count import StageCalls
 from jobs.calling import Calling

@@ -13,7 +13,7 @@ from actors.chat.opening import REPAIR_PROMPT, Asking, first_asked, load_prompt,
 from actors.chat.pool import ChatPool
 from actors.judges.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
 from actors.judges.chat_support import ChatSupportJudge
-from actors.ledger_keeper import LedgerKeeper, LocalKeeper
+from actors.ledger.keeper import LedgerKeeper, LocalKeeper
 from actors.served import About
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id
 from longform.chat.prices import FREE

@@ -7,7 +7,7 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Intent, Receipt
 from serve.engine import Work

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
-from actors.ledger_keeper import Keeper
+from actors.ledger.keeper import Keeper
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Intent, Receipt, Verdict
 from longform.chat.server_standing import Server

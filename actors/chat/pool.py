@@ -19,7 +19,7 @@ from actors.chat.governor import Desk
 from actors.chat.keeper_client import Batches
 from actors.chat.lease_queue import Turns
 from actors.chat.model import ChatModel
-from actors.ledger_keeper import Keeper
+from actors.ledger.keeper import Keeper
 from actors.secret_values import redaction
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
 from longform.chat.ledger_rows import Intent, Verdict

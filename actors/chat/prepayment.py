@@ -15,8 +15,8 @@ from typing import NamedTuple, TextIO
 
 from actors.chat.call_context import CallContext
 from actors.chat.provider_batches import BatchNote, BatchNotes, BatchProgress, ProviderBatches, batch_note
-from actors.ledger import Ledger
-from actors.ledger_keeper import Keeper
+from actors.ledger.keeper import Keeper
+from actors.ledger.ledger import Ledger
 from longform.chat.batch_files import (
     CANCELLED,
     EXPIRED,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 
 
 @pytest.fixture(params=["local", "s3"])

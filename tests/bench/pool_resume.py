@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from actors.call_records import CallRecords
-from actors.ledger import RECORDS
-from actors.ledger_entry import Entry, this_session
-from actors.ledger_keeper import LedgerKeeper
+from actors.ledger.entry import Entry, this_session
+from actors.ledger.keeper import LedgerKeeper
+from actors.ledger.ledger import RECORDS
+from actors.ledger.sqlite import CallRecords
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.keys import content_key

@@ -24,8 +24,8 @@ import psutil
 import pytest
 import yaml
 
-from actors.ledger import Ledger
-from actors.ledger_totals import Totals
+from actors.ledger.ledger import Ledger
+from actors.ledger.totals import Totals
 from actors.storage import Folder
 from tests.places import ROOT
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from actors.ledger import RECORDS
+from actors.ledger.ledger import RECORDS
 from actors.storage import Folder
 from longform.tables import SCHEMAS
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from actors.fake_provider import fake_process
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from actors.storage import Folder
 from jobs.calibrate import main
 from jobs.ingest import main as ingest

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from jobs.calibrate import main
 from jobs.ingest import ingest
 

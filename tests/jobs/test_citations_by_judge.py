@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from actors.storage import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize

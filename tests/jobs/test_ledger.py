@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from jobs.ledger import main
 from longform.chat.call import ChatReply, Usage, failed
 from longform.chat.ledger_rows import Intent, Receipt

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from actors.storage import Folder
 from jobs.evaluate import main
 from jobs.ingest import main as ingest

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.ledger import RECORDS, Ledger
+from actors.ledger.ledger import RECORDS, Ledger
 from actors.storage import Folder
 from jobs.synthesize import main
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from actors.storage import Folder
 from jobs import aggregate, evaluate
 from tests.jobs.run_content import copy_runs

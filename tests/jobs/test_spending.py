@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster

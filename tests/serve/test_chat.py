@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from longform.errors import UsageError
 from serve.app import Backends, ServedJudge
 from serve.chat_workers import sent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from serve.app import Backends, ServedJudge
 from serve.engine import Engine, Work
 from serve.recorded import JOB, InLedger

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from actors.chat.provider_batches import BatchNotes, ProviderBatches, batch_note
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from tests.actors.batch_bench import Bench, requests
 
 pytest_plugins = ["tests.s3_server"]

@@ -10,8 +10,8 @@ import pytest
 
 from actors.chat.call_context import CallContext
 from actors.chat.pool import ChatPool
-from actors.ledger import Ledger
-from actors.ledger_keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
+from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
+from actors.ledger.ledger import Ledger
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Signals, Usage, failed
 from longform.chat.ledger_rows import Intent, Receipt, Verdict
 from longform.chat.prices import Price

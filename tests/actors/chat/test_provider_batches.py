@@ -11,8 +11,8 @@ from aiohttp import web
 
 from actors.chat.prepayment import BatchLimits
 from actors.chat.provider_batches import ProviderBatches
-from actors.ledger import Ledger
-from actors.ledger_keeper import Budget
+from actors.ledger.keeper import Budget
+from actors.ledger.ledger import Ledger
 from longform.errors import LongformError
 from tests.actors.batch_bench import Bench, requests
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from actors.call_records import CallRecords
+from actors.ledger.sqlite import CallRecords
 from longform.chat.retries import REFUSED
 
 By = Literal["model", "stage", "job", "day"]

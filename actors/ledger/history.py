@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.call_records import CallRecords
+from actors.ledger.sqlite import CallRecords
 from longform.settings.chat import ChatSettings
 from longform.spending import History, sample_of
 

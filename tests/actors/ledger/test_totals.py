@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Receipt
 from longform.tables import CALLS
-from tests.actors.ledgers import answered, intent, refused
+from tests.actors.ledger.ledgers import answered, intent, refused
 
 pytest_plugins = ["tests.s3_server"]
 

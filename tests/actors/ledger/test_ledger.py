@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from actors.ledger import RECORDS, Ledger
+from actors.ledger.ledger import RECORDS, Ledger
 from longform.errors import LongformError, UsageError
-from tests.actors.ledgers import answered, intent, refused
+from tests.actors.ledger.ledgers import answered, intent, refused
 
 pytest_plugins = ["tests.s3_server"]
 
@@ -126,7 +126,7 @@ INSERT INTO {into} FROM n
 """
 _OPEN_AND_MEASURE = """
 import sys, psutil
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 used = lambda: psutil.Process().memory_full_info().uss
 from longform.chat.ledger_rows import Intent
 import sqlite3

@@ -12,15 +12,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from actors.ledger import Ledger
-from actors.ledger_entry import Session, this_host, this_session
-from tests.actors.ledgers import intent
+from actors.ledger.entry import Session, this_host, this_session
+from actors.ledger.ledger import Ledger
+from tests.actors.ledger.ledgers import intent
 
 pytest_plugins = ["tests.s3_server"]
 
 _ASK_AND_WAIT = """
 import sys
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.chat.call import ChatReply
 ledger = Ledger(sys.argv[1], job="killed")
@@ -77,7 +77,7 @@ def test_intent_said_again_by_a_new_session_is_that_sessions(tmp_path: Path) -> 
 
 _ASK_ALL = """
 import sys
-from actors.ledger import Ledger
+from actors.ledger.ledger import Ledger
 from longform.chat.ledger_rows import Intent
 name, url = sys.argv[1:]
 ledger = Ledger(url, job=name)

@@ -23,8 +23,8 @@ from contextlib import closing
 from itertools import islice, takewhile
 from pathlib import Path
 
-from actors.call_records import CallRecords, beside, put_in_place
-from actors.ledger_entry import Entry, from_lines, to_lines
+from actors.ledger.entry import Entry, from_lines, to_lines
+from actors.ledger.sqlite import CallRecords, beside, put_in_place
 from actors.storage import Folder
 from longform.errors import LongformError
 from longform.keys import content_key

@@ -2,7 +2,7 @@
 The ledger of model calls: what was about to be asked, what came back, what it cost.
 
 In a local folder it is one SQLite file. On `s3://` it is a log of objects that all writers share, mirrored in a SQLite
-file of this machine (`actors/ledger_log.py`). Several processes may write to one ledger at a time.
+file of this machine (`actors/ledger/s3_log.py`). Several processes may write to one ledger at a time.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from actors.call_records import CallRecords
-from actors.ledger_entry import Entry, Session, process_lives, this_host, this_session
-from actors.ledger_history import history
-from actors.ledger_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
-from actors.ledger_totals import By, Totals, call_totals, stage_totals, totals
+from actors.ledger.entry import Entry, Session, process_lives, this_host, this_session
+from actors.ledger.history import history
+from actors.ledger.s3_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
+from actors.ledger.sqlite import CallRecords
+from actors.ledger.totals import By, Totals, call_totals, stage_totals, totals
 from actors.storage import Folder, open_location
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Intent, Receipt, Verdict

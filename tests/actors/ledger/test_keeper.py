@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from actors.ledger import Ledger
-from actors.ledger_keeper import NO_LIMIT, Budget, Driver, LedgerKeeper
+from actors.ledger.keeper import NO_LIMIT, Budget, Driver, LedgerKeeper
+from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply, failed
 from longform.chat.ledger_rows import Intent, Receipt
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Protocol, cast
 import psutil
 
 from actors.authority import Authority, Line
-from actors.ledger import Ledger
-from actors.ledger_entry import Session, process_lives, this_host
+from actors.ledger.entry import Session, process_lives, this_host
+from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Intent, Receipt, Verdict
 from longform.chat.retries import CANCELLED, REFUSED, may_pass

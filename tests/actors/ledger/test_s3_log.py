@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import actors.ledger_log
-from actors.ledger import Ledger
-from actors.ledger_entry import Session, from_lines
-from actors.ledger_log import LedgerLog
+import actors.ledger.s3_log
+from actors.ledger.entry import Session, from_lines
+from actors.ledger.ledger import Ledger
+from actors.ledger.s3_log import LedgerLog
 from actors.storage import Folder
 from longform.errors import LongformError
-from tests.actors.ledgers import answered, intent
+from tests.actors.ledger.ledgers import answered, intent
 from tests.places import ROOT
 
 pytest_plugins = ["tests.s3_server"]
@@ -154,7 +154,7 @@ def test_writer_killed_before_its_mirror_knew_reads_its_entry_again(
 def test_lost_mirror_is_made_again_from_the_log(
     on_machine: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(actors.ledger_log, "_FOLDER_ENTRIES", 3)  # so that eight entries cross two borders
+    monkeypatch.setattr(actors.ledger.s3_log, "_FOLDER_ENTRIES", 3)  # so that eight entries cross two borders
     here = on_machine("here")
     for n in range(8):
         here.exchange([intent(f"a{n}", f"c{n}")], [answered(f"a{n - 1}", f"c{n - 1}")] if n else [])
@@ -170,7 +170,7 @@ def test_lost_mirror_is_made_again_from_the_log(
 def test_new_machine_starts_from_the_pack_and_reads_only_what_came_after(
     on_machine: Opener, monkeypatch: pytest.MonkeyPatch, s3_url: str
 ) -> None:
-    monkeypatch.setattr(actors.ledger_log, "_PACK_AFTER", 3)
+    monkeypatch.setattr(actors.ledger.s3_log, "_PACK_AFTER", 3)
     here = on_machine("here")
     for n in range(4):
         here.exchange([], [answered(f"a{n}", f"c{n}")])

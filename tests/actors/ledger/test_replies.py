@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.ledger import Ledger
-from actors.ledger_entry import Entry, Session, from_lines, to_lines
+from actors.ledger.entry import Entry, Session, from_lines, to_lines
+from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply, Signals, TokenLogprobs, Usage, failed
 from longform.chat.ledger_rows import Receipt
-from tests.actors.ledgers import answered, intent
+from tests.actors.ledger.ledgers import answered, intent
 
 pytest_plugins = ["tests.s3_server"]
 

@@ -1,0 +1,1 @@
+"""Records of every model call: written before a call leaves, read before it is made again."""
