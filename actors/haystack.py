@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.encoder import Encoder
+from actors.local_models.encoder import Encoder
 from longform.records import Document
 from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.retrieval.ranking import keyword_tokens

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from actors.benchmark import Benchmark
-from actors.encoder import Encoder
+from actors.local_models.encoder import Encoder
 from longform.errors import UsageError
 from longform.records import relevance_by_query
 from longform.retrieval.packing import ImportanceOf

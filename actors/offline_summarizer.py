@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.encoder import MINILM, Encoder
+from actors.local_models.encoder import MINILM, Encoder
 from longform.axes import COLUMNS
 from longform.keys import content_key
 from longform.records import retrieval_text

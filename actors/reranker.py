@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from actors.checkpoints import check_checkpoint as check
-from actors.checkpoints import checkpoint_path
-from actors.encoder import cannot_load
+from actors.local_models.checkpoints import check_checkpoint as check
+from actors.local_models.checkpoints import checkpoint_path
+from actors.local_models.encoder import cannot_load
 from longform.errors import UsageError
 from longform.retrieval.ranking import ranked
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from actors.tokenizer import TokenCounter
+from actors.local_models.tokenizer import TokenCounter
 from longform.judges.coverage_prompts import numbered_bullets
 from longform.spending import Sample, Span, mean_of_more, sample_of
 

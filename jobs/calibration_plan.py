@@ -8,7 +8,7 @@ from typing import Any
 
 from actors.chat.opening import Asking
 from actors.judges.chat_support import ChatSupportJudge
-from actors.tokenizer import TokenCounter
+from actors.local_models.tokenizer import TokenCounter
 from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling
 from jobs.label_cells import Judging, LabelReader

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from actors.benchmark import Benchmark
-from actors.encoder import MINILM, Encoder
+from actors.local_models.encoder import MINILM, Encoder
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
 from longform.records import gold_documents

@@ -97,7 +97,7 @@ class LabelReader:
     """Reads what the items of a task mean: the texts of a mode, with the sentences that are checked against them."""
 
     def __init__(self, judging: Judging, threads: int) -> None:
-        from actors.tokenizer import TokenCounter
+        from actors.local_models.tokenizer import TokenCounter
 
         self._judging = judging
         self.benchmark = Benchmark(judging.bench_url)

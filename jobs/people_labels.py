@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.benchmark import Benchmark
-from actors.encoder import MINILM, Encoder
 from actors.judges.checkpoint import CheckpointSupportJudge
 from actors.judges.opening_support import CHECKPOINT_VERSION
+from actors.local_models.encoder import MINILM, Encoder
 from jobs.label_texts import LabelledText, labelled_texts, with_text
 from longform.judges.cards import SUPPORT_CHECKER
 from longform.judges.lexical_support import evidence

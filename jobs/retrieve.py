@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
-from actors.checkpoints import changing_content
+from actors.local_models.checkpoints import changing_content
 from actors.storage import Folder
 from jobs.stage import Row, Stage, Task
 from longform.keys import content_key

@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.benchmark import Benchmark
-from actors.encoder import MINILM, Encoder
+from actors.local_models.encoder import MINILM, Encoder
+from actors.local_models.tokenizer import TokenCounter
 from actors.retriever import HaystackRetriever
-from actors.tokenizer import TokenCounter
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
 from jobs.train_checker import main as train_checker_main

@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.checker_training import MAX_TOKENS, CheckerTrainer, Recipe
-from actors.checkpoints import change_content
-from actors.encoder import MINILM, Encoder, model_path
-from actors.low_rank import write_checkpoint
+from actors.local_models.checker_training import MAX_TOKENS, CheckerTrainer, Recipe
+from actors.local_models.checkpoints import change_content
+from actors.local_models.encoder import MINILM, Encoder, model_path
+from actors.local_models.low_rank import write_checkpoint
 from jobs.cards import card_bytes
 from jobs.checker_corpus import Corpus, near, read_corpus, stated
 from jobs.commands import Outcome, run_verb, verb_parser

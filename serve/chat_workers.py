@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
 from actors.chat.llama_cpp_client import LlamaChat
-from actors.gguf import gguf_content
+from actors.local_models.gguf import gguf_content
 from actors.served import About
 from longform.chat.completions import http_failure
 from longform.keys import content_key

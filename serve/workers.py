@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.checkpoints import checkpoint_content, checkpoint_path
-from actors.encoder import Encoder
+from actors.local_models.checkpoints import checkpoint_content, checkpoint_path
+from actors.local_models.encoder import Encoder
 from actors.reranker import CrossEncoderReranker
 from actors.served import About
 from longform.errors import LongformError

@@ -16,8 +16,8 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
     [
         ("cannot be", "actors/storage_errors.py"),
         ("tasks failed", "jobs/stage.py"),
-        ("is not whole", "actors/checkpoint_files.py"),
-        ("expected a folder", "actors/encoder.py"),
+        ("is not whole", "actors/local_models/checkpoint_files.py"),
+        ("expected a folder", "actors/local_models/encoder.py"),
         ("unjudged_threshold", "longform/settings/experiment.py"),
         ("longform_requests_total", "serve/guard.py"),
         ("longform_requests_in_flight", "serve/guard.py"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from actors.gguf import gguf_path
+from actors.local_models.gguf import gguf_path
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters, http_failure, read_completion
 from longform.errors import UsageError

@@ -187,7 +187,7 @@ def token_counter(accepted: Capabilities, count_tokens: Callable[[str], int] | N
     """What counts a prompt before it is sent: *count_tokens*, else cl100k; None where no window is known to check."""
     if accepted.context_window is None or count_tokens is not None:
         return count_tokens
-    from actors.tokenizer import TokenCounter
+    from actors.local_models.tokenizer import TokenCounter
 
     return TokenCounter(threads=1).count
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 from math import isfinite
 from typing import NamedTuple
 
-from actors.checkpoint_scorer import CheckpointScorer, Work
-from actors.nearest_windows import NearestWindows, Nearness
-from actors.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
+from actors.local_models.checkpoint_scorer import CheckpointScorer, Work
+from actors.local_models.nearest_windows import NearestWindows, Nearness
+from actors.local_models.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
 from longform.errors import UsageError
 from longform.judges.support_prompts import (
     NO_SENTENCE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from actors.encoder import MINILM, Encoder
+from actors.local_models.encoder import MINILM, Encoder
 from longform.judges.lexical_support import Evidence, evidence, shipped_lexical_support
 from longform.judges.support_prompts import (
     Cell,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from actors.chat.call_context import CallContext
-from actors.checkpoints import checkpoint_content
-from actors.encoder import MINILM
+from actors.local_models.checkpoints import checkpoint_content
+from actors.local_models.encoder import MINILM
 from longform.judges import lexical_support
 from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.models import models_version

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.encoder import MINILM
+from actors.local_models.encoder import MINILM
 from actors.reranker import CrossEncoderReranker, check
 from longform.errors import UsageError
 from longform.retrieval.ranking import ranked

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.encoder import MINILM, Encoder
+from actors.local_models.encoder import MINILM, Encoder
 from actors.retriever import HaystackRetriever, check_loadable
 from actors.storage import Folder
 from longform.errors import LongformError, UsageError

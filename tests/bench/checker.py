@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from actors.encoder import model_path
 from actors.judges.checkpoint import CheckpointSupportJudge
+from actors.local_models.encoder import model_path
 from longform.judges.support_prompts import SupportGroup
 from longform.settings.judges import CheckpointSupportJudge as Settings
 from tests.bench.inputs import passages

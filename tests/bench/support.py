@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.encoder import Encoder
+from actors.local_models.encoder import Encoder
 from longform.summaries.sentence_support import SentenceSupport
 from longform.support.index import SupportIndex
 from longform.support.model import expected_f1_sets, shipped_support_model

@@ -22,7 +22,7 @@ from jobs.configs import read_experiment
 from jobs.stage import Worker, run_stage
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
-from tests.actors.tiny_checkpoints import save_bert
+from tests.actors.local_models.tiny_checkpoints import save_bert
 from tests.jobs.killing import CONCURRENCY, MOST_LEASED, WORKERS, Command, Fake, Nodes, Place, bill, until
 from tests.jobs.planted_bench import N_DOCUMENTS, bench, prepared
 from tests.jobs.run_content import TABLES, sorted_content

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actors.checkpoints import change_content, checkpoint_path
 from actors.judges.opening_support import code_version
+from actors.local_models.checkpoints import change_content, checkpoint_path
 from jobs import train_checker
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
@@ -115,7 +115,7 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
     bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Interrupted behind its second saved state, and again: the weights of an undisturbed training, and one table."""
-    from actors import checker_training
+    from actors.local_models import checker_training
 
     monkeypatch.setattr(checker_training, "_SAVE_EVERY", 2)
     command = ["checker", bench, "--pairs", "96", "--json", "--out"]

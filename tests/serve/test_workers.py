@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from actors.encoder import MINILM, Encoder
 from actors.judges.offline_support import OfflineSupportJudge
+from actors.local_models.encoder import MINILM, Encoder
 from actors.reranker import CrossEncoderReranker
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card, shipped_card_line
@@ -21,7 +21,7 @@ from serve.judge_cards import NO_CARD
 from serve.judge_items import CoverageItem
 from serve.judge_loading import item_type
 from serve.settings import Batching, Settings, parse_settings
-from tests.actors.tiny_checkpoints import save_bert
+from tests.actors.local_models.tiny_checkpoints import save_bert
 from tests.scores import ONE_STEP
 from tests.serve.served import LengthItem
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from actors.encoder import MINILM, Encoder
 from actors.judges.checkpoint import TOO_LONG, CheckpointSupportJudge
+from actors.local_models.encoder import MINILM, Encoder
 from longform.errors import UsageError
 from longform.judges.support_prompts import NO_SENTENCE, SupportGroup, SupportVerdict
 from longform.settings.judges import CheckpointSupportJudge as Settings
 from longform.text.sentences import sentences
 from longform.text.windows import sentence_windows
-from tests.actors.tiny_checkpoints import save_bert, save_byte_level, save_t5
+from tests.actors.local_models.tiny_checkpoints import save_bert, save_byte_level, save_t5
 
 LONG = "The bank cut the rate. A cab fed a bee! Did the fed fade? " * 6 + "One bad deed. " * 3
 GROUPS = [

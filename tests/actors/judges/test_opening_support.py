@@ -11,7 +11,7 @@ from longform.errors import UsageError
 from longform.judges.support_prompts import SupportGroup
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge
-from tests.actors.tiny_checkpoints import save_bert
+from tests.actors.local_models.tiny_checkpoints import save_bert
 
 GROUPS = [SupportGroup("d", "A bank cut the rate.", ("A bank cut the rate.", " ")), SupportGroup("e", "", ("A bee.",))]
 

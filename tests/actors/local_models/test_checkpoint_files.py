@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from actors import checkpoint_files
-from actors.checkpoint_files import Stated, appear, check_whole, copy
-from actors.checkpoints import checkpoint_path
+from actors.local_models import checkpoint_files
+from actors.local_models.checkpoint_files import Stated, appear, check_whole, copy
+from actors.local_models.checkpoints import checkpoint_path
 from actors.reranker import CrossEncoderReranker
 from actors.storage import Folder
 from longform.errors import UsageError

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from actors.checker_training import CheckerTrainer, Recipe
+from actors.local_models.checker_training import CheckerTrainer, Recipe
 from longform.training.checker_pairs import CheckerPair
 
 PASSAGE = "The ferry leaves at nine. It takes forty cars."

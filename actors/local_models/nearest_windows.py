@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.encoder import MINILM, Encoder
+from actors.local_models.encoder import MINILM, Encoder
 from longform.text.sentences import sentences
 from longform.text.windows import Window
 

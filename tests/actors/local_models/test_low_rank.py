@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from actors.low_rank import LowRankLinear, add_low_rank, low_rank_tensors, with_low_rank
+from actors.local_models.low_rank import LowRankLinear, add_low_rank, low_rank_tensors, with_low_rank
 
 
 def taught(rank: int = 2) -> nn.Sequential:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.checkpoints import checkpoint_path
-from actors.encoder import cannot_load
-from actors.pair_tokens import ModelInput
+from actors.local_models.checkpoints import checkpoint_path
+from actors.local_models.encoder import cannot_load
+from actors.local_models.pair_tokens import ModelInput
 from longform.errors import UsageError
 from longform.settings.judges import CheckpointSupportJudge as Settings
 from longform.text.windows import length_batches

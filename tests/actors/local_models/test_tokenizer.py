@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.tokenizer import TokenCounter
+from actors.local_models.tokenizer import TokenCounter
 
 COUNTER = TokenCounter(threads=1)
 
@@ -60,7 +60,7 @@ def test_a_counter_travels_to_another_process() -> None:
 def test_counting_imports_no_litellm_and_leaves_the_environment_alone() -> None:
     """Importing litellm takes seconds in every worker."""
     code = (
-        "import os, sys; from actors.tokenizer import TokenCounter; before = dict(os.environ);"
+        "import os, sys; from actors.local_models.tokenizer import TokenCounter; before = dict(os.environ);"
         "TokenCounter(threads=1).count('a'); assert dict(os.environ) == before; assert 'litellm' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,1 @@
+"""Models on this machine: checkpoints, encoders, tokenizers and their training."""
