@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from actors.local_models.tokenizer import TokenCounter
-from actors.scripted_synthesis import say
-from actors.scripted_writer import THEMES
+from actors.rehearsal.scripted_synthesis import say
+from actors.rehearsal.scripted_writer import THEMES
 from jobs.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.call_count import CallCount, StageCalls
 from jobs.calling import Calling

@@ -21,7 +21,7 @@ from actors.chat.openai_client import OpenAIChat, api_key, servers
 from actors.chat.pool import ChatPool
 from actors.chat.price_list import PriceList
 from actors.ledger.keeper import open_keeper
-from actors.scripted_chat import SCRIPTS, ScriptedChat
+from actors.rehearsal.scripted_chat import SCRIPTS, ScriptedChat
 from actors.serve_handle import SCHEME
 from actors.storage import Folder
 from longform import prompts

@@ -10,10 +10,10 @@ from typing import Any, Self
 from actors.chat.call_context import CallContext
 from actors.chat.prepayment import BatchLimits, Prepayment
 from actors.chat.provider_batches import BatchNotes, ProviderBatches
-from actors.fake_batches import Batch
-from actors.fake_provider import FakeProvider
 from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
 from actors.ledger.ledger import Ledger
+from actors.rehearsal.fake_batches import Batch
+from actors.rehearsal.fake_provider import FakeProvider
 from longform.chat.call import ChatReply, ChatRequest, Message, call_id
 from longform.chat.prices import Price
 from longform.rehearsal.settings import FakeSettings

@@ -7,7 +7,7 @@ from typing import Any
 from actors.benchmark import part_work_id
 from actors.chat.opening import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
-from actors.scripted_chat import ScriptedChat
+from actors.rehearsal.scripted_chat import ScriptedChat
 from actors.storage import Folder
 from longform.chat.call import ChatReply, ChatRequest, Usage, failed, refusal_reason
 from longform.settings.chat import ChatSettings

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from actors.scripted_chat import ScriptedChat
+from actors.rehearsal.scripted_chat import ScriptedChat
 from longform.chat.call import Usage
 from longform.errors import UsageError
 from longform.keys import content_key

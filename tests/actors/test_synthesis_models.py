@@ -8,10 +8,10 @@ import pytest
 
 from actors.chat.model import ChatModel
 from actors.chat.openai_client import OpenAIChat
-from actors.fake_provider import FakeProvider
-from actors.scripted_synthesis import scripted_faults
-from actors.scripted_verifier import VerifierFaults
-from actors.scripted_writer import WriterFaults
+from actors.rehearsal.fake_provider import FakeProvider
+from actors.rehearsal.scripted_synthesis import scripted_faults
+from actors.rehearsal.scripted_verifier import VerifierFaults
+from actors.rehearsal.scripted_writer import WriterFaults
 from actors.synthesis import SynthesisModels
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.errors import LongformError, UsageError

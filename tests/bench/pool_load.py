@@ -30,9 +30,9 @@ from actors.chat.call_context import CallContext
 from actors.chat.governor import NAMESPACE
 from actors.chat.model import ChatModel
 from actors.chat.opening import open_chat, open_pool, quota_domain
-from actors.fake_provider import fake_process
-from actors.fake_replies import fake_call
 from actors.ledger.keeper import NO_LIMIT, start_keeper
+from actors.rehearsal.fake_provider import fake_process
+from actors.rehearsal.fake_replies import fake_call
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.quota.leases import Limits
 from longform.rehearsal.perfect_client import perfect_makespan

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from actors.fake_provider import fake_process
 from actors.ledger.ledger import Ledger
+from actors.rehearsal.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.calibrate import main
 from jobs.ingest import main as ingest

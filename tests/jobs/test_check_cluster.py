@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from actors.benchmark import Benchmark
-from actors.fake_provider import fake_process
+from actors.rehearsal.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.check import check_stage, check_tasks

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from actors.fake_provider import fake_process
+from actors.rehearsal.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.evaluate import main
 from longform.rehearsal.settings import FakeSettings

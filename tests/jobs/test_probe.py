@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from actors.chat.openai_client import OpenAIChat
-from actors.fake_provider import FakeProvider
+from actors.rehearsal.fake_provider import FakeProvider
 from jobs.probe import Finding, main, outcome, probe
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.fake_provider import fake_process
+from actors.rehearsal.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.check import Checked

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from actors.fake_provider import fake_process
+from actors.rehearsal.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from actors.fake_provider import fake_process
+from actors.rehearsal.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.synthesize import read_config, synthesize
 from longform.rehearsal.settings import FakeSettings

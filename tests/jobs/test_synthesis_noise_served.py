@@ -20,8 +20,8 @@ import yaml
 from scipy.stats import binom
 
 from actors.benchmark import Benchmark
-from actors.fake_provider import fake_process
-from actors.scripted_writer import count_of
+from actors.rehearsal.fake_provider import fake_process
+from actors.rehearsal.scripted_writer import count_of
 from actors.storage import Folder
 from jobs.synthesis_config import read_config
 from jobs.synthesize_models import main

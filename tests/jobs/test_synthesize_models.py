@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from actors.benchmark import Benchmark
-from actors.fake_provider import fake_process
+from actors.rehearsal.fake_provider import fake_process
 from actors.storage import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster

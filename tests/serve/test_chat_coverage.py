@@ -11,7 +11,7 @@ import pytest
 from actors.chat.opening import Asking, load_prompt, open_chat
 from actors.judges.chat_coverage import ChatCoverage, CoverageGroup
 from actors.ledger.ledger import Ledger
-from actors.scripted_chat import SCRIPTS
+from actors.rehearsal.scripted_chat import SCRIPTS
 from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card

@@ -14,9 +14,9 @@ from actors.chat.call_context import CallContext
 from actors.chat.opening import check_chat, open_pool
 from actors.chat.prepayment import Prepayment
 from actors.chat.provider_batches import ProviderBatches
-from actors.fake_provider import FakeProvider
 from actors.ledger.keeper import LedgerKeeper, LocalKeeper
 from actors.ledger.ledger import Ledger
+from actors.rehearsal.fake_provider import FakeProvider
 from actors.secret_values import RedactingFormatter
 from actors.served_client import RefusedError, Reply, ServedClient
 from longform.chat.call import ChatRequest, Message

@@ -11,9 +11,9 @@ import pytest
 from actors.chat.call_context import CallContext
 from actors.chat.opening import open_pool
 from actors.chat.pool import ChatPool
-from actors.fake_provider import FakeProvider
 from actors.ledger.keeper import LocalKeeper, open_keeper
 from actors.ledger.ledger import Ledger
+from actors.rehearsal.fake_provider import FakeProvider
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.errors import ServerGoneError
 from longform.rehearsal.settings import BODY_FAULTS, FakeSettings

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.chat.litellm_client import LitellmChat
-from actors.fake_provider import FakeProvider
+from actors.rehearsal.fake_provider import FakeProvider
 from longform.chat.call import ChatReply, ChatRequest, Message, Signals, Usage
 from longform.errors import UsageError
 from longform.rehearsal.settings import FAULTS, FakeSettings

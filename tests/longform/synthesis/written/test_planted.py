@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from actors.scripted_synthesis import scripted_faults
-from actors.scripted_writer import WriterFaults, write
+from actors.rehearsal.scripted_synthesis import scripted_faults
+from actors.rehearsal.scripted_writer import WriterFaults, write
 from longform.synthesis.written.account import Written, check_rows, exhausted_rows, haystack_account, haystack_rows
 from longform.synthesis.written.asking import Log
 from longform.synthesis.written.documents import Brief, write_document

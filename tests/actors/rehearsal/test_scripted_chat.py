@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import open_chat
-from actors.scripted_chat import MISDEEDS, UNKNOWN_TASK, ScriptedChat
+from actors.rehearsal.scripted_chat import MISDEEDS, UNKNOWN_TASK, ScriptedChat
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.judges.coverage_prompts import numbered_bullets, parse_coverage

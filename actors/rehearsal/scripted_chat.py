@@ -21,9 +21,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from actors.scripted_summaries import PROFILES, Profile, faithful
-from actors.scripted_synthesis import say
-from actors.scripted_tasks import SentenceTask, Supporting, read_sentence_task
+from actors.rehearsal.scripted_summaries import PROFILES, Profile, faithful
+from actors.rehearsal.scripted_synthesis import say
+from actors.rehearsal.scripted_tasks import SentenceTask, Supporting, read_sentence_task
 from longform.chat.call import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
 from longform.settings.chat import ChatSettings

@@ -1,7 +1,7 @@
 """
 An OpenAI-compatible server on loopback without a model: for rehearsals, tests and benchmarks.
 
-    python -m actors.fake_provider --port 0 --requests-per-minute 3000 --fault http_500=0.05
+    python -m actors.rehearsal.fake_provider --port 0 --requests-per-minute 3000 --fault http_500=0.05
 
 Its first line on standard output is its base URL. `FakeSettings` says what it can do; each field is an option.
 
@@ -31,11 +31,11 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from actors.fake_batches import FakeBatches
-from actors.fake_bodies import misstated, strange_body
-from actors.fake_options import parse_options
-from actors.fake_replies import Asked, PrefixCache, completion_body, cut, read_asked
-from actors.fake_tally import Served, Tally
+from actors.rehearsal.fake_batches import FakeBatches
+from actors.rehearsal.fake_bodies import misstated, strange_body
+from actors.rehearsal.fake_options import parse_options
+from actors.rehearsal.fake_replies import Asked, PrefixCache, completion_body, cut, read_asked
+from actors.rehearsal.fake_tally import Served, Tally
 from longform.errors import UsageError
 from longform.rehearsal.limits import Gate, refusal_headers
 from longform.rehearsal.settings import BODY_FAULTS, FakeSettings, Fate, draw_fate

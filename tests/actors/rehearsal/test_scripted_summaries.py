@@ -9,7 +9,7 @@ import pytest
 from actors.benchmark import part_work_id
 from actors.chat.opening import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
-from actors.scripted_summaries import PROFILES
+from actors.rehearsal.scripted_summaries import PROFILES
 from actors.storage import Folder
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from actors.scripted_chat import read_task
-from actors.scripted_synthesis import Said, say
+from actors.rehearsal.scripted_chat import read_task
+from actors.rehearsal.scripted_synthesis import Said, say
 from longform.chat.call import ChatRequest
 from longform.keys import content_key, stable_seed
 

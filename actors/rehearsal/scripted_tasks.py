@@ -10,8 +10,8 @@ from functools import cache
 from math import log
 from typing import NamedTuple
 
-from actors.prompt_reading import rendered_fields
-from actors.scripted_summaries import Merging, Profile, Sentences, Updating
+from actors.rehearsal.prompt_reading import rendered_fields
+from actors.rehearsal.scripted_summaries import Merging, Profile, Sentences, Updating
 from longform import prompts
 from longform.chat.call import TokenLogprobs
 from longform.summaries.methods import Place

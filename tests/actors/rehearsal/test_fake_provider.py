@@ -9,9 +9,9 @@ import openai
 import pytest
 
 from actors.chat.openai_client import OpenAIChat
-from actors.fake_options import parse_options
-from actors.fake_provider import FakeProvider, fake_process
-from actors.fake_replies import OTHER_PROMPT, fake_call
+from actors.rehearsal.fake_options import parse_options
+from actors.rehearsal.fake_provider import FakeProvider, fake_process
+from actors.rehearsal.fake_replies import OTHER_PROMPT, fake_call
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.judges.coverage_prompts import coverage_schema, numbered_bullets, parse_coverage

@@ -11,8 +11,8 @@ from typing import Any
 
 from aiohttp import web
 
-from actors.fake_bodies import misstated
-from actors.fake_replies import completion_body, read_asked
+from actors.rehearsal.fake_bodies import misstated
+from actors.rehearsal.fake_replies import completion_body, read_asked
 from longform.rehearsal.settings import FakeSettings, batch_item_fails
 
 _ENDPOINT = "/v1/chat/completions"

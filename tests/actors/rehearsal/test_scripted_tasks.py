@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from actors.chat.opening import open_chat
-from actors.scripted_summaries import PROFILES, Sentences, changed, faithful, worth_copying
-from actors.scripted_tasks import read_sentence_task
+from actors.rehearsal.scripted_summaries import PROFILES, Sentences, changed, faithful, worth_copying
+from actors.rehearsal.scripted_tasks import read_sentence_task
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.prompts import load_prompt
 from longform.settings.chat import ChatSettings

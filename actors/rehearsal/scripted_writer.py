@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from actors.prompt_reading import rendered_fields
+from actors.rehearsal.prompt_reading import rendered_fields
 from longform.keys import stable_seed
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
 from longform.synthesis.written.replies import FORMS

@@ -13,8 +13,8 @@ from dataclasses import fields
 from functools import cache
 from typing import NamedTuple
 
-from actors.scripted_verifier import VerifierFaults, verify
-from actors.scripted_writer import WriterFaults, write
+from actors.rehearsal.scripted_verifier import VerifierFaults, verify
+from actors.rehearsal.scripted_writer import WriterFaults, write
 from longform.errors import UsageError
 
 

@@ -1,0 +1,1 @@
+"""A provider without a model, and the scripted models behind it."""
