@@ -91,8 +91,8 @@ def pack_tasks(run: Folder, wanted: Mapping[Packed, tuple[str, str]]) -> list[Ta
 
 
 def _worker(run: Folder, bench_url: str, seed: int, importance: Importance) -> Any:
-    from actors.importance import document_importance
     from actors.local_models.tokenizer import TokenCounter
+    from actors.retrieval.importance import document_importance
 
     reader, benchmark = PartReader(run), Benchmark(bench_url)
     counter = TokenCounter(threads=1)

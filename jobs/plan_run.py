@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from actors.benchmark import Benchmark
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
-from actors.endpoint_reranker import token_of
-from actors.retriever import check_loadable
+from actors.retrieval.endpoint_reranker import token_of
+from actors.retrieval.retriever import check_loadable
 from actors.storage import Folder
 from actors.summary_prompts import prompts_of
 from jobs.cards import judge_version

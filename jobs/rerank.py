@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.benchmark import Benchmark
-from actors.endpoint_reranker import Order, open_reranker
 from actors.local_models.checkpoints import changing_content
+from actors.retrieval.endpoint_reranker import Order, open_reranker
 from actors.storage import Folder
 from jobs.derive import PartReader, plan
 from jobs.retrieve import Ranked

@@ -95,7 +95,7 @@ def _task(haystack_id: str, query_ids: Sequence[str], systems: Sequence[str], wa
 
 
 def _worker(bench_url: str, experiment: Experiment, threads: int) -> Any:
-    from actors.retriever import HaystackRetriever
+    from actors.retrieval.retriever import HaystackRetriever
 
     retriever = HaystackRetriever(bench_url, experiment, threads=threads)
 

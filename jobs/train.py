@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from actors.benchmark import Benchmark
 from actors.local_models.encoder import MINILM, Encoder
 from actors.local_models.tokenizer import TokenCounter
-from actors.retriever import HaystackRetriever
+from actors.retrieval.retriever import HaystackRetriever
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
 from jobs.train_checker import main as train_checker_main

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_content, checkpoint_path
 from actors.local_models.encoder import Encoder
-from actors.reranker import CrossEncoderReranker
+from actors.retrieval.cross_encoder import CrossEncoderReranker
 from actors.served import About
 from longform.errors import LongformError
 from longform.retrieval.ranking import rounded

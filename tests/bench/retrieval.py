@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from actors.benchmark import Benchmark
-from actors.retriever import HaystackRetriever
+from actors.retrieval.retriever import HaystackRetriever
 from longform.settings.experiment import Experiment
 from tests.bench.inputs import make_benchmark
 from tests.bench.measure import Figure, Spread, seconds

@@ -11,7 +11,7 @@ import pytest
 
 from actors.judges.offline_support import OfflineSupportJudge
 from actors.local_models.encoder import MINILM, Encoder
-from actors.reranker import CrossEncoderReranker
+from actors.retrieval.cross_encoder import CrossEncoderReranker
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card, shipped_card_line
 from longform.judges.support_prompts import SupportGroup

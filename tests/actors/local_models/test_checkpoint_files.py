@@ -17,7 +17,7 @@ import pytest
 from actors.local_models import checkpoint_files
 from actors.local_models.checkpoint_files import Stated, appear, check_whole, copy
 from actors.local_models.checkpoints import checkpoint_path
-from actors.reranker import CrossEncoderReranker
+from actors.retrieval.cross_encoder import CrossEncoderReranker
 from actors.storage import Folder
 from longform.errors import UsageError
 

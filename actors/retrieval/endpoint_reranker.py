@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from actors.reranker import CrossEncoderReranker, Reranked
+from actors.retrieval.cross_encoder import CrossEncoderReranker, Reranked
 from actors.secret_values import secret
 from actors.serve_handle import is_of_cluster, over_application
 from actors.served_client import Reply, Send, ServedClient, over_http

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from actors.local_models.encoder import MINILM, Encoder
-from actors.retriever import HaystackRetriever, check_loadable
+from actors.retrieval.retriever import HaystackRetriever, check_loadable
 from actors.storage import Folder
 from longform.errors import LongformError, UsageError
 from longform.retrieval.ranking import z_sum
@@ -277,7 +277,7 @@ def test_statement_retrievers_read_a_haystack_once_and_without_titles(
             seen.extend(text for _, text in documents)
             super().__init__(documents, *arguments, **keys)
 
-    monkeypatch.setattr("actors.haystack.Extractor", Spy)
+    monkeypatch.setattr("actors.retrieval.haystack.Extractor", Spy)
     retriever.rank("east", ["library", "snow"], ["cluster", "statements"])
     retriever.rank("east", ["snow"], ["statements"])
     assert seen == TEXTS["east"]
@@ -310,13 +310,13 @@ def test_queries_and_their_subtopics_are_embedded_in_one_batch(
 @STATEMENT_RETRIEVERS
 def test_the_encoder_of_statement_retrievers_is_checked(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     checked: list[str] = []
-    monkeypatch.setattr("actors.retriever.check_checkpoint", checked.append)
+    monkeypatch.setattr("actors.retrieval.retriever.check_checkpoint", checked.append)
     check_loadable(experiment({"bm25": RETRIEVERS["bm25"], name: RETRIEVERS[name]}))
     assert checked == [MINILM]
 
 
 def test_no_model_is_loaded_for_retrievers_without_one(bench: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.retriever.Encoder", None)
+    monkeypatch.setattr("actors.retrieval.retriever.Encoder", None)
     assert HaystackRetriever(bench, experiment(), threads=1).rank("north", ["rates"], ["feedback", "rrf"])
 
 

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import JSONResponse
 
-from actors.endpoint_reranker import EndpointReranker, check_order, open_reranker, token_of
+from actors.retrieval.endpoint_reranker import EndpointReranker, check_order, open_reranker, token_of
 from longform.errors import LongformError, UsageError
 from longform.settings.retrievers import EndpointReranker as Settings
 from serve.access import Access, Tokens

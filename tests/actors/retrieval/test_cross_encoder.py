@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.local_models.encoder import MINILM
-from actors.reranker import CrossEncoderReranker, check
+from actors.retrieval.cross_encoder import CrossEncoderReranker, check
 from longform.errors import UsageError
 from longform.retrieval.ranking import ranked
 from tests.scores import ONE_STEP

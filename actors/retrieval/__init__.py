@@ -1,0 +1,1 @@
+"""Retrievers and rerankers that hold an index or a model."""
