@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from actors.secret_values import secret
-from actors.served_client import RefusedError, ServedClient, over_handle, over_http
+from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
 from actors.storage import Folder
 from jobs.cluster import add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
@@ -176,7 +176,7 @@ def _published(address: Address, dataset: Any) -> Iterator[Sent | None]:
     if address.app is None:
         yield None
         return
-    from actors.backlog import RayBoard
+    from actors.serving.backlog import RayBoard
 
     board, deployment, job = RayBoard(), f"judges-{address.judge}", uuid.uuid4().hex
     asyncio.run(board.publish(deployment, job, math.ceil(dataset.count() / _PAIRS_A_REQUEST)))

@@ -21,7 +21,7 @@ from fastapi.routing import APIRoute
 from pydantic import Field, WithJsonSchema, create_model
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from actors.served import About, Found, QueueFullError, UnavailableError, judge_answer, usage
+from actors.serving.messages import About, Found, QueueFullError, UnavailableError, judge_answer, usage
 from longform import __version__
 from longform.settings.strict import Strict
 from serve.access import OPEN_PATH, Access

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from actors.served import DeadlineError, QueueFullError, TooLargeError
+from actors.serving.messages import DeadlineError, QueueFullError, TooLargeError
 from serve.admission import ServiceRate, expected_wait_s, may_join, retry_after_s
 
 _FAILURES = 3

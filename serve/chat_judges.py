@@ -14,7 +14,7 @@ from actors.chat.pool import ChatPool
 from actors.judges.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
 from actors.judges.chat_support import ChatSupportJudge
 from actors.ledger.keeper import LedgerKeeper, LocalKeeper
-from actors.served import About
+from actors.serving.messages import About
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id
 from longform.chat.prices import FREE
 from longform.keys import content_key

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from actors.chat.llama_cpp_client import LlamaChat
 from actors.local_models.gguf import gguf_content
-from actors.served import About
+from actors.serving.messages import About
 from longform.chat.completions import http_failure
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.responses import JSONResponse, Response
 
-from actors.served import Answered, Found
+from actors.serving.messages import Answered, Found
 from serve.engine import Backend
 from serve.errors import ApiError
 from serve.schemas import CompletionRequest

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 
-from actors.served import DEADLINE_HEADER, DeadlineError
+from actors.serving.messages import DEADLINE_HEADER, DeadlineError
 from serve.errors import ApiError
 
 _DONE_BY: ContextVar[float | None] = ContextVar("done_by", default=None)

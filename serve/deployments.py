@@ -21,9 +21,9 @@ from ray.serve.config import BackpressureConfig, RequestRouterConfig
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, RayServeException
 from ray.serve.handle import DeploymentHandle
 
-from actors.backlog import RayBoard
-from actors.serve_handle import HandleAnswer
-from actors.served import (
+from actors.serving.backlog import RayBoard
+from actors.serving.handle import HandleAnswer
+from actors.serving.messages import (
     About,
     DeadlineError,
     Found,

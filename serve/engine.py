@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from actors.served import About, Answered, Found
+from actors.serving.messages import About, Answered, Found
 from longform.errors import LongformError
 from longform.keys import content_key
 from serve.batching import TokenBatcher

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from actors.served import DeadlineError, QueueFullError, TooLargeError, UnavailableError
+from actors.serving.messages import DeadlineError, QueueFullError, TooLargeError, UnavailableError
 from longform.settings.strict import Strict
 
 _LONGEST = 1000

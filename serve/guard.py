@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable
 import httpx
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from actors.serve_handle import HandleAnswer
-from actors.served import DEADLINE_HEADER, Answered
+from actors.serving.handle import HandleAnswer
+from actors.serving.messages import DEADLINE_HEADER, Answered
 from serve.access import OPEN_PATH, Access
 from serve.deadlines import counting_down, stated_s
 from serve.errors import ApiError, error_answer

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import Field
 
-from actors.served import About
+from actors.serving.messages import About
 from longform.judges.support_prompts import SupportGroup
 from longform.settings.strict import Strict
 from serve.engine import Work

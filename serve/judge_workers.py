@@ -10,7 +10,7 @@ from typing import Any
 from actors.chat.call_context import CallContext
 from actors.judges.offline_coverage import PROMPT_VERSION
 from actors.judges.opening_support import code_version, make_support_judge
-from actors.served import About
+from actors.serving.messages import About
 from longform.judges.lexical_coverage import QueryInsights, Reading, StemWeights, shipped_judge
 from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from actors.served import About
+from actors.serving.messages import About
 from longform.judges import mean_coverage as mean_judge
 from longform.judges import mean_support
 from longform.judges.support_prompts import SupportVerdict

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from actors.served import About, Answered, ScoreKind, usage
+from actors.serving.messages import About, Answered, ScoreKind, usage
 from longform.retrieval.ranking import ranked
 from serve.errors import ApiError
 from serve.schemas import RerankRequest

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from actors.local_models.checkpoints import checkpoint_content, checkpoint_path
 from actors.local_models.encoder import Encoder
 from actors.retrieval.cross_encoder import CrossEncoderReranker
-from actors.served import About
+from actors.serving.messages import About
 from longform.errors import LongformError
 from longform.retrieval.ranking import rounded
 from serve.engine import Work

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from actors.chat.connection_errors import unanswered
 from actors.secret_values import secret
-from actors.serve_handle import handle_client, is_of_cluster
+from actors.serving.handle import handle_client, is_of_cluster
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters, http_failure, read_completion
 from longform.chat.rate_headers import read_signals

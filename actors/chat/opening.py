@@ -22,7 +22,7 @@ from actors.chat.pool import ChatPool
 from actors.chat.price_list import PriceList
 from actors.ledger.keeper import open_keeper
 from actors.rehearsal.scripted_chat import SCRIPTS, ScriptedChat
-from actors.serve_handle import SCHEME
+from actors.serving.handle import SCHEME
 from actors.storage import Folder
 from longform import prompts
 from longform.chat.call import Capabilities, ChatRequest, Message, capabilities, refusal_reason

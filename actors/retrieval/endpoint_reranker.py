@@ -9,8 +9,8 @@ from typing import Any
 
 from actors.retrieval.cross_encoder import CrossEncoderReranker, Reranked
 from actors.secret_values import secret
-from actors.serve_handle import is_of_cluster, over_application
-from actors.served_client import Reply, Send, ServedClient, over_http
+from actors.serving.client import Reply, Send, ServedClient, over_http
+from actors.serving.handle import is_of_cluster, over_application
 from longform.errors import LongformError, UsageError
 from longform.settings.retrievers import EndpointReranker as Settings
 from longform.settings.retrievers import Reranker

@@ -6,7 +6,7 @@ import os
 import time
 from typing import Any
 
-from actors.served import About
+from actors.serving.messages import About
 from longform.settings.strict import Strict
 from serve.engine import Work
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import aiohttp
 
 from actors.local_models.encoder import MINILM
-from actors.served_client import ServedClient, over_http
+from actors.serving.client import ServedClient, over_http
 from longform.errors import LongformError
 
 DEPLOYMENT = "judges-paced"

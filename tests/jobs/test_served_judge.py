@@ -14,7 +14,7 @@ import pytest
 
 from actors.chat.call_context import CallContext
 from actors.judges.opening_support import make_support_judge
-from actors.served_client import RefusedError
+from actors.serving.client import RefusedError
 from jobs.served_judge import Address, AskJudge, judged, main
 from longform.judges.support_prompts import SupportGroup
 from longform.settings.judges import OfflineSupportJudge

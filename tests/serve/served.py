@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
-from actors.served import About
+from actors.serving.messages import About
 from longform.settings.strict import Strict
 from serve.access import Access
 from serve.app import Backends, ServedJudge, make_app

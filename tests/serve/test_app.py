@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.served import QueueFullError, UnavailableError
+from actors.serving.messages import QueueFullError, UnavailableError
 from serve.app import Backends
 from serve.engine import Engine
 from serve.settings import Batching

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.served import DeadlineError, QueueFullError, TooLargeError
+from actors.serving.messages import DeadlineError, QueueFullError, TooLargeError
 from serve.batching import TokenBatcher
 
 

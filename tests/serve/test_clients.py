@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from actors.served_client import ServedClient, over_http
+from actors.serving.client import ServedClient, over_http
 from longform.errors import LongformError
 from serve.access import Access, Tokens
 from serve.app import make_app

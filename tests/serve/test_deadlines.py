@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from actors.served_client import over_http
+from actors.serving.client import over_http
 from serve.app import Backends, ServedJudge
 from serve.engine import Engine
 from serve.guard import post_by_handle

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from actors.served_client import ServedClient, over_http
+from actors.serving.client import ServedClient, over_http
 from jobs.served_judge import judged
 from tests.head import ROOT, Head, command, running_head
 from tests.jobs.killing import until

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.served import About, UnavailableError
+from actors.serving.messages import About, UnavailableError
 from serve import app as application
 from serve.app import Backends
 from serve.deployments import Replica

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from actors.served import shared_text
+from actors.serving.messages import shared_text
 from serve.routing import CROWD, ranking
 
 IDLE = {"a": 0, "b": 0, "c": 0}

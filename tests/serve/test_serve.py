@@ -13,7 +13,7 @@ import yaml
 from actors.chat.openai_client import OpenAIChat
 from actors.local_models.encoder import MINILM
 from actors.retrieval.endpoint_reranker import EndpointReranker
-from actors.served_client import ServedClient, over_handle, over_http
+from actors.serving.client import ServedClient, over_handle, over_http
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings

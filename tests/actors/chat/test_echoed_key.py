@@ -18,7 +18,7 @@ from actors.ledger.keeper import LedgerKeeper, LocalKeeper
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import FakeProvider
 from actors.secret_values import RedactingFormatter
-from actors.served_client import RefusedError, Reply, ServedClient
+from actors.serving.client import RefusedError, Reply, ServedClient
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
 from longform.redaction import MARK

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from actors.served_client import Reply, Send, seconds_stated
+from actors.serving.client import Reply, Send, seconds_stated
 from longform.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from actors.served import About, Answered, Found, Refusal, shared_text
-from actors.served_client import RefusedError, Reply, ServedClient, over_handle
+from actors.serving.client import RefusedError, Reply, ServedClient, over_handle
+from actors.serving.messages import About, Answered, Found, Refusal, shared_text
 from longform.errors import LongformError
 
 

@@ -12,7 +12,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from actors.secret_values import redaction
-from actors.served import DEADLINE_HEADER, DeadlineError, Found, QueueFullError, Refusal, judge_answer, shared_text
+from actors.serving.messages import (
+    DEADLINE_HEADER,
+    DeadlineError,
+    Found,
+    QueueFullError,
+    Refusal,
+    judge_answer,
+    shared_text,
+)
 from longform.errors import LongformError
 from longform.retrieval.ranking import ranked
 

@@ -1,0 +1,1 @@
+"""Clients of served judges and rerankers."""
