@@ -15,10 +15,10 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
-from actors.benchmark import Benchmark
 from actors.chat.matrix_executor import MatrixExecutor
 from actors.chat.opening import Asking
 from actors.method_runner import run_plan
+from actors.storage.benchmark import Benchmark
 from actors.summary_prompts import SummaryPrompts
 from longform.axes import COLUMNS
 from longform.chat.call import ChatReply, ChatRequest, failed

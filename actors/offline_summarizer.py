@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from actors.benchmark import Benchmark
 from actors.local_models.encoder import MINILM, Encoder
+from actors.storage.benchmark import Benchmark
 from longform.axes import COLUMNS
 from longform.keys import content_key
 from longform.records import retrieval_text

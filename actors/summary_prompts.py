@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from actors.benchmark import Benchmark
 from actors.chat.opening import Asking, prompt_request
+from actors.storage.benchmark import Benchmark
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.prompts import Prompt

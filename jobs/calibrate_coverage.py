@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from actors.benchmark import Benchmark
 from actors.chat.call_context import CallContext
 from actors.chat.opening import REPAIR_PROMPT, Asking, check_chat, load_prompt
 from actors.judges.chat_coverage_targets import ChatCoverageJudge
 from actors.judges.opening_coverage import make_judge
 from actors.local_models.tokenizer import TokenCounter
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling
 from jobs.cards import coverage_versions

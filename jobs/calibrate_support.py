@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from actors.benchmark import Benchmark
 from actors.chat.opening import check_chat
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.calibration_plan import calibration_plan
 from jobs.calling import Calling, calling_of, support_identity
 from jobs.cards import judge_version, write_card

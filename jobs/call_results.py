@@ -10,7 +10,7 @@ from typing import Any
 from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.run_record import RunRecord
 from jobs.spending_plan import PLAN, open_ledger

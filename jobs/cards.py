@@ -9,7 +9,7 @@ from typing import Any
 from actors.chat.opening import REPAIR_PROMPT, load_prompt
 from actors.judges.offline_coverage import PROMPT_VERSION as OFFLINE_VERSION
 from actors.judges.opening_support import code_version
-from actors.storage import file_place
+from actors.storage.folder import file_place
 from jobs.calling import support_identity
 from longform.errors import UsageError
 from longform.judges.cards import (

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from actors.benchmark import Benchmark
 from actors.chat.call_context import CallContext
 from actors.chat.opening import load_prompt
 from actors.judges.opening_support import code_version
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader
 from jobs.split import unit_work_id

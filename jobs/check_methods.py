@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.summarize import Source, Summarized
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment, System

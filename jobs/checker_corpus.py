@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actors.benchmark import Benchmark
 from actors.local_models.encoder import MINILM, Encoder
+from actors.storage.benchmark import Benchmark
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
 from longform.records import gold_documents

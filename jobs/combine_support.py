@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.check import Checked, Source
 from jobs.means import Mean, means_stage, means_tasks
 from jobs.stage import Stage, Task

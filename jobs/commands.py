@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from actors.secret_values import RedactingFormatter, redacted
-from actors.storage_errors import disk_message
+from actors.storage.errors import disk_message
 from jobs.interrupts import WORDS, Interruptible, end_at_once_while_loading, exit_code
 from longform import __version__
 from longform.errors import LongformError

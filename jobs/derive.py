@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.stage import Row, Task
 
 Item = Mapping[str, Any]

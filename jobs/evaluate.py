@@ -16,7 +16,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.calling import Calling, add_calling_arguments, calling_of
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser

@@ -10,8 +10,8 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.call_results import call_results, noted_calls
 from jobs.calling import Calling, chat_models
 from jobs.cards import judge_rows

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
-from actors.table_snapshot import Snapshot
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from actors.storage.snapshot import Snapshot
 from jobs.check import Checked, Source
 from jobs.results import summary_infos
 from jobs.score_support import support_cells, support_score_work_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from actors.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark
 from longform.results.in_sample import SUPPORT, in_sample, models_of_judge, models_of_retriever, models_of_summarizer
 from longform.settings.experiment import Experiment
 

@@ -24,7 +24,7 @@ from typing import BinaryIO
 
 import pyarrow.fs as pafs
 
-from actors.storage import open_location
+from actors.storage.folder import open_location
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.write_benchmark import HaystackRows, write_benchmark
 from longform.errors import UsageError

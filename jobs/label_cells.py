@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from actors.benchmark import Benchmark
 from actors.chat.call_context import CallContext
 from actors.judges.opening_support import AskSupport
 from actors.judges.opening_support import Verdicts as Judged
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
 from jobs.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.stage import Row, Stage, Task

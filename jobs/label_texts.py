@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from actors.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark
 from jobs.check import SEPARATOR
 from jobs.stage import Row
 from longform.errors import UsageError

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import By, Totals
-from actors.storage import file_place
+from actors.storage.folder import file_place
 from jobs.calling import LEDGER_VARIABLE
 from jobs.commands import Outcome, run_verb, verb_parser
 from longform.errors import UsageError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.derive import PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform.keys import content_key

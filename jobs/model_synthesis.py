@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from actors.benchmark import MANIFEST
 from actors.chat.opening import load_prompt
-from actors.storage import Folder
-from actors.table_snapshot import Snapshot
+from actors.storage.benchmark import MANIFEST
+from actors.storage.folder import Folder
+from actors.storage.snapshot import Snapshot
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
 from jobs.stage import Row, Stage, Task, run_stage

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.benchmark import Benchmark
 from actors.judges.checkpoint import CheckpointSupportJudge
 from actors.judges.opening_support import CHECKPOINT_VERSION
 from actors.local_models.encoder import MINILM, Encoder
+from actors.storage.benchmark import Benchmark
 from jobs.label_texts import LabelledText, labelled_texts, with_text
 from longform.judges.cards import SUPPORT_CHECKER
 from longform.judges.lexical_support import evidence

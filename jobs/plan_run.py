@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from actors.benchmark import Benchmark
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
 from actors.retrieval.endpoint_reranker import token_of
 from actors.retrieval.retriever import check_loadable
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from actors.summary_prompts import prompts_of
 from jobs.cards import judge_version
 from jobs.check import Checked, check_work_ids

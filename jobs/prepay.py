@@ -24,7 +24,7 @@ from actors.judges.chat_support import ChatSupportJudge as Judge
 from actors.ledger.keeper import open_keeper
 from actors.ledger.ledger import Ledger
 from actors.serving.handle import is_of_cluster
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.call_count import Unasked
 from jobs.check import CheckReader, support_groups
 from jobs.derive import PartReader

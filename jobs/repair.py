@@ -13,8 +13,8 @@ from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.derive import PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform.errors import UsageError

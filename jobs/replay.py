@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.calling import command_name
 from jobs.cards import released_judge_row
 from jobs.classify import classify_stage, classify_tasks

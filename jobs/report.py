@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.results import read_results, write_pages
 from longform.errors import UsageError

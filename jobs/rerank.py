@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from actors.benchmark import Benchmark
 from actors.local_models.checkpoints import changing_content
 from actors.retrieval.endpoint_reranker import Order, open_reranker
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.derive import PartReader, plan
 from jobs.retrieve import Ranked
 from jobs.stage import Row, Stage, Task

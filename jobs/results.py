@@ -11,8 +11,8 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.classify import PREFIX, classify_work_id
 from jobs.in_sample import TWINS_ONLY, Fitted, mark_in_sample
 from jobs.repair_results import BY_MATRIX, repair_results, repaired_originals

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from longform.records import Qrel
 from longform.results.retrieval_tables import PackedQuery, RankedQuery, ranking_table, recall_at_budget, table
 

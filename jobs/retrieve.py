@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from actors.benchmark import Benchmark
 from actors.local_models.checkpoints import changing_content
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.stage import Row, Stage, Task
 from longform.keys import content_key
 from longform.retrieval.statements import statements_version

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.check import Checked
 from jobs.classify import classify_work_id
 from jobs.plan_run import RunPlan

@@ -21,9 +21,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from actors.benchmark import Benchmark
 from actors.chat.call_context import CallContext
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.stage import StageReport
 from longform import __version__
 from longform.errors import UsageError

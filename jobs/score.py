@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform.errors import UsageError

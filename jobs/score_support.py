@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.check import Checked, Source
 from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task

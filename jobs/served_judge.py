@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from actors.secret_values import secret
 from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.cluster import add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from longform.errors import LongformError, UsageError

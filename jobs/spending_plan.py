@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from actors.benchmark import Benchmark
 from actors.chat.opening import quota_domain
 from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.call_count import StageCalls
 from jobs.calling import Calling
 from jobs.plan_run import RunPlan

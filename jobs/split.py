@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.derive import Item, PartReader, plan
 from jobs.stage import Row, Stage, Task
 from longform.keys import content_key

@@ -25,9 +25,9 @@ from typing import Any, NamedTuple, Protocol, TextIO
 import pyarrow as pa
 
 from actors.secret_values import redacted
-from actors.storage import Folder
-from actors.storage_errors import StorageError
-from actors.table_snapshot import Part
+from actors.storage.errors import StorageError
+from actors.storage.folder import Folder
+from actors.storage.snapshot import Part
 from jobs.cluster import Cluster
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 

@@ -12,9 +12,9 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
-from actors.benchmark import Benchmark
 from actors.chat.call_context import CallContext
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
 from jobs.derive import Item, PartReader, plan
 from jobs.pack import Packed, how_packed

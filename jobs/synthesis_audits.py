@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from actors.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark
 from jobs.cluster import Cluster
 from jobs.stage import Row, Stage, Task, run_stage
 from jobs.synthesis_files import AUDIT, haystack_tables, read_facts

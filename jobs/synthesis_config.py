@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from actors.chat.opening import check_chat, load_prompt
-from actors.storage import file_place
+from actors.storage.folder import file_place
 from jobs.configs import read_yaml, validated
 from longform.errors import UsageError
 from longform.synthesis.written.checks import RULES

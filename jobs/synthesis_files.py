@@ -7,8 +7,8 @@ Writes  summhay/topic_<haystack_id>.json; what stands already is not written aga
 
 from __future__ import annotations
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from longform.formats.summhay_export import topic_file
 from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.audit import HaystackFacts

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from actors.chat.call_context import CallContext
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.derive import PartReader
 from jobs.stage import Row
 from longform.synthesis.written.asking import Log

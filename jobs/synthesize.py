@@ -25,9 +25,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from actors.benchmark import MANIFEST
 from actors.chat.opening import check_chat
-from actors.storage import Folder
+from actors.storage.benchmark import MANIFEST
+from actors.storage.folder import Folder
 from jobs.bounded_plan import bounded_plan_words
 from jobs.calling import Calling, calling_of, ledger_beside, open_rows
 from jobs.cluster import Cluster, cluster_of

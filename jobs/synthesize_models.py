@@ -16,7 +16,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.bounded_plan import bounded_plan_words
 from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of

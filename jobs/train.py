@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.benchmark import Benchmark
 from actors.local_models.encoder import MINILM, Encoder
 from actors.local_models.tokenizer import TokenCounter
 from actors.retrieval.retriever import HaystackRetriever
+from actors.storage.benchmark import Benchmark
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
 from jobs.train_checker import main as train_checker_main

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from actors.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark
 from jobs.summarize import USUAL_BULLETS
 from longform.settings.experiment import Experiment
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from actors.benchmark import MANIFEST, part_work_id
-from actors.storage import Folder
+from actors.storage.benchmark import MANIFEST, part_work_id
+from actors.storage.folder import Folder
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from actors.storage import file_place
+from actors.storage.folder import file_place
 from longform.errors import UsageError
 from longform.judges.cards import (
     asked_identity,

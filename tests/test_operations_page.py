@@ -14,7 +14,7 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
 @pytest.mark.parametrize(
     ("alarm", "file"),
     [
-        ("cannot be", "actors/storage_errors.py"),
+        ("cannot be", "actors/storage/errors.py"),
         ("tasks failed", "jobs/stage.py"),
         ("is not whole", "actors/local_models/checkpoint_files.py"),
         ("expected a folder", "actors/local_models/encoder.py"),

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from actors.authority import Authority, Line
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.quota.leases import Ask, Lease, Limits
 from longform.quota.quota import Quota
 

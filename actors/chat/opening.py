@@ -23,7 +23,7 @@ from actors.chat.price_list import PriceList
 from actors.ledger.keeper import open_keeper
 from actors.rehearsal.scripted_chat import SCRIPTS, ScriptedChat
 from actors.serving.handle import SCHEME
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform import prompts
 from longform.chat.call import Capabilities, ChatRequest, Message, capabilities, refusal_reason
 from longform.chat.server_standing import Server

@@ -25,7 +25,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError
 
-from actors.storage import file_place
+from actors.storage.folder import file_place
 from longform.chat.prices import FREE, Price
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from actors.chat.openai_client import PROVIDER_URL, api_key
 from actors.secret_values import redacted, redaction
-from actors.storage import Folder, open_location
+from actors.storage.folder import Folder, open_location
 from longform.chat.batch_files import ENDPOINT, read_replies
 from longform.chat.call import ChatReply
 from longform.chat.completions import http_failure

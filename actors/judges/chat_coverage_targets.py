@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from actors.benchmark import Benchmark
 from actors.chat.opening import Asking
 from actors.judges.chat_coverage import AskedVerdict, ChatCoverage, CoverageGroup
+from actors.storage.benchmark import Benchmark
 from longform.chat.call import ChatRequest
 from longform.records import Target
 from longform.settings.judges import ChatJudge as Settings

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from actors.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark
 from longform.judges.coverage_model import Evidence
 from longform.judges.lexical_coverage import VERSION, QueryInsights, Reading, StemWeights, shipped_judge
 from longform.models import models_version

@@ -22,7 +22,7 @@ from actors.ledger.history import history
 from actors.ledger.s3_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
 from actors.ledger.sqlite import CallRecords
 from actors.ledger.totals import By, Totals, call_totals, stage_totals, totals
-from actors.storage import Folder, open_location
+from actors.storage.folder import Folder, open_location
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Intent, Receipt, Verdict
 from longform.errors import UsageError

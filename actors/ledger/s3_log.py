@@ -25,7 +25,7 @@ from pathlib import Path
 
 from actors.ledger.entry import Entry, from_lines, to_lines
 from actors.ledger.sqlite import CallRecords, beside, put_in_place
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.errors import LongformError
 from longform.keys import content_key
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from actors.ledger.entry import Entry, Session, read_logprobs
-from actors.storage_errors import StorageError, disk_message
+from actors.storage.errors import StorageError, disk_message
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.errors import LongformError

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from actors.storage import Folder
-from actors.storage_errors import storage_message
+from actors.storage.errors import storage_message
+from actors.storage.folder import Folder
 from longform.errors import UsageError
 
 S3 = "s3://"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from actors.benchmark import Benchmark
 from actors.local_models.encoder import Encoder
+from actors.storage.benchmark import Benchmark
 from longform.errors import UsageError
 from longform.records import relevance_by_query
 from longform.retrieval.packing import ImportanceOf

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from actors.benchmark import Benchmark
 from actors.local_models.checkpoints import check_checkpoint, checkpoint_path
 from actors.local_models.encoder import MINILM, Encoder
 from actors.retrieval.haystack import Haystack
+from actors.storage.benchmark import Benchmark
 from longform.errors import LongformError, UsageError
 from longform.keys import stable_seed
 from longform.records import Query, relevance_by_query, retrieval_text

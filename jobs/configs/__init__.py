@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from actors.storage import file_place
+from actors.storage.folder import file_place
 from jobs.configs.shorthands import apply_shorthand, full_keys, is_shorthand
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from actors.benchmark import part_work_id
 from actors.chat.opening import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.rehearsal.scripted_chat import ScriptedChat
-from actors.storage import Folder
+from actors.storage.benchmark import part_work_id
+from actors.storage.folder import Folder
 from longform.chat.call import ChatReply, ChatRequest, Usage, failed, refusal_reason
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from actors.benchmark import part_work_id
 from actors.chat.call_context import CallContext
 from actors.chat.model import ChatModel
 from actors.chat.opening import Asking, open_pool
 from actors.chat_summarizer import ChatSummarizer
-from actors.storage import Folder
+from actors.storage.benchmark import part_work_id
+from actors.storage.folder import Folder
 from longform.chat.call import Capabilities, ChatReply, ChatRequest
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from actors.offline_summarizer import OfflineSummarizer
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.keys import content_key
 from longform.tables import SUMMARIES, conform
 

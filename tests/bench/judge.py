@@ -6,8 +6,8 @@ import tempfile
 import time
 from typing import Any
 
-from actors.benchmark import Benchmark
 from actors.judges.offline_coverage import OfflineJudge
+from actors.storage.benchmark import Benchmark
 from longform.judges.lexical_coverage import QueryInsights, StemWeights, shipped_judge
 from longform.text import statements
 from longform.text import words as text

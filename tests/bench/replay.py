@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.replay import Replay, ReplaySettings
 from jobs.stage import Stage, Task, Worker, run_stage

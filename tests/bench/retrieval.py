@@ -7,8 +7,8 @@ import time
 from functools import partial
 from typing import Any
 
-from actors.benchmark import Benchmark
 from actors.retrieval.retriever import HaystackRetriever
+from actors.storage.benchmark import Benchmark
 from longform.settings.experiment import Experiment
 from tests.bench.inputs import make_benchmark
 from tests.bench.measure import Figure, Spread, seconds

@@ -26,7 +26,7 @@ import yaml
 
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from tests.places import ROOT
 
 N_MOMENTS = int(os.environ.get("LONGFORM_SOAK", "1"))

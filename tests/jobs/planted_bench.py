@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs import ingest
 from jobs.check import Checked, Source
 from longform.results.aggregate import SummaryInfo

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from actors.ledger.ledger import RECORDS
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.tables import SCHEMAS
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from actors.judges.offline_coverage import PROMPT_VERSION
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
 from longform.judges.cards import describe, shipped_card

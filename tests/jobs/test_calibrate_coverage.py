@@ -12,7 +12,7 @@ import yaml
 
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import fake_process
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import main as ingest
 from longform.judges.cards import describe

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.calibrate_support import add_support_arguments, asked_of, modes_of, named_support_judge, support_members
 from jobs.calling import support_identity

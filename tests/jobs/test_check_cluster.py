@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from actors.benchmark import Benchmark
 from actors.rehearsal.fake_provider import fake_process
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.check import check_stage, check_tasks
 from jobs.cluster import Cluster

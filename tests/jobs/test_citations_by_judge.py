@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from actors.ledger.ledger import Ledger
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
 from longform.repair.by_judge import judge_label

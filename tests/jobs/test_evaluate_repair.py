@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from actors.benchmark import MANIFEST
-from actors.storage import Folder
+from actors.storage.benchmark import MANIFEST
+from actors.storage.folder import Folder
 from jobs.aggregate import aggregate
 from jobs.calling import Calling
 from jobs.cluster import Cluster

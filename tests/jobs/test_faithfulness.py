@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs import evaluate
 from jobs.check import CheckedText, ShownText, support_groups
 from longform.judges.support_prompts import SupportVerdict

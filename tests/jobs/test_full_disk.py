@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
 from jobs.synthesize import read_config, synthesize

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from actors.rehearsal.fake_provider import fake_process
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.evaluate import main
 from longform.rehearsal.settings import FakeSettings
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark
 from jobs.ingest import main
 
 DOCUMENTS = [{"doc_id": f"d{i}", "text": f"Text number {i}."} for i in range(3)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actors.ledger.ledger import Ledger
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.ingest import main as ingest
 from jobs.ledger import main as ledger

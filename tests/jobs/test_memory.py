@@ -11,7 +11,7 @@ import psutil
 import pytest
 import yaml
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.synthesize import read_config, synthesize
 from tests.places import ROOT
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
 from longform.repair.twins import METHOD

@@ -12,7 +12,7 @@ import pytest
 
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import fake_process
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate

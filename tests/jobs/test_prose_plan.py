@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from actors.ledger.ledger import RECORDS, Ledger
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.synthesize import main
 
 TRIES = 2

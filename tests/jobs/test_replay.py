@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.aggregate import aggregate
 from jobs.cluster import Cluster
 from jobs.ingest import ingest

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actors.rehearsal.fake_provider import fake_process
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.check import Checked
 from jobs.check import Source as Checks

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from actors.rehearsal.fake_provider import fake_process
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
 from longform.rehearsal.settings import FakeSettings

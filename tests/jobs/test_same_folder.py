@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from actors.ledger.ledger import Ledger
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs import aggregate, evaluate
 from tests.jobs.run_content import copy_runs
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.score import score_items
 from longform.errors import UsageError
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from actors.rehearsal.fake_provider import fake_process
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.synthesize import read_config, synthesize
 from longform.rehearsal.settings import FakeSettings
 from tests.places import ROOT

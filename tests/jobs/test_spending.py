@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from actors.ledger.ledger import Ledger
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.stage import Row, Stage, StageError, Task, Worker, run_stage, tasks_a_block
 

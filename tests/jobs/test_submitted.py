@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate

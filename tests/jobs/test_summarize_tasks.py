@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from actors.benchmark import Benchmark
 from actors.chat.opening import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs import ingest
 from jobs.pack import context_work_ids
 from jobs.retrieve import Ranked

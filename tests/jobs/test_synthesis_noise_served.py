@@ -19,10 +19,10 @@ import pytest
 import yaml
 from scipy.stats import binom
 
-from actors.benchmark import Benchmark
 from actors.rehearsal.fake_provider import fake_process
 from actors.rehearsal.scripted_writer import count_of
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.synthesis_config import read_config
 from jobs.synthesize_models import main
 from longform.rehearsal.settings import FakeSettings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark
 from jobs.cluster import Cluster
 from jobs.synthesize import main, read_config, synthesize, wants_workers
 from longform.errors import UsageError

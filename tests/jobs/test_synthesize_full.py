@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.ingest import main as ingest
 from jobs.synthesis_audits import write_audit
 from jobs.synthesis_files import read_facts

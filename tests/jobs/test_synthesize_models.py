@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from actors.benchmark import Benchmark
 from actors.rehearsal.fake_provider import fake_process
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import main as evaluate

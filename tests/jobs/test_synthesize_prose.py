@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from actors.benchmark import Benchmark
-from actors.storage import Folder
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from actors.synthesis import SynthesisModels
 from jobs.haystack_workers import prose_key
 from jobs.synthesize import main, make_benchmark, read_config, synthesize

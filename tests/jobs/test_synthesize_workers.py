@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs import stage as stages
 from jobs.calling import Calling
 from jobs.cluster import Cluster

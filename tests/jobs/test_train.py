@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.ingest import main as ingest
 from jobs.synthesize import read_config, synthesize
 from jobs.train import Training, main, train

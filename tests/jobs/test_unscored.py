@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.ingest import main as ingest
 from longform.report.page import html, markdown

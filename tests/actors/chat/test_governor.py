@@ -11,7 +11,7 @@ import pytest
 
 from actors.chat import governor
 from actors.chat.governor import NAMESPACE, Governor, LocalDesk, open_governor
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.quota.leases import Ask, Limits, Refused
 
 TOLD = Limits(requests_per_minute=60_000)

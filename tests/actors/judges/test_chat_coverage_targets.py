@@ -5,7 +5,7 @@ import pytest
 
 from actors.chat.opening import Asking, open_chat
 from actors.judges.chat_coverage_targets import ChatCoverageJudge
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.errors import UsageError
 from longform.judges.coverage_prompts import coverage_schema

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from actors.judges.offline_coverage import OfflineJudge
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.errors import UsageError
 from longform.tables import VERDICTS, conform
 

@@ -14,7 +14,7 @@ import actors.ledger.s3_log
 from actors.ledger.entry import Session, from_lines
 from actors.ledger.ledger import Ledger
 from actors.ledger.s3_log import LedgerLog
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.errors import LongformError
 from tests.actors.ledger.ledgers import answered, intent
 from tests.places import ROOT

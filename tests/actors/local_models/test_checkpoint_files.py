@@ -18,7 +18,7 @@ from actors.local_models import checkpoint_files
 from actors.local_models.checkpoint_files import Stated, appear, check_whole, copy
 from actors.local_models.checkpoints import checkpoint_path
 from actors.retrieval.cross_encoder import CrossEncoderReranker
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.errors import UsageError
 
 pytest_plugins = ["tests.s3_server"]

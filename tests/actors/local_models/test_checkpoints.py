@@ -12,7 +12,7 @@ from actors.local_models.checkpoints import (
     checkpoint_path,
 )
 from actors.local_models.encoder import MINILM, model_path
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.errors import UsageError
 
 pytest_plugins = ["tests.s3_server"]

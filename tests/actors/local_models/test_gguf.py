@@ -8,7 +8,7 @@ import pytest
 
 from actors.chat.llama_cpp_client import LlamaChat
 from actors.local_models.gguf import gguf_content, gguf_path
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings

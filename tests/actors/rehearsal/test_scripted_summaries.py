@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from actors.benchmark import part_work_id
 from actors.chat.opening import Asking, open_chat
 from actors.chat_summarizer import ChatSummarizer
 from actors.rehearsal.scripted_summaries import PROFILES
-from actors.storage import Folder
+from actors.storage.benchmark import part_work_id
+from actors.storage.folder import Folder
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings
 from longform.settings.methods import SHIPPED_METHODS

@@ -9,7 +9,7 @@ import pytest
 
 from actors.local_models.encoder import MINILM, Encoder
 from actors.retrieval.retriever import HaystackRetriever, check_loadable
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.errors import LongformError, UsageError
 from longform.retrieval.ranking import z_sum
 from longform.settings.experiment import Experiment

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actors.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
 from longform.errors import LongformError
 from longform.judges.coverage_model import Evidence, JudgeModel

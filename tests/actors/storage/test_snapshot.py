@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 
 pytest_plugins = ["tests.s3_server"]
 

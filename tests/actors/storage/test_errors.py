@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from actors.storage import Folder
-from actors.storage_errors import StorageError, storage_message
+from actors.storage.errors import StorageError, storage_message
+from actors.storage.folder import Folder
 from longform.errors import LongformError, UsageError
 
 pytest_plugins = ["tests.s3_server"]

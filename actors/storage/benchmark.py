@@ -6,8 +6,8 @@ from functools import cached_property, lru_cache
 from itertools import count, takewhile
 from typing import Any
 
-from actors.storage import Folder
-from actors.table_snapshot import Snapshot
+from actors.storage.folder import Folder
+from actors.storage.snapshot import Snapshot
 from longform.errors import UsageError
 from longform.records import Document, Qrel, Query, Target, gold_documents
 

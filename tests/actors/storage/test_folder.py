@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.storage import Folder
+from actors.storage.folder import Folder
 from longform.errors import UsageError
 
 pytest_plugins = ["tests.s3_server"]

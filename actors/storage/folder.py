@@ -26,8 +26,8 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from actors.storage_errors import StorageError, explained, listing_fault, storage_message
-from actors.table_snapshot import Commit, Part, Snapshot
+from actors.storage.errors import StorageError, explained, listing_fault, storage_message
+from actors.storage.snapshot import Commit, Part, Snapshot
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SCHEMAS, conform
