@@ -10,7 +10,7 @@ from actors.retrieval.endpoint_reranker import token_of
 from actors.retrieval.retriever import check_loadable
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.summary_prompts import prompts_of
+from actors.summarizers.prompts import prompts_of
 from jobs.cards import judge_version
 from jobs.check import Checked, check_work_ids
 from jobs.check import Source as CheckSource

@@ -18,13 +18,13 @@ from actors.chat.opening import Asking
 from actors.chat.prepayment import Prepayment, Walk
 from actors.chat.price_list import PriceList
 from actors.chat.provider_batches import ProviderBatches
-from actors.chat_summarizer import ChatSummarizer
 from actors.judges.chat_coverage_targets import ChatCoverageJudge
 from actors.judges.chat_support import ChatSupportJudge as Judge
 from actors.ledger.keeper import open_keeper
 from actors.ledger.ledger import Ledger
 from actors.serving.handle import is_of_cluster
 from actors.storage.folder import Folder
+from actors.summarizers.chat import ChatSummarizer
 from jobs.call_count import Unasked
 from jobs.check import CheckReader, support_groups
 from jobs.derive import PartReader

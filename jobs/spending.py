@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from actors.chat.opening import Asking
-from actors.chat_summarizer import ChatSummarizer
 from actors.judges.chat_coverage_targets import ChatCoverageJudge
 from actors.judges.chat_support import ChatSupportJudge
 from actors.ledger.ledger import Ledger
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from actors.summarizers.chat import ChatSummarizer
 from jobs.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
 from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.check import Checked, claim, texts_of

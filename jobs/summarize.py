@@ -160,7 +160,7 @@ def _longest_first(items: Sequence[Item], sources: Mapping[str, Source]) -> Task
 def _worker(
     run: Folder, bench_url: str, experiment: Experiment, name: str, *, context: CallContext, threads: int
 ) -> Any:
-    from actors.summarizers import make_summarizer
+    from actors.summarizers.opening import make_summarizer
 
     reader = PartReader(run)
     ask = make_summarizer(

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import Asking, open_chat
-from actors.chat_summarizer import ChatSummarizer
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from actors.summarizers.chat import ChatSummarizer
 from jobs import ingest
 from jobs.pack import context_work_ids
 from jobs.retrieve import Ranked

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from actors.chat.provider_batches import BatchNotes, ProviderBatches, batch_note
 from actors.ledger.ledger import Ledger
-from tests.actors.batch_bench import Bench, requests
+from tests.actors.summarizers.batch_bench import Bench, requests
 
 pytest_plugins = ["tests.s3_server"]
 

@@ -14,7 +14,7 @@ from actors.chat.provider_batches import ProviderBatches
 from actors.ledger.keeper import Budget
 from actors.ledger.ledger import Ledger
 from longform.errors import LongformError
-from tests.actors.batch_bench import Bench, requests
+from tests.actors.summarizers.batch_bench import Bench, requests
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from actors.chat.opening import Asking, open_chat
-from actors.chat_summarizer import ChatSummarizer
 from actors.rehearsal.scripted_summaries import PROFILES
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
+from actors.summarizers.chat import ChatSummarizer
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings
 from longform.settings.methods import SHIPPED_METHODS

@@ -28,11 +28,11 @@ def make_summarizer(
     """The summarizer *definition* describes; what it loads, it loads here."""
     if isinstance(definition, ChatDefinition):
         from actors.chat.opening import Asking, open_pool
-        from actors.chat_summarizer import ChatSummarizer
+        from actors.summarizers.chat import ChatSummarizer
 
         asking = Asking(chat=open_pool(definition.chat, context), prompts_folder=prompts)
         return ChatSummarizer(bench_url, name, definition, asking, methods=methods).summarize
-    from actors.offline_summarizer import OfflineSummarizer
+    from actors.summarizers.offline import OfflineSummarizer
 
     summarizer = OfflineSummarizer(bench_url, max_words=definition.max_words, threads=threads)
 

@@ -9,7 +9,7 @@ from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SUMMARIES, conform
 from longform.text.citations import bullets
-from tests.actors.summarizing import (
+from tests.actors.summarizers.summarizing import (
     TEXTS,
     context,
     recorded,

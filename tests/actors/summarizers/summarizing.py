@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from actors.chat.opening import Asking, open_chat
-from actors.chat_summarizer import ChatSummarizer
 from actors.rehearsal.scripted_chat import ScriptedChat
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
+from actors.summarizers.chat import ChatSummarizer
 from longform.chat.call import ChatReply, ChatRequest, Usage, failed, refusal_reason
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings

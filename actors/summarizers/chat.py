@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from actors.chat.matrix_executor import MatrixExecutor
 from actors.chat.opening import Asking
-from actors.method_runner import run_plan
 from actors.storage.benchmark import Benchmark
-from actors.summary_prompts import SummaryPrompts
+from actors.summarizers.method_runner import run_plan
+from actors.summarizers.prompts import SummaryPrompts
 from longform.axes import COLUMNS
 from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.errors import UsageError

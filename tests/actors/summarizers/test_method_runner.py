@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from actors.method_runner import run_plan
+from actors.summarizers.method_runner import run_plan
 from longform.chat.call import ChatReply, failed
 from longform.settings.methods import SHIPPED_METHODS
 from longform.summaries.methods import Step, make_plan

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import Asking, open_chat
-from actors.chat_summarizer import ChatSummarizer
-from actors.summary_prompts import SEPARATOR, prompts_of
+from actors.summarizers.chat import ChatSummarizer
+from actors.summarizers.prompts import SEPARATOR, prompts_of
 from longform.chat.call import ChatRequest, Usage
 from longform.keys import content_key
 from longform.prompts import load_prompt
@@ -16,7 +16,7 @@ from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings
 from longform.settings.methods import SHIPPED_METHODS, CalibrationMethod
 from longform.tables import SUMMARIES, conform
-from tests.actors.summarizing import (
+from tests.actors.summarizers.summarizing import (
     QUERIES,
     TEXTS,
     context,

@@ -13,9 +13,9 @@ import pytest
 from actors.chat.call_context import CallContext
 from actors.chat.model import ChatModel
 from actors.chat.opening import Asking, open_pool
-from actors.chat_summarizer import ChatSummarizer
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
+from actors.summarizers.chat import ChatSummarizer
 from longform.chat.call import Capabilities, ChatReply, ChatRequest
 from longform.settings.chat import ChatSettings
 from longform.settings.chat import ChatSummarizer as Settings

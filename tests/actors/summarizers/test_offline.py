@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.offline_summarizer import OfflineSummarizer
 from actors.storage.folder import Folder
+from actors.summarizers.offline import OfflineSummarizer
 from longform.keys import content_key
 from longform.tables import SUMMARIES, conform
 

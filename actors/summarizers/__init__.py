@@ -1,0 +1,1 @@
+"""Summarizers: written by a chat model or quoted offline."""
