@@ -24,10 +24,10 @@ from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling
 from jobs.cards import coverage_versions
 from jobs.cluster import Cluster
-from jobs.judge import judge_stage
 from jobs.retry import passing_failures
 from jobs.spending_plan import opened_ledger, plan_document
-from jobs.stage import Row, Stage, Task, run_stage
+from jobs.stages.judge import judge_stage
+from jobs.stages.runner import Row, Stage, Task, run_stage
 from longform.chat.call import call_id
 from longform.errors import UsageError
 from longform.judges.cards import coverage_identity, held_out_rows

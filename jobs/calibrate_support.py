@@ -36,7 +36,7 @@ from jobs.label_cells import (
 )
 from jobs.label_texts import LabelledText, labelled_texts
 from jobs.spending_plan import plan_words
-from jobs.stage import Task, run_stage
+from jobs.stages.runner import Task, run_stage
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
 from longform.judges.mean_support import mean_support_verdicts

@@ -13,7 +13,7 @@ from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling
 from jobs.label_cells import Judging, LabelReader
 from jobs.spending_plan import opened_ledger, plan_document
-from jobs.stage import Task
+from jobs.stages.runner import Task
 from longform.judges.support_prompts import open_cells
 from longform.settings.judges import ChatSupportJudge as Settings
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.summarize import Source, Summarized
+from jobs.stages.summarize import Source, Summarized
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment, System
 from longform.settings.methods import CalibrationMethod

@@ -15,33 +15,33 @@ from actors.storage.folder import Folder
 from jobs.call_results import call_results, noted_calls
 from jobs.calling import Calling, chat_models
 from jobs.cards import judge_rows
-from jobs.check import check_stage, check_tasks
 from jobs.check_methods import check_methods, check_methods_before
-from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster
-from jobs.combine import combine_stage, combine_tasks
-from jobs.combine_support import combine_support_stage, combine_support_tasks
 from jobs.faithfulness_results import faithfulness_results
 from jobs.in_sample import fitted_of
-from jobs.judge import judge_stage, judge_tasks
-from jobs.pack import pack_stage, pack_tasks
 from jobs.plan_run import check_experiment, plan_run, prompt_versions
 from jobs.prepay import Batched, check_batches, checks_in_batches, prepay, summaries_in_batches, verdicts_in_batches
-from jobs.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
-from jobs.repair_by_judge import judge_driver, judged_repair_stage, judged_repair_tasks
 from jobs.repair_results import BY_MATRIX
-from jobs.rerank import rerank_stage, rerank_tasks
 from jobs.results import summary_infos, write_results
 from jobs.retrieval_results import retrieval_rows
-from jobs.retrieve import retrieve_stage, retrieve_tasks
 from jobs.retry import forget_passing_failures
 from jobs.run_record import RunRecord, check_goes_on
-from jobs.score import score_stage, score_tasks
-from jobs.score_support import support_score_stage, support_score_tasks
 from jobs.spending_plan import keep_plan, spending_plan
-from jobs.split import split_stage, split_tasks
-from jobs.stage import Stage, Task, run_stage
-from jobs.summarize import summarize_stage, summarize_tasks
+from jobs.stages.check import check_stage, check_tasks
+from jobs.stages.combine import combine_stage, combine_tasks
+from jobs.stages.combine_support import combine_support_stage, combine_support_tasks
+from jobs.stages.judge import judge_stage, judge_tasks
+from jobs.stages.pack import pack_stage, pack_tasks
+from jobs.stages.repair import copy_stage, copy_tasks, repair_stage, repair_tasks
+from jobs.stages.repair_by_judge import judge_driver, judged_repair_stage, judged_repair_tasks
+from jobs.stages.rerank import rerank_stage, rerank_tasks
+from jobs.stages.retrieve import retrieve_stage, retrieve_tasks
+from jobs.stages.runner import Stage, Task, run_stage
+from jobs.stages.score import score_stage, score_tasks
+from jobs.stages.score_bullets import classify_stage, classify_tasks
+from jobs.stages.score_support import support_score_stage, support_score_tasks
+from jobs.stages.split import split_stage, split_tasks
+from jobs.stages.summarize import summarize_stage, summarize_tasks
 from jobs.unscored import unscored
 from jobs.way import WAY, check_way
 from longform.settings.experiment import Experiment

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.storage.snapshot import Snapshot
-from jobs.check import Checked, Source
 from jobs.results import summary_infos
-from jobs.score_support import support_cells, support_score_work_id
-from jobs.stage import Row
+from jobs.stages.check import Checked, Source
+from jobs.stages.runner import Row
+from jobs.stages.score_support import support_cells, support_score_work_id
 from longform.metrics.faithfulness import Merging
 from longform.metrics.position_bias import SummaryPlaces, summary_places
 from longform.results import faithfulness_tables as tables

@@ -20,7 +20,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
 from jobs.label_texts import LabelledText, labelled_texts, texts_of_mode
-from jobs.stage import Row, Stage, Task
+from jobs.stages.runner import Row, Stage, Task
 from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity
 from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from actors.storage.benchmark import Benchmark
-from jobs.check import SEPARATOR
-from jobs.stage import Row
+from jobs.stages.check import SEPARATOR
+from jobs.stages.runner import Row
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
 from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Fidelity, LabelledSummary

@@ -20,7 +20,7 @@ from actors.storage.folder import Folder
 from actors.storage.snapshot import Snapshot
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
-from jobs.stage import Row, Stage, Task, run_stage
+from jobs.stages.runner import Row, Stage, Task, run_stage
 from jobs.synthesis_config import check_synthesis
 from jobs.synthesis_files import ACCOUNT
 from jobs.synthesis_plan import Left

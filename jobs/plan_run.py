@@ -12,18 +12,18 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.prompts import prompts_of
 from jobs.cards import judge_version
-from jobs.check import Checked, check_work_ids
-from jobs.check import Source as CheckSource
-from jobs.combine import mean_work_ids
-from jobs.combine_support import with_means
-from jobs.judge import Judged, verdict_work_ids
-from jobs.pack import Packed, context_work_ids
-from jobs.repair import check_documents, copied_work_ids, judged_with_twins, repaired_work_ids, with_twins
-from jobs.repair_by_judge import judge_key
-from jobs.rerank import Reranking, reranking_work_ids
-from jobs.retrieve import Ranked, ranking_work_ids
-from jobs.split import unit_work_id
-from jobs.summarize import Source, Summarized, summary_work_ids
+from jobs.stages.check import Checked, check_work_ids
+from jobs.stages.check import Source as CheckSource
+from jobs.stages.combine import mean_work_ids
+from jobs.stages.combine_support import with_means
+from jobs.stages.judge import Judged, verdict_work_ids
+from jobs.stages.pack import Packed, context_work_ids
+from jobs.stages.repair import check_documents, copied_work_ids, judged_with_twins, repaired_work_ids, with_twins
+from jobs.stages.repair_by_judge import judge_key
+from jobs.stages.rerank import Reranking, reranking_work_ids
+from jobs.stages.retrieve import Ranked, ranking_work_ids
+from jobs.stages.split import unit_work_id
+from jobs.stages.summarize import Source, Summarized, summary_work_ids
 from longform.errors import UsageError
 from longform.judges import lexical_coverage as lexical_judge
 from longform.keys import content_key

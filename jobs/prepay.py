@@ -26,9 +26,9 @@ from actors.serving.handle import is_of_cluster
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from jobs.call_count import Unasked
-from jobs.check import CheckReader, support_groups
-from jobs.derive import PartReader
-from jobs.stage import Task
+from jobs.stages.check import CheckReader, support_groups
+from jobs.stages.items import PartReader
+from jobs.stages.runner import Task
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.judges.support_prompts import open_cells

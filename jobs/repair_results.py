@@ -9,7 +9,7 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stage import Row
+from jobs.stages.runner import Row
 from longform.repair.by_matrix import best_evidence
 from longform.repair.twins import LABEL, METHOD
 from longform.results.aggregate import Aggregate, SummaryInfo, scored_summaries

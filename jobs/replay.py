@@ -21,11 +21,12 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import command_name
 from jobs.cards import released_judge_row
-from jobs.classify import classify_stage, classify_tasks
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import validated
-from jobs.repair import (
+from jobs.results import write_results
+from jobs.run_record import RunRecord, check_replay_goes_on
+from jobs.stages.repair import (
     check_documents,
     copied_work_ids,
     copy_stage,
@@ -36,11 +37,10 @@ from jobs.repair import (
     repaired_work_ids,
     with_twins,
 )
-from jobs.results import write_results
-from jobs.run_record import RunRecord, check_replay_goes_on
-from jobs.score import score_stage, score_tasks
-from jobs.split import split_stage, split_tasks, unit_work_id
-from jobs.stage import Row, Stage, Task, run_stage
+from jobs.stages.runner import Row, Stage, Task, run_stage
+from jobs.stages.score import score_stage, score_tasks
+from jobs.stages.score_bullets import classify_stage, classify_tasks
+from jobs.stages.split import split_stage, split_tasks, unit_work_id
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.settings.strict import Strict

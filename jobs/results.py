@@ -13,13 +13,13 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.classify import PREFIX, classify_work_id
 from jobs.in_sample import TWINS_ONLY, Fitted, mark_in_sample
 from jobs.repair_results import BY_MATRIX, repair_results, repaired_originals
 from jobs.run_record import RunRecord
-from jobs.score import score_work_id, summary_tables
-from jobs.split import unit_work_id
-from jobs.stage import Row
+from jobs.stages.runner import Row
+from jobs.stages.score import score_work_id, summary_tables
+from jobs.stages.score_bullets import PREFIX, classify_work_id
+from jobs.stages.split import unit_work_id
 from jobs.synthesis_files import ACCOUNT, AUDIT
 from longform.axes import COLUMNS, axes_of
 from longform.errors import UsageError

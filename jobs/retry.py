@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from actors.storage.folder import Folder
-from jobs.check import Checked
-from jobs.classify import classify_work_id
 from jobs.plan_run import RunPlan
-from jobs.score import score_work_id
-from jobs.score_support import support_score_work_id
-from jobs.split import unit_work_id
+from jobs.stages.check import Checked
+from jobs.stages.score import score_work_id
+from jobs.stages.score_bullets import classify_work_id
+from jobs.stages.score_support import support_score_work_id
+from jobs.stages.split import unit_work_id
 from longform.chat.retries import may_pass_later
 
 

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from actors.chat.call_context import CallContext
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stage import StageReport
+from jobs.stages.runner import StageReport
 from longform import __version__
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment

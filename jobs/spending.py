@@ -21,13 +21,13 @@ from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from jobs.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
 from jobs.call_count import CallCount, StageCalls, Unasked
-from jobs.check import Checked, claim, texts_of
-from jobs.judge import Judged
 from jobs.plan_run import RunPlan
 from jobs.retry import passing_failures
-from jobs.split import split_text
-from jobs.stage import Row
-from jobs.summarize import Source, Summarized
+from jobs.stages.check import Checked, claim, texts_of
+from jobs.stages.judge import Judged
+from jobs.stages.runner import Row
+from jobs.stages.split import split_text
+from jobs.stages.summarize import Source, Summarized
 from longform.chat.call import ChatRequest, call_id
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings

@@ -12,8 +12,8 @@ from typing import Any
 
 from actors.chat.call_context import CallContext
 from actors.storage.folder import Folder
-from jobs.derive import PartReader
-from jobs.stage import Row
+from jobs.stages.items import PartReader
+from jobs.stages.runner import Row
 from longform.synthesis.written.asking import Log
 from longform.synthesis.written.contamination import known_insights
 from longform.synthesis.written.documents import Brief, Draft, write_document

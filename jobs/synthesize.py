@@ -35,7 +35,7 @@ from jobs.commands import Outcome, run_verb
 from jobs.configs import read_yaml, validated
 from jobs.haystack_workers import ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.prose_plan import prose_plan
-from jobs.stage import Row, Stage, Task, run_stage
+from jobs.stages.runner import Row, Stage, Task, run_stage
 from jobs.synthesis_audits import write_audit
 from jobs.synthesis_files import AUDIT, FACTS, export_summhay, write_facts
 from jobs.synthesis_parser import synthesis_parser

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from actors.storage.benchmark import Benchmark
-from jobs.summarize import USUAL_BULLETS
+from jobs.stages.summarize import USUAL_BULLETS
 from longform.settings.experiment import Experiment
 
 

@@ -15,7 +15,7 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
     ("alarm", "file"),
     [
         ("cannot be", "actors/storage/errors.py"),
-        ("tasks failed", "jobs/stage.py"),
+        ("tasks failed", "jobs/stages/runner.py"),
         ("is not whole", "actors/local_models/checkpoint_files.py"),
         ("expected a folder", "actors/local_models/encoder.py"),
         ("unjudged_threshold", "longform/settings/experiment.py"),

@@ -16,10 +16,10 @@ from typing import Any
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling
-from jobs.check import check_stage, check_tasks
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.stage import Worker, run_stage
+from jobs.stages.check import check_stage, check_tasks
+from jobs.stages.runner import Worker, run_stage
 from tests.bench.checker import save_cross_encoder
 from tests.bench.measure import Figure, Pairs
 from tests.jobs.planted_bench import N_DOCUMENTS, bench, prepared

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs import ingest
-from jobs.check import Checked, Source
+from jobs.stages.check import Checked, Source
 from longform.results.aggregate import SummaryInfo
 
 WORDS = [f"{first}{second}{last}" for first in "blmnrst" for second in "aeiou" for last in ("del", "gor", "min", "vax")]

@@ -16,10 +16,10 @@ from actors.rehearsal.fake_provider import fake_process
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling
-from jobs.check import check_stage, check_tasks
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.stage import Worker, run_stage
+from jobs.stages.check import check_stage, check_tasks
+from jobs.stages.runner import Worker, run_stage
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
 from tests.actors.local_models.tiny_checkpoints import save_bert

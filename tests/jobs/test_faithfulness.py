@@ -12,7 +12,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs import evaluate
-from jobs.check import CheckedText, ShownText, support_groups
+from jobs.stages.check import CheckedText, ShownText, support_groups
 from longform.judges.support_prompts import SupportVerdict
 from tests.jobs.planted_bench import bench
 

@@ -10,17 +10,17 @@ import pytest
 from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
 from jobs.calling import Calling
-from jobs.check import Checked
-from jobs.check import Source as Checks
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
-from jobs.judge import Judged
-from jobs.pack import Packed
 from jobs.plan_run import RunPlan
 from jobs.retry import forget_passing_failures
-from jobs.score import score_work_id
-from jobs.split import unit_work_id
-from jobs.summarize import Source, Summarized
+from jobs.stages.check import Checked
+from jobs.stages.check import Source as Checks
+from jobs.stages.judge import Judged
+from jobs.stages.pack import Packed
+from jobs.stages.score import score_work_id
+from jobs.stages.split import unit_work_id
+from jobs.stages.summarize import Source, Summarized
 from jobs.synthesize import read_config, synthesize
 from longform.chat.retries import may_pass
 from longform.rehearsal.settings import FakeSettings

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from actors.storage.folder import Folder
-from jobs import stage as stages
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.stage import Stage, Task
+from jobs.stages import runner as stages
+from jobs.stages.runner import Stage, Task
 from jobs.synthesis_config import read_config as read_models_config
 from jobs.synthesize import make_benchmark, read_config, synthesize
 from longform.errors import UsageError

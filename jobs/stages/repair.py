@@ -1,9 +1,9 @@
 """
 Repair: `summaries` -> `summaries`, beside each summary a twin that cites the documents that support its bullets. 1:1.
 
-Here by matrix, from the words of bullets and documents; by the verdicts of a support judge in `jobs.repair_by_judge`.
-Bullets and their order stay, so the verdicts on a summary are true of its twin: they are copied, not asked again, and
-no call is paid twice.
+Here by matrix, from the words of bullets and documents; by the verdicts of a support judge in
+`jobs.stages.repair_by_judge`. Bullets and their order stay, so the verdicts on a summary are true of its twin: they are
+copied, not asked again, and no call is paid twice.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.derive import PartReader, plan
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import PartReader, plan
+from jobs.stages.runner import Row, Stage, Task
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.repair import by_matrix as repair

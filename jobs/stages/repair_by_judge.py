@@ -13,9 +13,9 @@ from typing import Any
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import support_identity
-from jobs.check import Checked, Source
-from jobs.derive import PartReader, plan
-from jobs.stage import Row, Stage, Task
+from jobs.stages.check import Checked, Source
+from jobs.stages.items import PartReader, plan
+from jobs.stages.runner import Row, Stage, Task
 from longform.judges.support_prompts import SupportVerdict
 from longform.keys import content_key
 from longform.repair import by_judge as judged_citations

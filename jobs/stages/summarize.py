@@ -16,9 +16,9 @@ from actors.chat.call_context import CallContext
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
-from jobs.derive import Item, PartReader, plan
-from jobs.pack import Packed, how_packed
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import Item, PartReader, plan
+from jobs.stages.pack import Packed, how_packed
+from jobs.stages.runner import Row, Stage, Task
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
 from longform.settings.chat import ChatSummarizer

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from actors.storage.folder import Folder
-from jobs.check import Checked, Source
-from jobs.means import Mean, means_stage, means_tasks
-from jobs.stage import Stage, Task
+from jobs.stages.check import Checked, Source
+from jobs.stages.means import Mean, means_stage, means_tasks
+from jobs.stages.runner import Stage, Task
 from longform.judges.mean_support import VERSION, mean_support_verdicts
 from longform.keys import content_key
 from longform.settings.experiment import Experiment

@@ -11,9 +11,9 @@ from actors.local_models.checkpoints import changing_content
 from actors.retrieval.endpoint_reranker import Order, open_reranker
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.derive import PartReader, plan
-from jobs.retrieve import Ranked
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import PartReader, plan
+from jobs.stages.retrieve import Ranked
+from jobs.stages.runner import Row, Stage, Task
 from longform.keys import content_key
 from longform.records import retrieval_text
 from longform.settings.experiment import Experiment

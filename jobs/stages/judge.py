@@ -10,9 +10,9 @@ from actors.chat.call_context import CallContext
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
-from jobs.derive import Item, PartReader, plan
-from jobs.split import unit_work_id
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import Item, PartReader, plan
+from jobs.stages.runner import Row, Stage, Task
+from jobs.stages.split import unit_work_id
 from longform.keys import content_key
 from longform.results.aggregate import SummaryInfo
 from longform.settings.experiment import Experiment, UnitKind

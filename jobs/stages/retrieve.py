@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from actors.local_models.checkpoints import changing_content
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stage import Row, Stage, Task
+from jobs.stages.runner import Row, Stage, Task
 from longform.keys import content_key
 from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment

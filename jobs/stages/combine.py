@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from actors.storage.folder import Folder
-from jobs.judge import Judged
-from jobs.means import Mean, means_stage, means_tasks
-from jobs.stage import Stage, Task
+from jobs.stages.judge import Judged
+from jobs.stages.means import Mean, means_stage, means_tasks
+from jobs.stages.runner import Stage, Task
 from longform.judges.mean_coverage import VERSION, mean_verdicts
 from longform.keys import content_key
 from longform.settings.experiment import Experiment

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from actors.storage.folder import Folder
-from jobs.stage import Row, Task
+from jobs.stages.runner import Row, Task
 
 Item = Mapping[str, Any]
 """`work_id`, `source`, and whatever else the stage's worker wants to know of it."""

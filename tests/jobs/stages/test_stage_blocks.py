@@ -11,7 +11,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
-from jobs.stage import Row, Stage, StageError, Task, Worker, run_stage, tasks_a_block
+from jobs.stages.runner import Row, Stage, StageError, Task, Worker, run_stage, tasks_a_block
 
 N_TASKS = 20
 FAILS = 4

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.storage.folder import Folder
-from jobs.derive import PartReader, plan
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import PartReader, plan
+from jobs.stages.runner import Row, Stage, Task
 from longform.keys import content_key
 from longform.settings.judges import MeanJudge, MeanSupportJudge
 

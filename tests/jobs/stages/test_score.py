@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.score import score_items
+from jobs.stages.score import score_items
 from longform.errors import UsageError
 
 

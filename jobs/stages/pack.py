@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.derive import Item, PartReader, plan
-from jobs.retrieve import Ranked
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import Item, PartReader, plan
+from jobs.stages.retrieve import Ranked
+from jobs.stages.runner import Row, Stage, Task
 from longform.axes import COLUMNS, Axes
 from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within

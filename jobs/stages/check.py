@@ -17,9 +17,9 @@ from actors.judges.opening_support import code_version
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
-from jobs.derive import Item, PartReader
-from jobs.split import unit_work_id
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import Item, PartReader
+from jobs.stages.runner import Row, Stage, Task
+from jobs.stages.split import unit_work_id
 from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
 from longform.results.aggregate import SummaryInfo

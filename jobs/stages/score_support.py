@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.storage.folder import Folder
-from jobs.check import Checked, Source
-from jobs.derive import Item, PartReader, plan
-from jobs.stage import Row, Stage, Task
+from jobs.stages.check import Checked, Source
+from jobs.stages.items import Item, PartReader, plan
+from jobs.stages.runner import Row, Stage, Task
 from longform.judges.support_prompts import SupportVerdict
 from longform.keys import content_key
 from longform.metrics.faithfulness import GRID, merge_documents, summary_faithfulness

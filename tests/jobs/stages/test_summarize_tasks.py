@@ -14,10 +14,10 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from jobs import ingest
-from jobs.pack import context_work_ids
-from jobs.retrieve import Ranked
-from jobs.stage import Task
-from jobs.summarize import summarize_tasks, summary_work_ids
+from jobs.stages.pack import context_work_ids
+from jobs.stages.retrieve import Ranked
+from jobs.stages.runner import Task
+from jobs.stages.summarize import summarize_tasks, summary_work_ids
 from longform.chat.call import ChatRequest
 from longform.settings.experiment import Experiment
 

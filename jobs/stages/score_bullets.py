@@ -8,9 +8,9 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.derive import Item, PartReader, plan
-from jobs.score import score_items
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import Item, PartReader, plan
+from jobs.stages.runner import Row, Stage, Task
+from jobs.stages.score import score_items
 from longform.judges import failure_modes
 from longform.judges.lexical_coverage import QueryInsights, StemWeights
 from longform.keys import content_key

@@ -8,8 +8,8 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.derive import Item, PartReader, plan
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import Item, PartReader, plan
+from jobs.stages.runner import Row, Stage, Task
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.metrics.scoring import score_summary

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from actors.storage.folder import Folder
-from jobs.derive import Item, PartReader, plan
-from jobs.stage import Row, Stage, Task
+from jobs.stages.items import Item, PartReader, plan
+from jobs.stages.runner import Row, Stage, Task
 from longform.keys import content_key
 from longform.settings.experiment import UnitKind
 from longform.text.citations import Bullet, bullets
