@@ -21,7 +21,7 @@ from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import validated
 from jobs.evaluation import Evaluation
 from jobs.replay import Replay, ReplaySettings
-from jobs.run_record import read_record
+from jobs.runs.record import read_record
 from longform.settings.experiment import Experiment
 
 

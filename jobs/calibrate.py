@@ -23,10 +23,10 @@ from contextlib import ExitStack
 from jobs.calibrate_coverage import RELEASED, Calibration, calibrate, plan_calibration
 from jobs.calibrate_support import UNJUDGED_THRESHOLD, add_support_arguments, run_of, support_outcome
 from jobs.calling import add_calling_arguments, calling_of
-from jobs.cards import write_card
 from jobs.cluster import add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment, validated
+from jobs.runs.cards import write_card
 from jobs.spending_plan import plan_words
 from longform.errors import UsageError
 from longform.judges.cards import describe

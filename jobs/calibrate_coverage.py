@@ -22,9 +22,9 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling
-from jobs.cards import coverage_versions
 from jobs.cluster import Cluster
-from jobs.retry import passing_failures
+from jobs.runs.cards import coverage_versions
+from jobs.runs.retry import passing_failures
 from jobs.spending_plan import opened_ledger, plan_document
 from jobs.stages.judge import judge_stage
 from jobs.stages.runner import Row, Stage, Task, run_stage

@@ -20,7 +20,6 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calibration_plan import calibration_plan
 from jobs.calling import Calling, calling_of, support_identity
-from jobs.cards import judge_version, write_card
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome
 from jobs.configs import read_experiment, validated
@@ -35,6 +34,7 @@ from jobs.label_cells import (
     work_ids,
 )
 from jobs.label_texts import LabelledText, labelled_texts
+from jobs.runs.cards import judge_version, write_card
 from jobs.spending_plan import plan_words
 from jobs.stages.runner import Task, run_stage
 from longform.errors import UsageError

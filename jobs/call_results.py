@@ -12,7 +12,7 @@ from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
 from actors.storage.folder import Folder
 from jobs.calling import Calling
-from jobs.run_record import RunRecord
+from jobs.runs.record import RunRecord
 from jobs.spending_plan import PLAN, open_ledger
 from longform.chat.prices import Price
 from longform.errors import UsageError

@@ -23,10 +23,10 @@ from jobs.commands import FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_pars
 from jobs.configs import read_experiment
 from jobs.evaluation import Evaluation
 from jobs.faithfulness_results import with_another_order
-from jobs.run_record import check_goes_on
+from jobs.runs.record import check_goes_on
+from jobs.runs.stage_order import WAY
 from jobs.spending_plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
-from jobs.way import WAY
 from longform.errors import BudgetReachedError, UsageError
 from longform.settings.experiment import Experiment
 

@@ -1,7 +1,7 @@
 """
 What each stage of an evaluation is made of: its worker, its work, and how much of it there is to be in the end.
 
-Read `jobs/way.py` for the order of the stages, and a stage's own module for what it does.
+Read `jobs/runs/stage_order.py` for the order of the stages, and a stage's own module for what it does.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.call_results import call_results, noted_calls
 from jobs.calling import Calling, chat_models
-from jobs.cards import judge_rows
-from jobs.check_methods import check_methods, check_methods_before
 from jobs.cluster import Cluster
 from jobs.faithfulness_results import faithfulness_results
 from jobs.in_sample import fitted_of
-from jobs.plan_run import check_experiment, plan_run, prompt_versions
 from jobs.prepay import Batched, check_batches, checks_in_batches, prepay, summaries_in_batches, verdicts_in_batches
 from jobs.repair_results import BY_MATRIX
 from jobs.results import summary_infos, write_results
 from jobs.retrieval_results import retrieval_rows
-from jobs.retry import forget_passing_failures
-from jobs.run_record import RunRecord, check_goes_on
+from jobs.runs.cards import judge_rows
+from jobs.runs.check_methods import check_methods, check_methods_before
+from jobs.runs.plan import check_experiment, plan_run, prompt_versions
+from jobs.runs.record import RunRecord, check_goes_on
+from jobs.runs.retry import forget_passing_failures
+from jobs.runs.stage_order import WAY, check_way
+from jobs.runs.unscored import unscored
 from jobs.spending_plan import keep_plan, spending_plan
 from jobs.stages.check import check_stage, check_tasks
 from jobs.stages.combine import combine_stage, combine_tasks
@@ -42,8 +44,6 @@ from jobs.stages.score_bullets import classify_stage, classify_tasks
 from jobs.stages.score_support import support_score_stage, support_score_tasks
 from jobs.stages.split import split_stage, split_tasks
 from jobs.stages.summarize import summarize_stage, summarize_tasks
-from jobs.unscored import unscored
-from jobs.way import WAY, check_way
 from longform.settings.experiment import Experiment
 from longform.settings.judges import MeanJudge, MeanSupportJudge
 

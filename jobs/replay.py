@@ -20,12 +20,12 @@ from pydantic import Field
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import command_name
-from jobs.cards import released_judge_row
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import validated
 from jobs.results import write_results
-from jobs.run_record import RunRecord, check_replay_goes_on
+from jobs.runs.cards import released_judge_row
+from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.stages.repair import (
     check_documents,
     copied_work_ids,

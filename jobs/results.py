@@ -15,7 +15,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.in_sample import TWINS_ONLY, Fitted, mark_in_sample
 from jobs.repair_results import BY_MATRIX, repair_results, repaired_originals
-from jobs.run_record import RunRecord
+from jobs.runs.record import RunRecord
 from jobs.stages.runner import Row
 from jobs.stages.score import score_work_id, summary_tables
 from jobs.stages.score_bullets import PREFIX, classify_work_id

@@ -21,8 +21,8 @@ from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from jobs.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
 from jobs.call_count import CallCount, StageCalls, Unasked
-from jobs.plan_run import RunPlan
-from jobs.retry import passing_failures
+from jobs.runs.plan import RunPlan
+from jobs.runs.retry import passing_failures
 from jobs.stages.check import Checked, claim, texts_of
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Row

@@ -17,7 +17,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.call_count import StageCalls
 from jobs.calling import Calling
-from jobs.plan_run import RunPlan
+from jobs.runs.plan import RunPlan
 from jobs.spending import calls_to_make
 from longform.errors import UsageError
 from longform.keys import content_key

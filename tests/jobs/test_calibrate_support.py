@@ -13,10 +13,10 @@ from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.calibrate_support import add_support_arguments, asked_of, modes_of, named_support_judge, support_members
 from jobs.calling import support_identity
-from jobs.cards import judge_version
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
 from jobs.label_texts import chunks, labelled_texts, texts_of_mode
+from jobs.runs.cards import judge_version
 from jobs.stages.check import SEPARATOR
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card

@@ -14,8 +14,8 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
 from jobs.evaluate import evaluate, main
+from jobs.runs.stage_order import WAY, Step, check_way
 from jobs.synthesize import read_config, synthesize
-from jobs.way import WAY, Step, check_way
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
 

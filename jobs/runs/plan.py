@@ -11,7 +11,7 @@ from actors.retrieval.retriever import check_loadable
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.prompts import prompts_of
-from jobs.cards import judge_version
+from jobs.runs.cards import judge_version
 from jobs.stages.check import Checked, check_work_ids
 from jobs.stages.check import Source as CheckSource
 from jobs.stages.combine import mean_work_ids

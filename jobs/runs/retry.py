@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from actors.storage.folder import Folder
-from jobs.plan_run import RunPlan
+from jobs.runs.plan import RunPlan
 from jobs.stages.check import Checked
 from jobs.stages.score import score_work_id
 from jobs.stages.score_bullets import classify_work_id

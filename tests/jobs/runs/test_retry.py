@@ -12,8 +12,8 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
-from jobs.plan_run import RunPlan
-from jobs.retry import forget_passing_failures
+from jobs.runs.plan import RunPlan
+from jobs.runs.retry import forget_passing_failures
 from jobs.stages.check import Checked
 from jobs.stages.check import Source as Checks
 from jobs.stages.judge import Judged

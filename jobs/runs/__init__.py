@@ -1,0 +1,1 @@
+"""One run folder: its plan, its record, its order of stages and its judge cards."""
