@@ -27,7 +27,7 @@ from jobs.cluster import add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment, validated
 from jobs.runs.cards import write_card
-from jobs.spending_plan import plan_words
+from jobs.spending.plan import plan_words
 from longform.errors import UsageError
 from longform.judges.cards import describe
 from longform.settings.judges import SHIPPED_JUDGES, Judge, MeanJudge

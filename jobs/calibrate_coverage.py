@@ -20,12 +20,12 @@ from actors.judges.opening_coverage import make_judge
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.runs.cards import coverage_versions
 from jobs.runs.retry import passing_failures
-from jobs.spending_plan import opened_ledger, plan_document
+from jobs.spending.call_count import CallCount, StageCalls, Unasked
+from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.judge import judge_stage
 from jobs.stages.runner import Row, Stage, Task, run_stage
 from longform.chat.call import call_id

@@ -35,7 +35,7 @@ from jobs.label_cells import (
 )
 from jobs.label_texts import LabelledText, labelled_texts
 from jobs.runs.cards import judge_version, write_card
-from jobs.spending_plan import plan_words
+from jobs.spending.plan import plan_words
 from jobs.stages.runner import Task, run_stage
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card

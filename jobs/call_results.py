@@ -13,7 +13,7 @@ from actors.ledger.totals import Totals
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.runs.record import RunRecord
-from jobs.spending_plan import PLAN, open_ledger
+from jobs.spending.plan import PLAN, open_ledger
 from longform.chat.prices import Price
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings

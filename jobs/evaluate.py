@@ -25,7 +25,7 @@ from jobs.evaluation import Evaluation
 from jobs.faithfulness_results import with_another_order
 from jobs.runs.record import check_goes_on
 from jobs.runs.stage_order import WAY
-from jobs.spending_plan import plan_words
+from jobs.spending.plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
 from longform.errors import BudgetReachedError, UsageError
 from longform.settings.experiment import Experiment

@@ -17,7 +17,6 @@ from jobs.calling import Calling, chat_models
 from jobs.cluster import Cluster
 from jobs.faithfulness_results import faithfulness_results
 from jobs.in_sample import fitted_of
-from jobs.prepay import Batched, check_batches, checks_in_batches, prepay, summaries_in_batches, verdicts_in_batches
 from jobs.repair_results import BY_MATRIX
 from jobs.results import summary_infos, write_results
 from jobs.retrieval_results import retrieval_rows
@@ -28,7 +27,15 @@ from jobs.runs.record import RunRecord, check_goes_on
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.stage_order import WAY, check_way
 from jobs.runs.unscored import unscored
-from jobs.spending_plan import keep_plan, spending_plan
+from jobs.spending.plan import keep_plan, spending_plan
+from jobs.spending.prepay import (
+    Batched,
+    check_batches,
+    checks_in_batches,
+    prepay,
+    summaries_in_batches,
+    verdicts_in_batches,
+)
 from jobs.stages.check import check_stage, check_tasks
 from jobs.stages.combine import combine_stage, combine_tasks
 from jobs.stages.combine_support import combine_support_stage, combine_support_tasks

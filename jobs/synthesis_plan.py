@@ -16,10 +16,10 @@ import numpy as np
 from actors.local_models.tokenizer import TokenCounter
 from actors.rehearsal.scripted_synthesis import say
 from actors.rehearsal.scripted_writer import THEMES
-from jobs.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
-from jobs.call_count import CallCount, StageCalls
 from jobs.calling import Calling
-from jobs.spending_plan import opened_ledger
+from jobs.spending.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
+from jobs.spending.call_count import CallCount, StageCalls
+from jobs.spending.plan import opened_ledger
 from longform.prompts import load_prompt
 from longform.spending import Span
 from longform.synthesis.written.asking import Ask, Log, Plan, Reply

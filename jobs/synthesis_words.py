@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jobs.spending_plan import aligned
+from jobs.spending.plan import aligned
 
 _MOST_GIVEN_UP = 20  # lines that one still reads; the file has all
 

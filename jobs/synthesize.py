@@ -28,13 +28,13 @@ from typing import Any
 from actors.chat.opening import check_chat
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
-from jobs.bounded_plan import bounded_plan_words
 from jobs.calling import Calling, calling_of, ledger_beside, open_rows
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.configs import read_yaml, validated
 from jobs.haystack_workers import ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.prose_plan import prose_plan
+from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.stages.runner import Row, Stage, Task, run_stage
 from jobs.synthesis_audits import write_audit
 from jobs.synthesis_files import AUDIT, FACTS, export_summhay, write_facts

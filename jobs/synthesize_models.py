@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from actors.storage.folder import Folder
-from jobs.bounded_plan import bounded_plan_words
 from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb
 from jobs.model_synthesis import Synthesis
+from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.synthesis_audits import write_audit
 from jobs.synthesis_config import read_config
 from jobs.synthesis_files import AUDIT, export_summhay

@@ -25,7 +25,7 @@ from actors.ledger.ledger import Ledger
 from actors.serving.handle import is_of_cluster
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
-from jobs.call_count import Unasked
+from jobs.spending.call_count import Unasked
 from jobs.stages.check import CheckReader, support_groups
 from jobs.stages.items import PartReader
 from jobs.stages.runner import Task

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.call_count import StageCalls
 from jobs.calling import Calling
-from jobs.spending_plan import aligned, plan_document, plan_words
+from jobs.spending.call_count import StageCalls
+from jobs.spending.plan import aligned, plan_document, plan_words
 
 BOUNDS = ("lowest", "highest")
 NOT_IN_IT = "not in it: calls that are tried again because they failed"

@@ -15,10 +15,10 @@ from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.call_count import StageCalls
 from jobs.calling import Calling
 from jobs.runs.plan import RunPlan
-from jobs.spending import calls_to_make
+from jobs.spending.call_count import StageCalls
+from jobs.spending.walk import calls_to_make
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.quota.leases import Limits

@@ -19,10 +19,10 @@ from actors.local_models.tokenizer import TokenCounter
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
-from jobs.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
-from jobs.call_count import CallCount, StageCalls, Unasked
 from jobs.runs.plan import RunPlan
 from jobs.runs.retry import passing_failures
+from jobs.spending.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
+from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.stages.check import Checked, claim, texts_of
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Row

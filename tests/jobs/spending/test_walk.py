@@ -14,7 +14,7 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
 from jobs.evaluation import Evaluation
-from jobs.spending_plan import PLAN, keep_plan, plan_words, span_words
+from jobs.spending.plan import PLAN, keep_plan, plan_words, span_words
 from longform.settings.experiment import Experiment
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient", "context_window": 100_000}

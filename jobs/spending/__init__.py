@@ -1,0 +1,1 @@
+"""What a run will ask and spend, counted before anything is asked."""
