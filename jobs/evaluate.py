@@ -22,7 +22,7 @@ from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
 from jobs.evaluation import Evaluation
-from jobs.faithfulness_results import with_another_order
+from jobs.results.faithfulness import with_another_order
 from jobs.runs.record import check_goes_on
 from jobs.runs.stage_order import WAY
 from jobs.spending.plan import plan_words

@@ -12,14 +12,14 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.call_results import call_results, noted_calls
 from jobs.calling import Calling, chat_models
 from jobs.cluster import Cluster
-from jobs.faithfulness_results import faithfulness_results
-from jobs.in_sample import fitted_of
-from jobs.repair_results import BY_MATRIX
-from jobs.results import summary_infos, write_results
-from jobs.retrieval_results import retrieval_rows
+from jobs.results.calls import call_results, noted_calls
+from jobs.results.faithfulness import faithfulness_results
+from jobs.results.in_sample import fitted_of
+from jobs.results.repair import BY_MATRIX
+from jobs.results.retrieval import retrieval_rows
+from jobs.results.write import summary_infos, write_results
 from jobs.runs.cards import judge_rows
 from jobs.runs.check_methods import check_methods, check_methods_before
 from jobs.runs.plan import check_experiment, plan_run, prompt_versions

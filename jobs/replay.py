@@ -23,7 +23,7 @@ from jobs.calling import command_name
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import validated
-from jobs.results import write_results
+from jobs.results.write import write_results
 from jobs.runs.cards import released_judge_row
 from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.stages.repair import (

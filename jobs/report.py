@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from actors.storage.folder import Folder
 from jobs.commands import Outcome, run_verb, verb_parser
-from jobs.results import read_results, write_pages
+from jobs.results.write import read_results, write_pages
 from longform.errors import UsageError
 
 

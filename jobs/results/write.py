@@ -13,8 +13,8 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.in_sample import TWINS_ONLY, Fitted, mark_in_sample
-from jobs.repair_results import BY_MATRIX, repair_results, repaired_originals
+from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
+from jobs.results.repair import BY_MATRIX, repair_results, repaired_originals
 from jobs.runs.record import RunRecord
 from jobs.stages.runner import Row
 from jobs.stages.score import score_work_id, summary_tables

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.storage.snapshot import Snapshot
-from jobs.results import summary_infos
+from jobs.results.write import summary_infos
 from jobs.stages.check import Checked, Source
 from jobs.stages.runner import Row
 from jobs.stages.score_support import support_cells, support_score_work_id

@@ -1,0 +1,1 @@
+"""From a run's tables to `results.json` and the report."""
