@@ -32,14 +32,14 @@ from jobs.calling import Calling, calling_of, ledger_beside, open_rows
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.configs import read_yaml, validated
-from jobs.haystack_workers import ProseWriter, facts_of, haystack_worker, prose_key, rows_of
-from jobs.prose_plan import prose_plan
 from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.stages.runner import Row, Stage, Task, run_stage
-from jobs.synthesis_audits import write_audit
-from jobs.synthesis_files import AUDIT, FACTS, export_summhay, write_facts
-from jobs.synthesis_parser import synthesis_parser
-from jobs.synthesis_words import written_words
+from jobs.synthesis.audits import write_audit
+from jobs.synthesis.files import AUDIT, FACTS, export_summhay, write_facts
+from jobs.synthesis.haystack_workers import ProseWriter, facts_of, haystack_worker, prose_key, rows_of
+from jobs.synthesis.parser import synthesis_parser
+from jobs.synthesis.prose_plan import prose_plan
+from jobs.synthesis.words import written_words
 from jobs.write_benchmark import HaystackRows, same_or_refuse, write_benchmark
 from longform.errors import UsageError
 from longform.keys import content_key

@@ -20,14 +20,14 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb
-from jobs.model_synthesis import Synthesis
 from jobs.spending.bounded_plan import bounded_plan_words
-from jobs.synthesis_audits import write_audit
-from jobs.synthesis_config import read_config
-from jobs.synthesis_files import AUDIT, export_summhay
-from jobs.synthesis_parser import synthesis_parser
-from jobs.synthesis_plan import synthesis_plan
-from jobs.synthesis_words import is_short, made_words
+from jobs.synthesis.audits import write_audit
+from jobs.synthesis.config import read_config
+from jobs.synthesis.files import AUDIT, export_summhay
+from jobs.synthesis.model_synthesis import Synthesis
+from jobs.synthesis.parser import synthesis_parser
+from jobs.synthesis.plan import synthesis_plan
+from jobs.synthesis.words import is_short, made_words
 from longform.synthesis.written.settings import ModelSynthesis
 
 

@@ -20,7 +20,7 @@ from jobs.stages.runner import Row
 from jobs.stages.score import score_work_id, summary_tables
 from jobs.stages.score_bullets import PREFIX, classify_work_id
 from jobs.stages.split import unit_work_id
-from jobs.synthesis_files import ACCOUNT, AUDIT
+from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.axes import COLUMNS, axes_of
 from longform.errors import UsageError
 from longform.keys import content_key

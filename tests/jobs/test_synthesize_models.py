@@ -20,8 +20,8 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import main as evaluate
-from jobs.model_synthesis import Synthesis
-from jobs.synthesis_config import read_config
+from jobs.synthesis.config import read_config
+from jobs.synthesis.model_synthesis import Synthesis
 from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError
 from longform.records import gold_documents
@@ -167,7 +167,7 @@ def test_a_benchmark_keeps_the_ids_that_it_was_begun_with(
 ) -> None:
     """A later version may cut names in another way."""
     shutil.copytree(bench, tmp_path / "bench")
-    monkeypatch.setattr("jobs.model_synthesis.readable_id", lambda *_: "another")
+    monkeypatch.setattr("jobs.synthesis.model_synthesis.readable_id", lambda *_: "another")
     made = opened(str(tmp_path / "bench"))
     outlines = made.outline()
     account = made.collect(outlines, made.write(outlines))

@@ -23,7 +23,7 @@ from actors.rehearsal.fake_provider import fake_process
 from actors.rehearsal.scripted_writer import count_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.synthesis_config import read_config
+from jobs.synthesis.config import read_config
 from jobs.synthesize_models import main
 from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import Fake

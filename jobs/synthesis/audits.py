@@ -14,7 +14,7 @@ from typing import Any
 from actors.storage.benchmark import Benchmark
 from jobs.cluster import Cluster
 from jobs.stages.runner import Row, Stage, Task, run_stage
-from jobs.synthesis_files import AUDIT, haystack_tables, read_facts
+from jobs.synthesis.files import AUDIT, haystack_tables, read_facts
 from longform.keys import content_key
 from longform.synthesis.audit import VERSION, HaystackAudit, audit_haystack, audit_report
 

@@ -12,8 +12,8 @@ import pytest
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.ingest import main as ingest
-from jobs.synthesis_audits import write_audit
-from jobs.synthesis_files import read_facts
+from jobs.synthesis.audits import write_audit
+from jobs.synthesis.files import read_facts
 from jobs.synthesize import main, make_benchmark, read_config, synthesize
 from longform.errors import UsageError
 from longform.records import Document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.synthesis_words import is_short, made_words, written_words
+from jobs.synthesis.words import is_short, made_words, written_words
 
 HAYSTACK: dict[str, Any] = {
     "haystack_id": "docks-1",

@@ -21,10 +21,10 @@ from actors.storage.snapshot import Snapshot
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
 from jobs.stages.runner import Row, Stage, Task, run_stage
-from jobs.synthesis_config import check_synthesis
-from jobs.synthesis_files import ACCOUNT
-from jobs.synthesis_plan import Left
-from jobs.synthesis_workers import draft_of, draft_worker, outline_worker
+from jobs.synthesis.config import check_synthesis
+from jobs.synthesis.files import ACCOUNT
+from jobs.synthesis.plan import Left
+from jobs.synthesis.workers import draft_of, draft_worker, outline_worker
 from jobs.write_benchmark import another_stands, write_benchmark
 from longform import __version__
 from longform.errors import LongformError, UsageError

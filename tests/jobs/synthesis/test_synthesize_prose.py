@@ -10,7 +10,7 @@ import pytest
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.synthesis import SynthesisModels
-from jobs.haystack_workers import prose_key
+from jobs.synthesis.haystack_workers import prose_key
 from jobs.synthesize import main, make_benchmark, read_config, synthesize
 from longform.errors import UsageError
 

@@ -13,7 +13,7 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.stages import runner as stages
 from jobs.stages.runner import Stage, Task
-from jobs.synthesis_config import read_config as read_models_config
+from jobs.synthesis.config import read_config as read_models_config
 from jobs.synthesize import make_benchmark, read_config, synthesize
 from longform.errors import UsageError
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from actors.ledger.ledger import Ledger
 from actors.synthesis import SynthesisModels
 from jobs.calling import Calling
-from jobs.haystack_workers import composed_haystack, offline_stating, prose_key
 from jobs.spending.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger
+from jobs.synthesis.haystack_workers import composed_haystack, offline_stating, prose_key
 from longform.chat.call import ChatRequest, call_id
 from longform.settings.chat import ChatSettings
 from longform.spending import Span

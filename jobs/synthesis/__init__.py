@@ -1,0 +1,1 @@
+"""The commands that make benchmarks: plans, workers, audits and words."""
