@@ -20,8 +20,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from jobs.calibrate_coverage import RELEASED, Calibration, calibrate, plan_calibration
-from jobs.calibrate_support import UNJUDGED_THRESHOLD, add_support_arguments, run_of, support_outcome
+from jobs.calibration.coverage import RELEASED, Calibration, calibrate, plan_calibration
+from jobs.calibration.support import UNJUDGED_THRESHOLD, add_support_arguments, run_of, support_outcome
 from jobs.calling import add_calling_arguments, calling_of
 from jobs.cluster import add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser

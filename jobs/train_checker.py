@@ -33,9 +33,9 @@ from actors.local_models.checker_training import MAX_TOKENS, CheckerTrainer, Rec
 from actors.local_models.checkpoints import change_content
 from actors.local_models.encoder import MINILM, Encoder, model_path
 from actors.local_models.low_rank import write_checkpoint
+from jobs.calibration.people_labels import people_reach
 from jobs.checker_corpus import Corpus, near, read_corpus, stated
 from jobs.commands import Outcome, run_verb, verb_parser
-from jobs.people_labels import people_reach
 from jobs.runs.cards import card_bytes
 from longform.errors import UsageError
 from longform.keys import content_key

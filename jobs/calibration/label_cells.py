@@ -18,8 +18,8 @@ from actors.judges.opening_support import AskSupport
 from actors.judges.opening_support import Verdicts as Judged
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.calibration.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.calling import Calling, open_rows
-from jobs.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.stages.runner import Row, Stage, Task
 from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity
 from longform.judges.support_prompts import SupportGroup, SupportVerdict

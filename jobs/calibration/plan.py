@@ -9,8 +9,8 @@ from typing import Any
 from actors.chat.opening import Asking
 from actors.judges.chat_support import ChatSupportJudge
 from actors.local_models.tokenizer import TokenCounter
+from jobs.calibration.label_cells import Judging, LabelReader
 from jobs.calling import Calling
-from jobs.label_cells import Judging, LabelReader
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.runner import Task

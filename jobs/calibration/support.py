@@ -18,12 +18,7 @@ import yaml
 from actors.chat.opening import check_chat
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calibration_plan import calibration_plan
-from jobs.calling import Calling, calling_of, support_identity
-from jobs.cluster import Cluster, cluster_of
-from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome
-from jobs.configs import read_experiment, validated
-from jobs.label_cells import (
+from jobs.calibration.label_cells import (
     Judging,
     Verdicts,
     Wanted,
@@ -33,7 +28,12 @@ from jobs.label_cells import (
     read_verdicts,
     work_ids,
 )
-from jobs.label_texts import LabelledText, labelled_texts
+from jobs.calibration.label_texts import LabelledText, labelled_texts
+from jobs.calibration.plan import calibration_plan
+from jobs.calling import Calling, calling_of, support_identity
+from jobs.cluster import Cluster, cluster_of
+from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome
+from jobs.configs import read_experiment, validated
 from jobs.runs.cards import judge_version, write_card
 from jobs.spending.plan import plan_words
 from jobs.stages.runner import Task, run_stage

@@ -11,11 +11,11 @@ import pytest
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calibrate import main
-from jobs.calibrate_support import add_support_arguments, asked_of, modes_of, named_support_judge, support_members
+from jobs.calibration.label_texts import chunks, labelled_texts, texts_of_mode
+from jobs.calibration.support import add_support_arguments, asked_of, modes_of, named_support_judge, support_members
 from jobs.calling import support_identity
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
-from jobs.label_texts import chunks, labelled_texts, texts_of_mode
 from jobs.runs.cards import judge_version
 from jobs.stages.check import SEPARATOR
 from longform.errors import UsageError

@@ -12,7 +12,7 @@ from actors.judges.checkpoint import CheckpointSupportJudge
 from actors.judges.opening_support import CHECKPOINT_VERSION
 from actors.local_models.encoder import MINILM, Encoder
 from actors.storage.benchmark import Benchmark
-from jobs.label_texts import LabelledText, labelled_texts, with_text
+from jobs.calibration.label_texts import LabelledText, labelled_texts, with_text
 from longform.judges.cards import SUPPORT_CHECKER
 from longform.judges.lexical_support import evidence
 from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_counts

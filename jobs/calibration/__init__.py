@@ -1,0 +1,1 @@
+"""A judge against people's labels."""
