@@ -32,7 +32,7 @@ from actors.retrieval.retriever import HaystackRetriever
 from actors.storage.benchmark import Benchmark
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment
-from jobs.train_checker import main as train_checker_main
+from jobs.training.checker import main as train_checker_main
 from longform.errors import UsageError
 from longform.judges.coverage_model import JudgeModel
 from longform.records import Query, gold_documents

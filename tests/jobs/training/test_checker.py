@@ -10,9 +10,9 @@ import pytest
 
 from actors.judges.opening_support import code_version
 from actors.local_models.checkpoints import change_content, checkpoint_path
-from jobs import train_checker
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
+from jobs.training import checker as train_checker
 from longform.judges.cards import SUPPORT_CHECKER, shipped_card
 from longform.models import read_model
 from longform.settings.judges import SHIPPED_CHECKER

@@ -34,9 +34,9 @@ from actors.local_models.checkpoints import change_content
 from actors.local_models.encoder import MINILM, Encoder, model_path
 from actors.local_models.low_rank import write_checkpoint
 from jobs.calibration.people_labels import people_reach
-from jobs.checker_corpus import Corpus, near, read_corpus, stated
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.runs.cards import card_bytes
+from jobs.training.checker_corpus import Corpus, near, read_corpus, stated
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.metrics.balanced import Labelled, best_threshold, separation

@@ -1,0 +1,1 @@
+"""The training of the models that ship."""
