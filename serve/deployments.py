@@ -3,8 +3,8 @@ The application on Ray Serve: one deployment a model, and an ingress before them
 
     python -m serve deploy serve/config.yaml
 
-A deployment is a thin wrapper of the classes that `serve.app` and the jobs use. Callers wait inside a replica, in a
-queue that refuses, not in Serve's router, which slows down far below what the replicas can do once they are full.
+A deployment is a thin wrapper of the classes that `serve.http.app` and the jobs use. Callers wait inside a replica, in
+a queue that refuses, not in Serve's router, which slows down far below what the replicas can do once they are full.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from actors.serving.messages import (
     shared_text,
 )
 from longform.errors import UsageError
-from serve.access import Access, read_tokens
-from serve.app import Backends, ServedJudge, make_app
 from serve.backlog import BACKLOG
 from serve.engine import Backend, Engine, Worker
-from serve.errors import ApiError, read_items
-from serve.guard import post_by_handle
+from serve.http.access import Access, read_tokens
+from serve.http.app import Backends, ServedJudge, make_app
+from serve.http.errors import ApiError, read_items
+from serve.http.guard import post_by_handle
 from serve.judge_loading import item_type, load_judge
 from serve.recorded import InLedger
 from serve.routing import ROUTER

@@ -22,7 +22,7 @@ os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
 os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # as docs/serving.md has it for nodes that serve; the proxies inherit it from the Ray that starts here
-os.environ.setdefault("RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH", "serve.proxy.middlewares")
+os.environ.setdefault("RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH", "serve.http.proxy.middlewares")
 os.environ.setdefault("LONGFORM_SERVE_LIMITS", '{"body_s": 8}')
 
 

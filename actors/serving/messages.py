@@ -145,7 +145,7 @@ def usage(answers: Sequence[Answered]) -> dict[str, int]:
 
 
 def judge_answer(found: Found) -> dict[str, Any]:
-    """What a judge answers to a request, by URL and by handle alike: `serve.schemas.JudgeAnswer` less its `id`."""
+    """What a judge answers to a request, by URL and by handle alike: `serve.http.schemas.JudgeAnswer` less its `id`."""
     about = found.about
     units = [answer for of in found.answers for answer in of]
     asked = [answer for answer in units if not answer.settled]

@@ -18,9 +18,9 @@ from actors.serving.client import RefusedError
 from jobs.served_judge import Address, AskJudge, judged, main
 from longform.judges.support_prompts import SupportGroup
 from longform.settings.judges import OfflineSupportJudge
-from serve.access import Access
-from serve.app import Backends, ServedJudge, make_app
 from serve.engine import Engine
+from serve.http.access import Access
+from serve.http.app import Backends, ServedJudge, make_app
 from serve.judge_items import SupportItem
 from serve.judge_workers import SupportWorker
 from serve.settings import ServedSupport

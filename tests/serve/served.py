@@ -11,9 +11,9 @@ from fastapi import FastAPI
 
 from actors.serving.messages import About
 from longform.settings.strict import Strict
-from serve.access import Access
-from serve.app import Backends, ServedJudge, make_app
 from serve.engine import Engine, Work
+from serve.http.access import Access
+from serve.http.app import Backends, ServedJudge, make_app
 from serve.settings import Batching
 
 WINDOW = 8

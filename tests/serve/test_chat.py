@@ -10,14 +10,14 @@ import pytest
 
 from actors.ledger.ledger import Ledger
 from longform.errors import UsageError
-from serve.app import Backends, ServedJudge
 from serve.chat_workers import sent
-from serve.completions import item_of
 from serve.deployments import load_engine, load_worker
 from serve.engine import Engine
+from serve.http.app import Backends, ServedJudge
+from serve.http.completions import item_of
+from serve.http.schemas import CompletionRequest
 from serve.judge_cards import NO_CARD
 from serve.judge_items import SupportItem
-from serve.schemas import CompletionRequest
 from serve.settings import Batching, Settings, parse_settings
 from tests.serve.served import EchoChat, client, local_app
 

@@ -16,8 +16,8 @@ from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card
 from longform.settings.judges import ChatJudge
-from serve.app import Backends, ServedJudge
 from serve.deployments import load_engine
+from serve.http.app import Backends, ServedJudge
 from serve.judge_cards import NO_CARD
 from serve.judge_items import CoverageItem, InsightsItem
 from serve.judge_loading import item_type

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from longform.errors import UsageError
-from serve.app import Backends, ServedJudge
 from serve.deployments import load_engine
+from serve.http.app import Backends, ServedJudge
 from serve.judge_items import CoverageItem
 from serve.judge_loading import item_type
 from serve.mean_judges import NO_CARD_OF_MEAN, mean_verdicts

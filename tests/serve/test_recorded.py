@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from actors.ledger.ledger import Ledger
-from serve.app import Backends, ServedJudge
 from serve.engine import Engine, Work
+from serve.http.app import Backends, ServedJudge
 from serve.recorded import JOB, InLedger
 from serve.settings import Batching
 from tests.serve.served import LengthItem, LengthJudge, client, local_app

@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse
 from actors.retrieval.endpoint_reranker import EndpointReranker, check_order, open_reranker, token_of
 from longform.errors import LongformError, UsageError
 from longform.settings.retrievers import EndpointReranker as Settings
-from serve.access import Access, Tokens
-from serve.app import make_app
+from serve.http.access import Access, Tokens
+from serve.http.app import make_app
 from tests.serve.served import small_backends
 from tests.serving import Overloaded, running
 

@@ -13,9 +13,9 @@ from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.synthesize import read_config, synthesize
 from longform.settings.experiment import Experiment
-from serve.access import Access
-from serve.app import Backends, make_app
 from serve.engine import Engine
+from serve.http.access import Access
+from serve.http.app import Backends, make_app
 from serve.settings import ServedCrossEncoder
 from serve.workers import CrossEncoderWorker
 from tests.scores import ONE_STEP

@@ -8,8 +8,8 @@ from typing import Any
 
 from actors.serving.messages import About, Answered, ScoreKind, usage
 from longform.retrieval.ranking import ranked
-from serve.errors import ApiError
-from serve.schemas import RerankRequest
+from serve.http.errors import ApiError
+from serve.http.schemas import RerankRequest
 
 _DOCUMENTS_A_SEARCH = 100
 """Cohere bills a search unit for a query with up to 100 documents."""

@@ -8,8 +8,8 @@ import pytest
 
 from actors.serving.client import ServedClient, over_http
 from longform.errors import LongformError
-from serve.access import Access, Tokens
-from serve.app import make_app
+from serve.http.access import Access, Tokens
+from serve.http.app import make_app
 from tests.serve.served import small_backends
 from tests.serving import running
 

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 
 from actors.serving.client import over_http
-from serve.app import Backends, ServedJudge
 from serve.engine import Engine
-from serve.guard import post_by_handle
+from serve.http.app import Backends, ServedJudge
+from serve.http.guard import post_by_handle
 from serve.settings import Batching
 from tests.serve.served import LengthItem, LengthJudge, local_app
 from tests.serving import running

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from actors.serving.messages import About, UnavailableError
-from serve import app as application
-from serve.app import Backends
 from serve.deployments import Replica
 from serve.engine import Engine
+from serve.http import app as application
+from serve.http.app import Backends
 from serve.judge_items import CoverageItem
 from serve.settings import Batching
 from tests.serve.served import CountingWorker, client, local_app

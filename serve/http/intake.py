@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope
 
-from serve.errors import error_answer
+from serve.http.errors import error_answer
 from serve.settings import Limits
 
 _AGAIN_S = 1.0

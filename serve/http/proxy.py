@@ -1,7 +1,7 @@
 """
 Stands in Ray's HTTP proxies before everything else; Ray itself has no setting for any of this.
 
-    RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH=serve.proxy.middlewares
+    RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH=serve.http.proxy.middlewares
 
 in the environment of every node before its Ray starts. A body is then received in the proxy, so that one that never
 ends takes no place in an ingress; `/-/routes` and `/-/healthz` answer this machine only; and a request that Ray gives
@@ -17,9 +17,9 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from longform.errors import UsageError
-from serve.access import is_loopback
-from serve.errors import error_answer
-from serve.intake import Intake, head_fault, replayed
+from serve.http.access import is_loopback
+from serve.http.errors import error_answer
+from serve.http.intake import Intake, head_fault, replayed
 from serve.settings import Limits
 
 LIMITS_ENV = "LONGFORM_SERVE_LIMITS"

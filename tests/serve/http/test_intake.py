@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from longform.errors import UsageError
-from serve.access import Access, Tokens
-from serve.app import make_app
-from serve.proxy import LIMITS_ENV, ProxyGuard, middlewares
+from serve.http.access import Access, Tokens
+from serve.http.app import make_app
+from serve.http.proxy import LIMITS_ENV, ProxyGuard, middlewares
 from serve.settings import Limits
 from tests.half_sent import HALF_BODY, ends, held
 from tests.serve.served import client, local_app, small_backends

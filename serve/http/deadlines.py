@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 
 from actors.serving.messages import DEADLINE_HEADER, DeadlineError
-from serve.errors import ApiError
+from serve.http.errors import ApiError
 
 _DONE_BY: ContextVar[float | None] = ContextVar("done_by", default=None)
 """Deadline of the request that this task answers, on its event loop's clock; None: the request did not say."""

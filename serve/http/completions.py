@@ -12,8 +12,8 @@ from starlette.responses import JSONResponse, Response
 
 from actors.serving.messages import Answered, Found
 from serve.engine import Backend
-from serve.errors import ApiError
-from serve.schemas import CompletionRequest
+from serve.http.errors import ApiError
+from serve.http.schemas import CompletionRequest
 
 Ask = Callable[[str, Backend, list[Any]], Awaitable[Found]]
 """A model's name, its backend and items -> what it found."""

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from actors.serving.messages import QueueFullError, UnavailableError
-from serve.app import Backends
 from serve.engine import Engine
+from serve.http.app import Backends
 from serve.settings import Batching
 from tests.serve.served import CountingWorker, client, local_app, small_backends
 

@@ -24,14 +24,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from actors.serving.messages import About, Found, QueueFullError, UnavailableError, judge_answer, usage
 from longform import __version__
 from longform.settings.strict import Strict
-from serve.access import OPEN_PATH, Access
-from serve.completions import add_completions
-from serve.deadlines import in_time
 from serve.engine import Backend
-from serve.errors import ApiError, add_error_answers, error_answer, read_items
-from serve.guard import Counts, Guard, metrics_text
-from serve.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind
-from serve.schemas import DEEPEST, EmbeddingRequest, ErrorAnswer, JudgeAnswer, RerankRequest, ScoreRequest
+from serve.http.access import OPEN_PATH, Access
+from serve.http.completions import add_completions
+from serve.http.deadlines import in_time
+from serve.http.errors import ApiError, add_error_answers, error_answer, read_items
+from serve.http.guard import Counts, Guard, metrics_text
+from serve.http.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind
+from serve.http.schemas import DEEPEST, EmbeddingRequest, ErrorAnswer, JudgeAnswer, RerankRequest, ScoreRequest
 from serve.settings import Limits
 
 RERANK_PATHS = ("/rerank", "/v1/rerank", "/v2/rerank")

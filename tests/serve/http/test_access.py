@@ -10,10 +10,10 @@ import pytest
 from fastapi.routing import APIRoute
 
 from longform.errors import UsageError
-from serve.access import Access, Tokens, is_loopback, read_tokens
-from serve.app import make_app
-from serve.errors import error_answer
-from serve.guard import BY_HANDLE, post_by_handle
+from serve.http.access import Access, Tokens, is_loopback, read_tokens
+from serve.http.app import make_app
+from serve.http.errors import error_answer
+from serve.http.guard import BY_HANDLE, post_by_handle
 from serve.settings import AccessSettings, Limits
 from tests.serve.served import client, local_app, small_backends
 

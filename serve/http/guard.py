@@ -11,10 +11,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from actors.serving.handle import HandleAnswer
 from actors.serving.messages import DEADLINE_HEADER, Answered
-from serve.access import OPEN_PATH, Access
-from serve.deadlines import counting_down, stated_s
-from serve.errors import ApiError, error_answer
-from serve.intake import Intake, closing, head_fault, replayed
+from serve.http.access import OPEN_PATH, Access
+from serve.http.deadlines import counting_down, stated_s
+from serve.http.errors import ApiError, error_answer
+from serve.http.intake import Intake, closing, head_fault, replayed
 
 BY_HANDLE = "longform.by_handle"
 """Stands in the scope of a request that did not come over HTTP; no header can put it there."""
@@ -41,7 +41,7 @@ class Counts:
 
 class Guard:
     """
-    Refuses requests without a token where one is wanted, and those that `serve.intake` refuses; counts all.
+    Refuses requests without a token where one is wanted, and those that `serve.http.intake` refuses; counts all.
 
     Args:
         app: What stands behind.

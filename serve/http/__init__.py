@@ -1,0 +1,1 @@
+"""The HTTP application: paths, schemas, errors, access and the guard before them."""
