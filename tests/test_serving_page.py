@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from longform.settings.retrievers import EndpointReranker, Reranker
 from serve.http.schemas import RerankRequest
-from serve.judge_items import SupportItem
+from serve.judges.items import SupportItem
 from serve.settings import asks_a_chat, parse_settings
 from tests.places import ROOT
 from tests.serve.served import local_app
@@ -66,7 +66,7 @@ def test_client_of_the_page_prints_verdicts() -> None:
     from serve.engine import Engine
     from serve.http.access import Access
     from serve.http.app import Backends, ServedJudge, make_app
-    from serve.judge_workers import SupportWorker
+    from serve.judges.workers import SupportWorker
     from serve.settings import ServedSupport
     from tests.serving import running
 

@@ -134,7 +134,7 @@ class _JudgeHere:
     """The judge where a client would be: what the server would do is done in this process."""
 
     def __init__(self) -> None:
-        from serve.judge_workers import SupportWorker
+        from serve.judges.workers import SupportWorker
         from serve.settings import ServedSupport
 
         self._worker = SupportWorker(_JUDGE, ServedSupport.model_validate(_SETTINGS), threads=1)

@@ -21,8 +21,8 @@ from longform.settings.judges import OfflineSupportJudge
 from serve.engine import Engine
 from serve.http.access import Access
 from serve.http.app import Backends, ServedJudge, make_app
-from serve.judge_items import SupportItem
-from serve.judge_workers import SupportWorker
+from serve.judges.items import SupportItem
+from serve.judges.workers import SupportWorker
 from serve.settings import ServedSupport
 from tests.serve.served import small_backends
 from tests.serving import running

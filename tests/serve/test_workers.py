@@ -17,9 +17,9 @@ from longform.judges.cards import shipped_card, shipped_card_line
 from longform.judges.support_prompts import SupportGroup
 from serve.deployments import load_worker
 from serve.engine import Engine
-from serve.judge_cards import NO_CARD
-from serve.judge_items import CoverageItem
-from serve.judge_loading import item_type
+from serve.judges.cards import NO_CARD
+from serve.judges.items import CoverageItem
+from serve.judges.loading import item_type
 from serve.settings import Batching, Settings, parse_settings
 from tests.actors.local_models.tiny_checkpoints import save_bert
 from tests.scores import ONE_STEP

@@ -12,7 +12,7 @@ from serve.deployments import Replica
 from serve.engine import Engine
 from serve.http import app as application
 from serve.http.app import Backends
-from serve.judge_items import CoverageItem
+from serve.judges.items import CoverageItem
 from serve.settings import Batching
 from tests.serve.served import CountingWorker, client, local_app
 

@@ -18,9 +18,9 @@ from longform.judges.cards import shipped_card
 from longform.settings.judges import ChatJudge
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
-from serve.judge_cards import NO_CARD
-from serve.judge_items import CoverageItem, InsightsItem
-from serve.judge_loading import item_type
+from serve.judges.cards import NO_CARD
+from serve.judges.items import CoverageItem, InsightsItem
+from serve.judges.loading import item_type
 from serve.settings import Settings, parse_settings
 from tests.serve.served import client, local_app
 

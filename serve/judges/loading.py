@@ -9,10 +9,10 @@ from typing import Any
 from longform.errors import UsageError
 from longform.settings.judges import ChatJudge, ChatSupportJudge
 from longform.settings.strict import Strict
-from serve.chat_judges import ChatCoverageWorker, ChatSupportWorker
-from serve.judge_items import CoverageItem, InsightsItem, JudgeWorker, SupportItem, common_item
-from serve.judge_workers import CoverageWorker, SupportWorker
-from serve.mean_judges import MeanWorker
+from serve.judges.chat import ChatCoverageWorker, ChatSupportWorker
+from serve.judges.items import CoverageItem, InsightsItem, JudgeWorker, SupportItem, common_item
+from serve.judges.mean import MeanWorker
+from serve.judges.workers import CoverageWorker, SupportWorker
 from serve.settings import ServedCoverage, ServedJudge, ServedOther, ServedSupport, asks_a_chat, mean_of
 
 

@@ -11,9 +11,9 @@ import pytest
 from longform.errors import UsageError
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
-from serve.judge_items import CoverageItem
-from serve.judge_loading import item_type
-from serve.mean_judges import NO_CARD_OF_MEAN, mean_verdicts
+from serve.judges.items import CoverageItem
+from serve.judges.loading import item_type
+from serve.judges.mean import NO_CARD_OF_MEAN, mean_verdicts
 from serve.settings import Settings, mean_of, parse_settings
 from tests.serve.served import client, local_app
 

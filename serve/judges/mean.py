@@ -13,7 +13,7 @@ from longform.keys import content_key
 from longform.settings.judges import MeanJudge, MeanSupportJudge
 from longform.settings.strict import Strict
 from serve.engine import Work
-from serve.judge_items import JudgeWorker, common_item
+from serve.judges.items import JudgeWorker, common_item
 
 NO_CARD_OF_MEAN = "no card is read for a mean of judges; those of its members say what they are worth"
 

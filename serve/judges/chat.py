@@ -24,8 +24,8 @@ from longform.settings.judges import ChatSupportJudge as ChatSupportSettings
 from longform.settings.strict import Strict
 from serve.chat_workers import LoopThread
 from serve.engine import Work
-from serve.judge_cards import card_fields, coverage_card, support_card
-from serve.judge_items import InsightsItem, SupportItem, support_groups
+from serve.judges.cards import card_fields, coverage_card, support_card
+from serve.judges.items import InsightsItem, SupportItem, support_groups
 from serve.settings import ServedCoverage, ServedSupport
 
 _T = TypeVar("_T")

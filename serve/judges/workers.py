@@ -17,8 +17,8 @@ from longform.keys import content_key
 from longform.settings.judges import ChatSupportJudge, MeanSupportJudge, OfflineJudge
 from longform.settings.strict import Strict
 from serve.engine import Texts, Work
-from serve.judge_cards import card_fields, coverage_card, support_card
-from serve.judge_items import CoverageItem, SupportItem, support_groups
+from serve.judges.cards import card_fields, coverage_card, support_card
+from serve.judges.items import CoverageItem, SupportItem, support_groups
 from serve.settings import ServedCoverage, ServedSupport
 
 _BYTES_A_TOKEN = 4

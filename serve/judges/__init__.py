@@ -1,0 +1,1 @@
+"""Judges of a configuration, loaded and asked by the items of a request."""
