@@ -38,7 +38,7 @@ from longform.judges.coverage_model import JudgeModel
 from longform.records import Query, gold_documents
 from longform.results.in_sample import FILES, insight_keys
 from longform.settings.experiment import Experiment
-from longform.settings.retrievers import FusionRetriever
+from longform.settings.retrievers import FusionRetrieverSettings
 from longform.summaries.extractive import VERSION as RANKER_VERSION
 from longform.support.model import VERSION as SUPPORT_VERSION
 from longform.training.haystacks import GoldHaystack, ranked_queries
@@ -161,7 +161,7 @@ class Training:
     def _joined(self) -> Joined:
         name, with_ = _JOINED
         settings = self._preset.retrievers[name]
-        assert isinstance(settings, FusionRetriever)
+        assert isinstance(settings, FusionRetrieverSettings)
         assert settings.of[1] == with_
         assert settings.weights is not None
         return Joined(name, with_, settings.weights)

@@ -13,7 +13,7 @@ import yaml
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from longform.settings.retrievers import EndpointReranker, Reranker
+from longform.settings.retrievers import EndpointRerankerSettings, RerankerSettings
 from serve.http.schemas import RerankRequest
 from serve.judges.items import SupportItem
 from serve.settings import asks_a_chat, parse_settings
@@ -57,8 +57,8 @@ def test_judges_of_the_page_can_be_served() -> None:
 
 def test_rerankers_of_the_page_are_endpoints() -> None:
     _, shown = blocks("yaml")
-    rerankers = TypeAdapter(dict[str, Reranker]).validate_python(yaml.safe_load(shown)["rerankers"])
-    assert all(isinstance(settings, EndpointReranker) for settings in rerankers.values())
+    rerankers = TypeAdapter(dict[str, RerankerSettings]).validate_python(yaml.safe_load(shown)["rerankers"])
+    assert all(isinstance(settings, EndpointRerankerSettings) for settings in rerankers.values())
 
 
 @pytest.mark.slow

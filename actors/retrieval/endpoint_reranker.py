@@ -12,8 +12,7 @@ from actors.secret_values import secret
 from actors.serving.client import Reply, Send, ServedClient, over_http
 from actors.serving.handle import is_of_cluster, over_application
 from longform.errors import LongformError, UsageError
-from longform.settings.retrievers import EndpointReranker as Settings
-from longform.settings.retrievers import Reranker
+from longform.settings.retrievers import EndpointRerankerSettings, RerankerSettings
 
 Order = Callable[[str, Sequence[str]], Awaitable[list[Reranked]]]
 """A query and documents in their old order -> all of them in the new one."""
@@ -21,14 +20,14 @@ Order = Callable[[str, Sequence[str]], Awaitable[list[Reranked]]]
 _DECIMALS = 6
 
 
-def open_reranker(settings: Reranker, *, threads: int) -> Order:
+def open_reranker(settings: RerankerSettings, *, threads: int) -> Order:
     """
     The reranker that *settings* describe; what it loads, it loads here.
 
     Raises:
         UsageError: Its model or its token is missing.
     """
-    if isinstance(settings, Settings):
+    if isinstance(settings, EndpointRerankerSettings):
         return EndpointReranker(settings).rerank
     model = CrossEncoderReranker(settings.model, threads=threads)
 
@@ -50,7 +49,9 @@ class EndpointReranker:
         UsageError: The variable with the token is unset, or this cluster has no such application.
     """
 
-    def __init__(self, settings: Settings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+    def __init__(
+        self, settings: EndpointRerankerSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
         self._settings = settings
         self._client = ServedClient(_to_one_url(_sends(settings)), attempts=settings.attempts, sleep=sleep)
         self._free: asyncio.Semaphore | None = None
@@ -90,7 +91,7 @@ class EndpointReranker:
         return self._free
 
 
-def _sends(settings: Settings) -> Send:
+def _sends(settings: EndpointRerankerSettings) -> Send:
     if is_of_cluster(settings.url):
         return over_application(settings.url, timeout_s=settings.timeout_s)
     return over_http(settings.url, token=token_of(settings), timeout_s=settings.timeout_s)
@@ -111,7 +112,7 @@ def check_order(found: Sequence[tuple[Any, Any]], n_documents: int, where: str) 
         raise LongformError(f"{where}: expected numbers as scores, found {wrong[:5]}")
 
 
-def token_of(settings: Settings) -> str | None:
+def token_of(settings: EndpointRerankerSettings) -> str | None:
     """
     The bearer token; None: none is sent.
 

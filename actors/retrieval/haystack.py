@@ -13,7 +13,12 @@ from longform.records import Document
 from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.retrieval.ranking import keyword_tokens
 from longform.retrieval.statements import cluster_feedback_scores, statement_scores
-from longform.settings.retrievers import Bm25Retriever, ClusterFeedbackRetriever, EncoderRetriever, StatementRetriever
+from longform.settings.retrievers import (
+    Bm25RetrieverSettings,
+    ClusterFeedbackRetrieverSettings,
+    EncoderRetrieverSettings,
+    StatementRetrieverSettings,
+)
 from longform.summaries.extractive import Extractor, shipped_ranker
 from longform.summaries.query_relevance import QueryText
 from longform.support.model import shipped_support_model
@@ -33,7 +38,7 @@ class Haystack:
         self._extractor: Extractor | None = None
         self._indexes: dict[tuple[float, float, bool], Bm25] = {}
         self._chunks: dict[tuple[str, int | None, str], list[list[str]]] = {}
-        self._vectors: dict[EncoderRetriever, NDArray[np.float32]] = {}
+        self._vectors: dict[EncoderRetrieverSettings, NDArray[np.float32]] = {}
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -43,14 +48,14 @@ class Haystack:
         """The distinct keyword tokens of each document."""
         return [frozenset(keyword_tokens(text)) for text in self.texts]
 
-    def bm25(self, settings: Bm25Retriever) -> Bm25:
+    def bm25(self, settings: Bm25RetrieverSettings) -> Bm25:
         key = (settings.k1, settings.b, settings.stem)
         if key not in self._indexes:
             self._indexes[key] = Bm25(self._stems if settings.stem else self._words, k1=settings.k1, b=settings.b)
         return self._indexes[key]
 
     def similarity(
-        self, settings: EncoderRetriever, encoder: Encoder, query_vector: NDArray[np.float32]
+        self, settings: EncoderRetrieverSettings, encoder: Encoder, query_vector: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """
         Cosine of the query with each document, shape (documents,).
@@ -65,7 +70,9 @@ class Haystack:
             return np.asarray(cosines)
         return np.asarray(np.maximum.reduceat(cosines, _starts(self._chunked(settings, encoder))))
 
-    def statement_scores(self, settings: StatementRetriever, encoder: Encoder, query: QueryText) -> NDArray[np.float64]:
+    def statement_scores(
+        self, settings: StatementRetrieverSettings, encoder: Encoder, query: QueryText
+    ) -> NDArray[np.float64]:
         """
         How much of what bears on the query each document supports, shape (documents,).
 
@@ -75,7 +82,7 @@ class Haystack:
             query: With that encoder's vectors.
         """
         extractor = self._read_statements(encoder)
-        if isinstance(settings, ClusterFeedbackRetriever):
+        if isinstance(settings, ClusterFeedbackRetrieverSettings):
             return cluster_feedback_scores(extractor.support, query)
         return statement_scores(extractor, query, n_statements=settings.n_statements)
 
@@ -87,7 +94,7 @@ class Haystack:
             self._extractor = Extractor(numbered, encoder.embed, model=model, ranker=ranker)
         return self._extractor
 
-    def _document_vectors(self, settings: EncoderRetriever, encoder: Encoder) -> NDArray[np.float32]:
+    def _document_vectors(self, settings: EncoderRetrieverSettings, encoder: Encoder) -> NDArray[np.float32]:
         """Shape (documents, dimensions); (chunks, dimensions) for `max`."""
         prefix = settings.document_prefix
         if settings.pooling == "whole":
@@ -100,7 +107,7 @@ class Haystack:
         sums = np.add.reduceat(vectors * n_words[:, None], _starts(chunked), axis=0)
         return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True))
 
-    def _chunked(self, settings: EncoderRetriever, encoder: Encoder) -> list[list[str]]:
+    def _chunked(self, settings: EncoderRetrieverSettings, encoder: Encoder) -> list[list[str]]:
         key = (settings.model, settings.chunk_tokens, settings.document_prefix)
         if key not in self._chunks:
             self._chunks[key] = [

@@ -10,7 +10,12 @@ from actors.storage.benchmark import Benchmark
 from longform.errors import UsageError
 from longform.records import relevance_by_query
 from longform.retrieval.packing import ImportanceOf
-from longform.settings.experiment import Importance, RankedImportance, RelevanceImportance, SimilarityImportance
+from longform.settings.experiment import (
+    ImportanceSettings,
+    RankedImportanceSettings,
+    RelevanceImportanceSettings,
+    SimilarityImportanceSettings,
+)
 
 Weigh = Callable[[str], ImportanceOf]
 """Query id -> the importance of its haystack's documents."""
@@ -18,7 +23,7 @@ Weigh = Callable[[str], ImportanceOf]
 Ranks = dict[str, dict[str, int]]
 
 
-def document_importance(benchmark: Benchmark, settings: Importance) -> Weigh:
+def document_importance(benchmark: Benchmark, settings: ImportanceSettings) -> Weigh:
     """
     What orders top, middle and bottom sort by.
 
@@ -26,13 +31,13 @@ def document_importance(benchmark: Benchmark, settings: Importance) -> Weigh:
         UsageError: From the function returned: the benchmark lacks the ranking or the reference.
     """
     match settings:
-        case RelevanceImportance():
+        case RelevanceImportanceSettings():
             relevance = relevance_by_query(benchmark.qrels)
             return lambda query_id: _by_relevance(benchmark, query_id, relevance.get(query_id, {}))
-        case RankedImportance(name=name):
+        case RankedImportanceSettings(name=name):
             rankings = _released_ranks(benchmark, name)
             return lambda query_id: _by_ranking(benchmark, query_id, name, rankings)
-        case SimilarityImportance(model=model):
+        case SimilarityImportanceSettings(model=model):
             return _Likeness(benchmark, model)
 
 

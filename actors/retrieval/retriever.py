@@ -27,22 +27,22 @@ from longform.retrieval.feedback import feedback_scores
 from longform.retrieval.ranking import keyword_overlap, keyword_tokens, ranked, reciprocal_rank_fusion, rounded, z_sum
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import (
-    Bm25Retriever,
-    ClusterFeedbackRetriever,
-    CrossEncoderReranker,
-    EncoderRetriever,
-    FeedbackRetriever,
-    FullContext,
-    FusionRetriever,
-    KeywordRetriever,
-    OracleRetriever,
-    RandomRetriever,
-    ReleasedRetriever,
-    Reranker,
-    Retriever,
-    ShortFirstRetriever,
-    StatementRetriever,
-    StatementsRetriever,
+    Bm25RetrieverSettings,
+    ClusterFeedbackRetrieverSettings,
+    CrossEncoderRerankerSettings,
+    EncoderRetrieverSettings,
+    FeedbackRetrieverSettings,
+    FullContextSettings,
+    FusionRetrieverSettings,
+    KeywordRetrieverSettings,
+    OracleRetrieverSettings,
+    RandomRetrieverSettings,
+    ReleasedRetrieverSettings,
+    RerankerSettings,
+    RetrieverSettings,
+    ShortFirstRetrieverSettings,
+    StatementRetrieverSettings,
+    StatementsRetrieverSettings,
     base_retrievers,
 )
 from longform.summaries.query_relevance import QueryText
@@ -50,7 +50,7 @@ from longform.text.words import stems, words
 
 Scores = NDArray[np.floating[Any]]
 
-_FEEDBACK_INDEX = Bm25Retriever(kind="bm25")
+_FEEDBACK_INDEX = Bm25RetrieverSettings(kind="bm25")
 _RELEASED_COLUMNS = ["query_id", "haystack_id", "system", "doc_id", "score"]
 
 
@@ -108,47 +108,55 @@ class HaystackRetriever:
             self._scored[key] = self._computed(haystack, query, self._experiment.retrievers[name])
         return self._scored[key]
 
-    def _computed(self, haystack: Haystack, query: Query, settings: Retriever) -> Scores:
+    def _computed(self, haystack: Haystack, query: Query, settings: RetrieverSettings) -> Scores:
         match settings:
-            case KeywordRetriever() | Bm25Retriever() | EncoderRetriever():
+            case KeywordRetrieverSettings() | Bm25RetrieverSettings() | EncoderRetrieverSettings():
                 return self._matched(haystack, self._text(query), settings)
-            case ClusterFeedbackRetriever() | StatementsRetriever():
+            case ClusterFeedbackRetrieverSettings() | StatementsRetrieverSettings():
                 return haystack.statement_scores(settings, self._encoder(MINILM), self._query_text(query))
-            case FusionRetriever() | FeedbackRetriever():
+            case FusionRetrieverSettings() | FeedbackRetrieverSettings():
                 return self._combined(haystack, query, settings)
-            case RandomRetriever() | ShortFirstRetriever() | FullContext():
+            case RandomRetrieverSettings() | ShortFirstRetrieverSettings() | FullContextSettings():
                 return self._unasked(haystack, query, settings)
-            case OracleRetriever() | ReleasedRetriever():
+            case OracleRetrieverSettings() | ReleasedRetrieverSettings():
                 return self._looked_up(haystack, query, settings)
 
     def _unasked(
-        self, haystack: Haystack, query: Query, settings: RandomRetriever | ShortFirstRetriever | FullContext
+        self,
+        haystack: Haystack,
+        query: Query,
+        settings: RandomRetrieverSettings | ShortFirstRetrieverSettings | FullContextSettings,
     ) -> Scores:
         """By nothing that the query says."""
         match settings:
-            case RandomRetriever():
+            case RandomRetrieverSettings():
                 return np.random.default_rng(stable_seed("random", settings.seed, query.query_id)).random(len(haystack))
-            case ShortFirstRetriever():
+            case ShortFirstRetrieverSettings():
                 return -np.array([len(text.split()) for text in haystack.texts], dtype=np.float64)
-            case FullContext():
+            case FullContextSettings():
                 return -np.arange(len(haystack), dtype=np.float64)
 
     def _matched(
-        self, haystack: Haystack, text: str, settings: KeywordRetriever | Bm25Retriever | EncoderRetriever
+        self,
+        haystack: Haystack,
+        text: str,
+        settings: KeywordRetrieverSettings | Bm25RetrieverSettings | EncoderRetrieverSettings,
     ) -> Scores:
         """By what the query and the documents say."""
         match settings:
-            case KeywordRetriever():
+            case KeywordRetrieverSettings():
                 return keyword_overlap(keyword_tokens(text), haystack.keywords)
-            case Bm25Retriever():
+            case Bm25RetrieverSettings():
                 return haystack.bm25(settings).scores(stems(text) if settings.stem else words(text))
-            case EncoderRetriever():
+            case EncoderRetrieverSettings():
                 encoder = self._encoder(settings.model)
                 return haystack.similarity(settings, encoder, encoder.embed([settings.query_prefix + text])[0])
 
-    def _combined(self, haystack: Haystack, query: Query, settings: FusionRetriever | FeedbackRetriever) -> Scores:
+    def _combined(
+        self, haystack: Haystack, query: Query, settings: FusionRetrieverSettings | FeedbackRetrieverSettings
+    ) -> Scores:
         """By the scores of other retrievers."""
-        if isinstance(settings, FeedbackRetriever):
+        if isinstance(settings, FeedbackRetrieverSettings):
             return feedback_scores(
                 haystack.bm25(_FEEDBACK_INDEX),
                 self._scores(haystack, query, settings.of),
@@ -161,9 +169,11 @@ class HaystackRetriever:
             return z_sum(bases, settings.weights)
         return reciprocal_rank_fusion(bases, rank_constant=settings.rank_constant)
 
-    def _looked_up(self, haystack: Haystack, query: Query, settings: OracleRetriever | ReleasedRetriever) -> Scores:
+    def _looked_up(
+        self, haystack: Haystack, query: Query, settings: OracleRetrieverSettings | ReleasedRetrieverSettings
+    ) -> Scores:
         """By what the benchmark holds."""
-        if isinstance(settings, ReleasedRetriever):
+        if isinstance(settings, ReleasedRetrieverSettings):
             return self._released_scores(haystack, query, settings.name)
         relevance = self._relevance.get(query.query_id, {})
         return np.array([float(relevance.get(doc_id, 0)) for doc_id in haystack.doc_ids])
@@ -206,9 +216,9 @@ class HaystackRetriever:
         texts = [self._text(query) for query in queries]
         for name in names:
             settings = self._experiment.retrievers[name]
-            if isinstance(settings, EncoderRetriever):
+            if isinstance(settings, EncoderRetrieverSettings):
                 self._encoder(settings.model).embed([settings.query_prefix + text for text in texts])
-            elif isinstance(settings, StatementRetriever):
+            elif isinstance(settings, StatementRetrieverSettings):
                 self._encoder(MINILM).embed([*texts, *(self._subtopic_text(query) for query in queries)])
 
     def _text(self, query: Query) -> str:
@@ -255,21 +265,21 @@ def check_loadable(experiment: Experiment, *, bench_url: str | None = None) -> N
         _check_benchmark(Benchmark(bench_url), retrievers)
 
 
-def _reranking_models(rerankers: Iterable[Reranker]) -> list[str]:
+def _reranking_models(rerankers: Iterable[RerankerSettings]) -> list[str]:
     """Of those that are loaded here."""
-    return [settings.model for settings in rerankers if isinstance(settings, CrossEncoderReranker)]
+    return [settings.model for settings in rerankers if isinstance(settings, CrossEncoderRerankerSettings)]
 
 
-def _encoder_model(settings: Retriever) -> str | None:
-    if isinstance(settings, EncoderRetriever):
+def _encoder_model(settings: RetrieverSettings) -> str | None:
+    if isinstance(settings, EncoderRetrieverSettings):
         return settings.model
-    return MINILM if isinstance(settings, StatementRetriever) else None
+    return MINILM if isinstance(settings, StatementRetrieverSettings) else None
 
 
-def _check_benchmark(benchmark: Benchmark, retrievers: Sequence[Retriever]) -> None:
-    if any(isinstance(settings, OracleRetriever) for settings in retrievers):
+def _check_benchmark(benchmark: Benchmark, retrievers: Sequence[RetrieverSettings]) -> None:
+    if any(isinstance(settings, OracleRetrieverSettings) for settings in retrievers):
         _require_qrels(benchmark)
-    if released := [settings for settings in retrievers if isinstance(settings, ReleasedRetriever)]:
+    if released := [settings for settings in retrievers if isinstance(settings, ReleasedRetrieverSettings)]:
         table = benchmark.folder.read("rankings", columns=["system"])
         for settings in released:
             _require_released(table, settings.name)

@@ -24,8 +24,8 @@ from longform.axes import COLUMNS
 from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
-from longform.settings.chat import ChatSummarizer as Settings
-from longform.settings.methods import SHIPPED_METHODS, Method
+from longform.settings.chat import ChatSummarizerSettings
+from longform.settings.methods import SHIPPED_METHODS, MethodSettings
 from longform.summaries.methods import FINAL, Plan, Step, make_plan
 from longform.summaries.replies import EMPTY_SUMMARY, summary_text
 
@@ -75,10 +75,10 @@ class ChatSummarizer:
         self,
         bench_url: str,
         name: str,
-        settings: Settings,
+        settings: ChatSummarizerSettings,
         asking: Asking,
         *,
-        methods: Mapping[str, Method] = SHIPPED_METHODS,
+        methods: Mapping[str, MethodSettings] = SHIPPED_METHODS,
     ) -> None:
         self.chat = asking.chat
         self._name = name

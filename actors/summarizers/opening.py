@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from actors.chat.call_context import CallContext
-from longform.settings.chat import ChatSummarizer as ChatDefinition
-from longform.settings.chat import Summarizer
-from longform.settings.methods import Method
+from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
+from longform.settings.methods import MethodSettings
 
 Rows = list[dict[str, Any]]
 AskSummarizer = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
@@ -18,15 +17,15 @@ AskSummarizer = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
 def make_summarizer(
     bench_url: str,
     name: str,
-    definition: Summarizer,
+    definition: SummarizerSettings,
     *,
-    methods: Mapping[str, Method],
+    methods: Mapping[str, MethodSettings],
     prompts: str | None,
     context: CallContext,
     threads: int,
 ) -> AskSummarizer:
     """The summarizer *definition* describes; what it loads, it loads here."""
-    if isinstance(definition, ChatDefinition):
+    if isinstance(definition, ChatSummarizerSettings):
         from actors.chat.opening import Asking, open_pool
         from actors.summarizers.chat import ChatSummarizer
 

@@ -11,8 +11,14 @@ from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.prompts import Prompt
 from longform.records import Query
-from longform.settings.chat import ChatSummarizer
-from longform.settings.methods import CalibrationMethod, FocusMethod, HierarchicalMethod, IncrementalMethod, Method
+from longform.settings.chat import ChatSummarizerSettings
+from longform.settings.methods import (
+    CalibrationMethodSettings,
+    FocusMethodSettings,
+    HierarchicalMethodSettings,
+    IncrementalMethodSettings,
+    MethodSettings,
+)
 from longform.summaries.methods import Step
 
 SEPARATOR = "\n====\n"
@@ -37,15 +43,15 @@ class _UnanswerableError(Exception):
         self.reason = reason
 
 
-def prompts_of(settings: ChatSummarizer, method: Method) -> list[str]:
+def prompts_of(settings: ChatSummarizerSettings, method: MethodSettings) -> list[str]:
     """The names of all prompts that *settings* may use under *method*: their versions decide what is made anew."""
     names = [_SENTENCES] if settings.prompt == _SENTENCES else sorted(_HEADING_OF)
     match method:
-        case FocusMethod(at=place):
+        case FocusMethodSettings(at=place):
             return [*names, _FOCUS_OF[place]]
-        case IncrementalMethod():
+        case IncrementalMethodSettings():
             return [*names, _UPDATE]
-        case HierarchicalMethod() | CalibrationMethod():
+        case HierarchicalMethodSettings() | CalibrationMethodSettings():
             return [*names, _MERGE]
         case _:
             return names
@@ -63,7 +69,7 @@ class SummaryPrompts:
         UsageError: A prompt cannot be used.
     """
 
-    def __init__(self, benchmark: Benchmark, name: str, settings: ChatSummarizer, asking: Asking) -> None:
+    def __init__(self, benchmark: Benchmark, name: str, settings: ChatSummarizerSettings, asking: Asking) -> None:
         offered = [*_HEADING_OF, _SENTENCES]
         if settings.prompt is not None and settings.prompt not in offered:
             msg = f"summarizer {name!r}: expected a prompt of {sorted(offered)}, found {settings.prompt!r}"

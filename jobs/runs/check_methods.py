@@ -11,8 +11,8 @@ from actors.storage.folder import Folder
 from jobs.stages.summarize import Source, Summarized
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment, System
-from longform.settings.methods import CalibrationMethod
-from longform.settings.retrievers import FullContext
+from longform.settings.methods import CalibrationMethodSettings
+from longform.settings.retrievers import FullContextSettings
 from longform.summaries.methods import make_plan
 
 
@@ -56,12 +56,12 @@ def check_methods(experiment: Experiment, run: Folder, wanted: Mapping[Summarize
 def _needs_a_look(experiment: Experiment, method: str) -> bool:
     """Return whether a number of documents can be too large for a method."""
     settings = experiment.all_methods()[method]
-    return isinstance(settings, CalibrationMethod) and settings.orders == "all"
+    return isinstance(settings, CalibrationMethodSettings) and settings.orders == "all"
 
 
 def _shows_all(experiment: Experiment, system: System) -> bool:
     """Return whether only `n_documents` keeps documents out of the prompt."""
-    full = isinstance(experiment.retrievers[system.retriever], FullContext) and system.reranker is None
+    full = isinstance(experiment.retrievers[system.retriever], FullContextSettings) and system.reranker is None
     return full and system.budget_tokens is None and system.length_tokens is None
 
 

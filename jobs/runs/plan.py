@@ -29,10 +29,10 @@ from longform.judges import lexical_coverage as lexical_judge
 from longform.keys import content_key
 from longform.prompts import prompt_names
 from longform.repair import by_matrix as repair
-from longform.settings.chat import ChatSummarizer
+from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.experiment import Experiment, UnitKind
 from longform.settings.judges import ChatJudge, ChatSupportJudge, MeanSupportJudge
-from longform.settings.retrievers import EndpointReranker
+from longform.settings.retrievers import EndpointRerankerSettings
 from longform.summaries import extractive
 
 
@@ -136,11 +136,11 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         *experiment.judges.values(),
         *experiment.support_judges.values(),
     ]:
-        if isinstance(settings, ChatSummarizer | ChatJudge | ChatSupportJudge):
+        if isinstance(settings, ChatSummarizerSettings | ChatJudge | ChatSupportJudge):
             logprobs = isinstance(settings, ChatSupportJudge) and settings.probability is True
             check_chat(settings.chat, logprobs=logprobs, with_key=with_keys)
     for reranker in experiment.rerankers.values():
-        if with_keys and isinstance(reranker, EndpointReranker):
+        if with_keys and isinstance(reranker, EndpointRerankerSettings):
             token_of(reranker)
     _check_prompts(experiment.prompts)
     if experiment.citations != "written":
@@ -164,7 +164,7 @@ def prompt_versions(experiment: Experiment) -> dict[str, str]:
     names = {
         name
         for settings in experiment.summarizers.values()
-        if isinstance(settings, ChatSummarizer)
+        if isinstance(settings, ChatSummarizerSettings)
         for method in methods
         for name in prompts_of(settings, experiment.all_methods()[method])
     }
@@ -179,7 +179,7 @@ def _summarizer_versions(experiment: Experiment) -> dict[tuple[str, str], str]:
     methods = {system.method for system in experiment.all_systems()}
     return {
         (name, method): _versions(prompts_of(settings, experiment.all_methods()[method]), experiment)
-        if isinstance(settings, ChatSummarizer)
+        if isinstance(settings, ChatSummarizerSettings)
         else extractive.VERSION
         for name, settings in experiment.summarizers.items()
         for method in methods

@@ -32,11 +32,10 @@ from jobs.stages.runner import Task
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.judges.support_prompts import open_cells
-from longform.settings.chat import ChatSettings
-from longform.settings.chat import ChatSummarizer as ChatSummarizerSettings
+from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ChatJudge, ChatSupportJudge
-from longform.settings.methods import Method
+from longform.settings.methods import MethodSettings
 
 
 class Batched(NamedTuple):
@@ -144,7 +143,7 @@ def summarizer_requests(
     name: str,
     definition: ChatSummarizerSettings,
     *,
-    methods: Mapping[str, Method],
+    methods: Mapping[str, MethodSettings],
     prompts: str | None,
     tasks: Sequence[Task],
 ) -> Iterator[ChatRequest]:

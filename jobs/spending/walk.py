@@ -30,8 +30,7 @@ from jobs.stages.split import split_text
 from jobs.stages.summarize import Source, Summarized
 from longform.chat.call import ChatRequest, call_id
 from longform.keys import content_key
-from longform.settings.chat import ChatSettings
-from longform.settings.chat import ChatSummarizer as ChatSummarizerSettings
+from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ChatJudge
 from longform.settings.judges import ChatSupportJudge as ChatSupportJudgeSettings

@@ -14,7 +14,7 @@ from jobs.stages.runner import Row, Stage, Task
 from longform.axes import COLUMNS, Axes
 from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within
-from longform.settings.experiment import Experiment, Importance, RelevanceImportance, System
+from longform.settings.experiment import Experiment, ImportanceSettings, RelevanceImportanceSettings, System
 
 VERSION = "pack@2"
 _HOW = (*COLUMNS, "order")
@@ -69,7 +69,7 @@ def how_packed(system: System) -> tuple[str, str | None, int | None, int | None,
 
 def _depends(experiment: Experiment, order: str) -> list[Any]:
     """What an order by importance depends on beside relevance."""
-    by_relevance = isinstance(experiment.importance, RelevanceImportance)
+    by_relevance = isinstance(experiment.importance, RelevanceImportanceSettings)
     return [] if by_relevance or order not in BY_IMPORTANCE else [experiment.importance.model_dump()]
 
 
@@ -90,7 +90,7 @@ def pack_tasks(run: Folder, wanted: Mapping[Packed, tuple[str, str]]) -> list[Ta
     return plan(run, "rankings", run, "contexts", items, per_task=_CONTEXTS_A_TASK)
 
 
-def _worker(run: Folder, bench_url: str, seed: int, importance: Importance) -> Any:
+def _worker(run: Folder, bench_url: str, seed: int, importance: ImportanceSettings) -> Any:
     from actors.local_models.tokenizer import TokenCounter
     from actors.retrieval.importance import document_importance
 

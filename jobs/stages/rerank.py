@@ -17,7 +17,7 @@ from jobs.stages.runner import Row, Stage, Task
 from longform.keys import content_key
 from longform.records import retrieval_text
 from longform.settings.experiment import Experiment
-from longform.settings.retrievers import CrossEncoderReranker, Reranker
+from longform.settings.retrievers import CrossEncoderRerankerSettings, RerankerSettings
 
 VERSION = "rerank@1"
 _RANKINGS_A_TASK = 16
@@ -44,9 +44,9 @@ def reranking_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -
     return found
 
 
-def _made_by(settings: Reranker) -> dict[str, Any]:
+def _made_by(settings: RerankerSettings) -> dict[str, Any]:
     """What a reranker's orders depend on."""
-    content = changing_content(settings.model) if isinstance(settings, CrossEncoderReranker) else None
+    content = changing_content(settings.model) if isinstance(settings, CrossEncoderRerankerSettings) else None
     return settings.identity | ({"content": content} if content else {})
 
 

@@ -17,7 +17,7 @@ from jobs.stages.runner import Row, Stage, Task
 from longform.keys import content_key
 from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
-from longform.settings.retrievers import EncoderRetriever, StatementRetriever, base_retrievers
+from longform.settings.retrievers import EncoderRetrieverSettings, StatementRetrieverSettings, base_retrievers
 
 VERSION = "retrieve@1"
 _QUERIES_A_TASK = 64
@@ -37,8 +37,8 @@ def retriever_names(experiment: Experiment) -> list[str]:
 def definition(experiment: Experiment, name: str) -> dict[str, Any]:
     """A retriever's settings with those of the retrievers it builds on: what its rankings depend on."""
     settings = experiment.retrievers[name]
-    made_by = [statements_version()] if isinstance(settings, StatementRetriever) else []
-    if isinstance(settings, EncoderRetriever) and (content := changing_content(settings.model)):
+    made_by = [statements_version()] if isinstance(settings, StatementRetrieverSettings) else []
+    if isinstance(settings, EncoderRetrieverSettings) and (content := changing_content(settings.model)):
         made_by.append(content)
     return settings.model_dump() | {
         "made_by": made_by,
@@ -60,7 +60,8 @@ def ranking_work_ids(benchmark: Benchmark, experiment: Experiment, query_ids: It
 
 def retrieve_stage(run: Folder, bench_url: str, experiment: Experiment, *, threads: int) -> Stage:
     encoders = any(
-        isinstance(retriever, EncoderRetriever | StatementRetriever) for retriever in experiment.retrievers.values()
+        isinstance(retriever, EncoderRetrieverSettings | StatementRetrieverSettings)
+        for retriever in experiment.retrievers.values()
     )
     return Stage(
         name="retrieve",

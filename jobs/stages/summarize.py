@@ -21,9 +21,9 @@ from jobs.stages.pack import Packed, how_packed
 from jobs.stages.runner import Row, Stage, Task
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
-from longform.settings.chat import ChatSummarizer
+from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.experiment import Experiment, System
-from longform.settings.methods import PlainMethod
+from longform.settings.methods import PlainMethodSettings
 from longform.text.sentences import sentences
 
 USUAL_BULLETS = 7
@@ -102,7 +102,7 @@ def summarize_stage(
     run: Folder, bench_url: str, experiment: Experiment, name: str, *, calling: Calling, threads: int
 ) -> Stage:
     settings = experiment.summarizers[name]
-    chat = settings.chat if isinstance(settings, ChatSummarizer) else None
+    chat = settings.chat if isinstance(settings, ChatSummarizerSettings) else None
     context = calling.context(f"summarize {name}")
     return Stage(
         name=f"summarize {name}",
@@ -129,10 +129,12 @@ def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapp
         for summarized, source in wanted.items()
         if summarized.summarizer == name
     ]
-    if not isinstance(experiment.summarizers[name], ChatSummarizer):
+    if not isinstance(experiment.summarizers[name], ChatSummarizerSettings):
         return plan(run, "contexts", run, "summaries", items, per_task=_OFFLINE_CONTEXTS_A_TASK)
     sources = {source.work_id: source for summarized, source in wanted.items() if summarized.summarizer == name}
-    plain = {method for method, settings in experiment.all_methods().items() if isinstance(settings, PlainMethod)}
+    plain = {
+        method for method, settings in experiment.all_methods().items() if isinstance(settings, PlainMethodSettings)
+    }
     tasks: dict[Any, list[Item]] = {}
     for single in plan(run, "contexts", run, "summaries", items, per_task=1):
         (item,) = single.payload["items"]

@@ -12,9 +12,14 @@ from functools import cache
 
 from longform.keys import content_key
 from longform.models import read_model
-from longform.settings.chat import Summarizer
+from longform.settings.chat import SummarizerSettings
 from longform.settings.judges import Judge, MeanJudge, OfflineJudge
-from longform.settings.retrievers import ClusterFeedbackRetriever, Retriever, StatementsRetriever, base_retrievers
+from longform.settings.retrievers import (
+    ClusterFeedbackRetrieverSettings,
+    RetrieverSettings,
+    StatementsRetrieverSettings,
+    base_retrievers,
+)
 
 FILES = {"support": "seen_support", "ranker": "seen_ranker", "people": "seen_judge", "gpt-4o": "seen_judge"}
 """Fitted model, or scale of the offline judge -> the file that names what it was fitted on."""
@@ -47,15 +52,17 @@ def models_of_judge(judge: Judge, judges: Mapping[str, Judge]) -> frozenset[str]
     return frozenset({judge.calibration}) if isinstance(judge, OfflineJudge) else frozenset()
 
 
-def models_of_summarizer(summarizer: Summarizer) -> frozenset[str]:
+def models_of_summarizer(summarizer: SummarizerSettings) -> frozenset[str]:
     """The fitted models that choose what a summarizer writes."""
     return frozenset({"support", "ranker"}) if summarizer.kind == "offline" else frozenset()
 
 
-def models_of_retriever(name: str, retrievers: Mapping[str, Retriever]) -> frozenset[str]:
+def models_of_retriever(name: str, retrievers: Mapping[str, RetrieverSettings]) -> frozenset[str]:
     """The fitted models behind a retriever and those that it combines."""
     retriever = retrievers[name]
-    own = {"support"} if isinstance(retriever, ClusterFeedbackRetriever | StatementsRetriever) else set()
-    if isinstance(retriever, StatementsRetriever):
+    own = (
+        {"support"} if isinstance(retriever, ClusterFeedbackRetrieverSettings | StatementsRetrieverSettings) else set()
+    )
+    if isinstance(retriever, StatementsRetrieverSettings):
         own.add("ranker")
     return frozenset(own).union(*(models_of_retriever(base, retrievers) for base in base_retrievers(retriever)))

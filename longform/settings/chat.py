@@ -51,7 +51,7 @@ class ChatSettings(Strict):
     batch: bool = False  # through the provider's batch API: cheaper, within a day
 
 
-class OfflineSummarizer(Strict):
+class OfflineSummarizerSettings(Strict):
     kind: Literal["offline"]
     max_words: int = Field(300, gt=0)
 
@@ -61,7 +61,7 @@ class OfflineSummarizer(Strict):
         return True
 
 
-class ChatSummarizer(Strict):
+class ChatSummarizerSettings(Strict):
     kind: Literal["chat"]
     chat: ChatSettings
     prompt: str | None = None  # null: by the query's domain
@@ -72,4 +72,4 @@ class ChatSummarizer(Strict):
         return False
 
 
-Summarizer = Annotated[OfflineSummarizer | ChatSummarizer, Field(discriminator="kind")]
+SummarizerSettings = Annotated[OfflineSummarizerSettings | ChatSummarizerSettings, Field(discriminator="kind")]

@@ -15,10 +15,10 @@ from pydantic import Field, field_validator, model_validator
 
 from longform.axes import Axes
 from longform.errors import UsageError
-from longform.settings.chat import ChatSummarizer, Summarizer
+from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
 from longform.settings.judges import ALIGNER, Judge, OfflineSupportJudge, SupportJudge
-from longform.settings.methods import SHIPPED_METHODS, Method, PlainMethod
-from longform.settings.retrievers import Reranker, Retriever, base_retrievers
+from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
+from longform.settings.retrievers import RerankerSettings, RetrieverSettings, base_retrievers
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
 
@@ -92,27 +92,29 @@ def _told(system: System) -> str:
     return "(" + ", ".join(f"{name} {value!r}" for name, value in values if value is not None) + ")"
 
 
-class RelevanceImportance(Strict):
+class RelevanceImportanceSettings(Strict):
     """By judged relevance; documents without any go to either end in `middle` (SummHay's released code)."""
 
     kind: Literal["relevance"]
 
 
-class RankedImportance(Strict):
+class RankedImportanceSettings(Strict):
     """By a ranking that the benchmark ships."""
 
     kind: Literal["released"]
     name: str = "importance"
 
 
-class SimilarityImportance(Strict):
+class SimilarityImportanceSettings(Strict):
     """By similarity to the query's reference summary (Wan et al., section 4.3)."""
 
     kind: Literal["reference"]
     model: str  # an encoder, as for retrievers
 
 
-Importance = Annotated[RelevanceImportance | RankedImportance | SimilarityImportance, Field(discriminator="kind")]
+ImportanceSettings = Annotated[
+    RelevanceImportanceSettings | RankedImportanceSettings | SimilarityImportanceSettings, Field(discriminator="kind")
+]
 """What the orders top, middle and bottom sort documents by."""
 
 
@@ -153,12 +155,12 @@ class Experiment(Strict):
     benchmark: str | None = None  # a folder or s3:// URL; null: named on the command line
     synthesize: str | None = None  # make this benchmark first where none is named
     seed: int
-    retrievers: dict[str, Retriever]
-    rerankers: dict[str, Reranker] = Field(default_factory=dict)
-    summarizers: dict[str, Summarizer]
+    retrievers: dict[str, RetrieverSettings]
+    rerankers: dict[str, RerankerSettings] = Field(default_factory=dict)
+    summarizers: dict[str, SummarizerSettings]
     judges: dict[str, Judge] = Field(default_factory=dict)
     support_judges: dict[str, SupportJudge] = Field(default_factory=dict)
-    methods: dict[str, Method] = Field(default_factory=dict)  # beside those that ship
+    methods: dict[str, MethodSettings] = Field(default_factory=dict)  # beside those that ship
     cards: dict[str, str] = Field(default_factory=dict)  # judge -> the file that `longform calibrate --out` wrote
     systems: tuple[SystemGrid, ...] = Field(min_length=1)
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"
@@ -168,7 +170,7 @@ class Experiment(Strict):
     """Bullets or sentences asked for: a number; or as many as the query has insights (without: 7), as its paper asks
     for where it has a reference summary instead (Wan et al.), else as many as the reference has sentences."""
     units: UnitKind = "bullets"  # what a summary is judged by
-    importance: Importance = RelevanceImportance(kind="relevance")
+    importance: ImportanceSettings = RelevanceImportanceSettings(kind="relevance")
     faithfulness: Faithfulness = Faithfulness()
     permutations: Permutations = Permutations()
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
@@ -298,14 +300,14 @@ class Experiment(Strict):
         offline = (name for name, judge in self.support_judges.items() if judge.kind == "offline")
         return self.faithfulness.attribution or next(offline, None)
 
-    def all_methods(self) -> dict[str, Method]:
+    def all_methods(self) -> dict[str, MethodSettings]:
         """Those that ship, and those defined here."""
         return {**SHIPPED_METHODS, **self.methods}
 
     def _applies(self, system: System) -> bool:
         # all methods but the plain one need a chat model
         method, summarizer = self.all_methods()[system.method], self.summarizers[system.summarizer]
-        return isinstance(method, PlainMethod) or isinstance(summarizer, ChatSummarizer)
+        return isinstance(method, PlainMethodSettings) or isinstance(summarizer, ChatSummarizerSettings)
 
     def all_systems(self) -> tuple[System, ...]:
         """Every combination that the grids name and that can be had, each once, in the order they are written."""

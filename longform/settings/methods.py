@@ -10,33 +10,33 @@ from pydantic import Field, model_validator
 from longform.settings.strict import Strict
 
 
-class PlainMethod(Strict):
+class PlainMethodSettings(Strict):
     """One prompt over all documents."""
 
     kind: Literal["plain"]
 
 
-class FocusMethod(Strict):
+class FocusMethodSettings(Strict):
     """The plain prompt, and the wish to attend to the documents at one place (Wan et al., section 5.1)."""
 
     kind: Literal["focus"]
     at: Literal["top", "middle", "bottom"]
 
 
-class HierarchicalMethod(Strict):
+class HierarchicalMethodSettings(Strict):
     """A summary of each document, then merges: two at a time until one is left, or all in one pass."""
 
     kind: Literal["hierarchical"]
     merge: Literal["pairwise", "once"]
 
 
-class IncrementalMethod(Strict):
+class IncrementalMethodSettings(Strict):
     """A summary of the first document, updated with each next one."""
 
     kind: Literal["incremental"]
 
 
-class CalibrationMethod(Strict):
+class CalibrationMethodSettings(Strict):
     """
     Permutation calibration: summaries of several orders of the documents, merged.
 
@@ -51,26 +51,31 @@ class CalibrationMethod(Strict):
     seed: int = 0
 
     @model_validator(mode="after")
-    def _says_how_many(self) -> CalibrationMethod:
+    def _says_how_many(self) -> CalibrationMethodSettings:
         if (self.n_orders is not None) != (self.orders == "sampled"):
             msg = f"n_orders is for sampled orders, and needed there; found {self.n_orders} with {self.orders}"
             raise ValueError(msg)
         return self
 
 
-Method = Annotated[
-    PlainMethod | FocusMethod | HierarchicalMethod | IncrementalMethod | CalibrationMethod, Field(discriminator="kind")
+MethodSettings = Annotated[
+    PlainMethodSettings
+    | FocusMethodSettings
+    | HierarchicalMethodSettings
+    | IncrementalMethodSettings
+    | CalibrationMethodSettings,
+    Field(discriminator="kind"),
 ]
 
-SHIPPED_METHODS: Mapping[str, Method] = {
-    "plain": PlainMethod(kind="plain"),
-    "focus-top": FocusMethod(kind="focus", at="top"),
-    "focus-middle": FocusMethod(kind="focus", at="middle"),
-    "focus-bottom": FocusMethod(kind="focus", at="bottom"),
-    "hierarchical-pairwise": HierarchicalMethod(kind="hierarchical", merge="pairwise"),
-    "hierarchical-once": HierarchicalMethod(kind="hierarchical", merge="once"),
-    "incremental": IncrementalMethod(kind="incremental"),
-    "calibration-rotations": CalibrationMethod(kind="calibration", orders="rotations"),
-    "calibration-all": CalibrationMethod(kind="calibration", orders="all"),
+SHIPPED_METHODS: Mapping[str, MethodSettings] = {
+    "plain": PlainMethodSettings(kind="plain"),
+    "focus-top": FocusMethodSettings(kind="focus", at="top"),
+    "focus-middle": FocusMethodSettings(kind="focus", at="middle"),
+    "focus-bottom": FocusMethodSettings(kind="focus", at="bottom"),
+    "hierarchical-pairwise": HierarchicalMethodSettings(kind="hierarchical", merge="pairwise"),
+    "hierarchical-once": HierarchicalMethodSettings(kind="hierarchical", merge="once"),
+    "incremental": IncrementalMethodSettings(kind="incremental"),
+    "calibration-rotations": CalibrationMethodSettings(kind="calibration", orders="rotations"),
+    "calibration-all": CalibrationMethodSettings(kind="calibration", orders="all"),
 }
 """Methods that need no definition."""

@@ -9,23 +9,23 @@ from pydantic import Field, model_validator
 from longform.settings.strict import Strict
 
 
-class RandomRetriever(Strict):
+class RandomRetrieverSettings(Strict):
     kind: Literal["random"]
     seed: int
 
 
-class KeywordRetriever(Strict):
+class KeywordRetrieverSettings(Strict):
     kind: Literal["keywords"]
 
 
-class Bm25Retriever(Strict):
+class Bm25RetrieverSettings(Strict):
     kind: Literal["bm25"]
     k1: float = Field(1.5, ge=0)
     b: float = Field(0.75, ge=0, le=1)
     stem: bool = True
 
 
-class EncoderRetriever(Strict):
+class EncoderRetrieverSettings(Strict):
     """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
 
     kind: Literal["encoder"]
@@ -36,7 +36,7 @@ class EncoderRetriever(Strict):
     document_prefix: str = ""
 
 
-class FusionRetriever(Strict):
+class FusionRetrieverSettings(Strict):
     kind: Literal["fusion"]
     of: tuple[str, ...] = Field(min_length=2)
     by: Literal["z_sum", "reciprocal_rank"]
@@ -44,20 +44,20 @@ class FusionRetriever(Strict):
     weights: tuple[float, ...] | None = None  # of the z-scores; null: all 1
 
     @model_validator(mode="after")
-    def _each_has_a_weight(self) -> FusionRetriever:
+    def _each_has_a_weight(self) -> FusionRetrieverSettings:
         if self.weights is not None and (self.by != "z_sum" or len(self.weights) != len(self.of)):
             msg = f"weights are for z_sum, one for each of {list(self.of)}; found {list(self.weights)} with {self.by}"
             raise ValueError(msg)
         return self
 
 
-class ShortFirstRetriever(Strict):
+class ShortFirstRetrieverSettings(Strict):
     """Shorter documents first; in a fusion, because more of them fit a budget."""
 
     kind: Literal["short_first"]
 
 
-class FeedbackRetriever(Strict):
+class FeedbackRetrieverSettings(Strict):
     """RM3: expands the query by terms of the base retriever's best documents, adds the expansion's BM25 z-score."""
 
     kind: Literal["feedback"]
@@ -67,68 +67,68 @@ class FeedbackRetriever(Strict):
     weight: float = Field(1.0, ge=0)
 
 
-class ClusterFeedbackRetriever(Strict):
+class ClusterFeedbackRetrieverSettings(Strict):
     """Documents that support the query's most relevant repeated sentences; learnt from no query."""
 
     kind: Literal["cluster_feedback"]
 
 
-class StatementsRetriever(Strict):
+class StatementsRetrieverSettings(Strict):
     """Documents that support what the offline summarizer would quote, short ones first."""
 
     kind: Literal["statements"]
     n_statements: int = Field(12, gt=0)
 
 
-StatementRetriever = ClusterFeedbackRetriever | StatementsRetriever
+StatementRetrieverSettings = ClusterFeedbackRetrieverSettings | StatementsRetrieverSettings
 """Their models were fitted with the vectors of one encoder, so that no other is offered."""
 
 
-class OracleRetriever(Strict):
+class OracleRetrieverSettings(Strict):
     kind: Literal["oracle"]
 
 
-class FullContext(Strict):
+class FullContextSettings(Strict):
     kind: Literal["full"]
 
 
-class ReleasedRetriever(Strict):
+class ReleasedRetrieverSettings(Strict):
     """Scores that the benchmark ships, by the name they have there."""
 
     kind: Literal["released"]
     name: str
 
 
-Retriever = Annotated[
-    RandomRetriever
-    | KeywordRetriever
-    | Bm25Retriever
-    | EncoderRetriever
-    | FusionRetriever
-    | ShortFirstRetriever
-    | FeedbackRetriever
-    | StatementRetriever
-    | OracleRetriever
-    | FullContext
-    | ReleasedRetriever,
+RetrieverSettings = Annotated[
+    RandomRetrieverSettings
+    | KeywordRetrieverSettings
+    | Bm25RetrieverSettings
+    | EncoderRetrieverSettings
+    | FusionRetrieverSettings
+    | ShortFirstRetrieverSettings
+    | FeedbackRetrieverSettings
+    | StatementRetrieverSettings
+    | OracleRetrieverSettings
+    | FullContextSettings
+    | ReleasedRetrieverSettings,
     Field(discriminator="kind"),
 ]
 
 
-def base_retrievers(retriever: Retriever) -> tuple[str, ...]:
+def base_retrievers(retriever: RetrieverSettings) -> tuple[str, ...]:
     """The names of the retrievers that *retriever* combines or expands."""
-    if isinstance(retriever, FusionRetriever):
+    if isinstance(retriever, FusionRetrieverSettings):
         return retriever.of
-    return (retriever.of,) if isinstance(retriever, FeedbackRetriever) else ()
+    return (retriever.of,) if isinstance(retriever, FeedbackRetrieverSettings) else ()
 
 
-class CrossEncoderReranker(Strict):
+class CrossEncoderRerankerSettings(Strict):
     kind: Literal["cross_encoder"]
     model: str  # a hub name, a folder, s3:// or package:NAME
     depth: int = Field(20, gt=0)  # documents re-scored; the rest keep their order below
 
 
-class EndpointReranker(Strict):
+class EndpointRerankerSettings(Strict):
     """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
 
     how_it_is_asked = frozenset({"api_key_env", "in_flight", "attempts", "timeout_s"})
@@ -144,4 +144,4 @@ class EndpointReranker(Strict):
     timeout_s: float = Field(300.0, gt=0)  # of one attempt
 
 
-Reranker = Annotated[CrossEncoderReranker | EndpointReranker, Field(discriminator="kind")]
+RerankerSettings = Annotated[CrossEncoderRerankerSettings | EndpointRerankerSettings, Field(discriminator="kind")]

@@ -18,12 +18,12 @@ import numpy as np
 from longform.errors import UsageError
 from longform.keys import stable_seed
 from longform.settings.methods import (
-    CalibrationMethod,
-    FocusMethod,
-    HierarchicalMethod,
-    IncrementalMethod,
-    Method,
-    PlainMethod,
+    CalibrationMethodSettings,
+    FocusMethodSettings,
+    HierarchicalMethodSettings,
+    IncrementalMethodSettings,
+    MethodSettings,
+    PlainMethodSettings,
 )
 
 Task = Literal["summarize", "merge", "update"]
@@ -63,7 +63,7 @@ Plan = tuple[Step, ...]
 Order = tuple[int, ...]
 
 
-def make_plan(settings: Method, n_documents: int, *, seed: int = 0) -> Plan:
+def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0) -> Plan:
     """
     The steps of *settings* on a context; every document is shown at least once.
 
@@ -78,18 +78,18 @@ def make_plan(settings: Method, n_documents: int, *, seed: int = 0) -> Plan:
         UsageError: All orders are wanted, and there are more than the method allows.
     """
     everything = tuple(range(n_documents))
-    if isinstance(settings, FocusMethod):
+    if isinstance(settings, FocusMethodSettings):
         return (Step(FINAL, "summarize", everything, focus=settings.at),)
-    if n_documents <= 1 or isinstance(settings, PlainMethod):
+    if n_documents <= 1 or isinstance(settings, PlainMethodSettings):
         return (Step(FINAL, "summarize", everything),)
     match settings:
-        case HierarchicalMethod(merge="pairwise"):
+        case HierarchicalMethodSettings(merge="pairwise"):
             return _pairwise(n_documents)
-        case HierarchicalMethod():
+        case HierarchicalMethodSettings():
             return _merged(_one_a_document(n_documents))
-        case IncrementalMethod():
+        case IncrementalMethodSettings():
             return _incremental(n_documents)
-        case CalibrationMethod():
+        case CalibrationMethodSettings():
             orders = _orders(settings, n_documents, seed)
             return _merged([Step(f"order-{k}", "summarize", order) for k, order in enumerate(orders, 1)])
         case _:
@@ -133,7 +133,7 @@ def _incremental(n_documents: int) -> Plan:
 # ---------------------------------------------------------------- orders
 
 
-def _orders(settings: CalibrationMethod, n: int, seed: int) -> list[Order]:
+def _orders(settings: CalibrationMethodSettings, n: int, seed: int) -> list[Order]:
     """Different orders of *n* documents; rotations and all orders begin with the given one."""
     n_orders = _n_orders(settings, n)
     match settings.orders:
@@ -156,7 +156,7 @@ def _drawn(n: int, seed: int) -> Iterator[Order]:
             yield order
 
 
-def _n_orders(settings: CalibrationMethod, n: int) -> int:
+def _n_orders(settings: CalibrationMethodSettings, n: int) -> int:
     if settings.orders == "rotations":
         return n
     if settings.orders == "sampled":

@@ -17,7 +17,7 @@ from actors.serving.client import ServedClient, over_handle, over_http
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
-from longform.settings.retrievers import EndpointReranker as RerankerSettings
+from longform.settings.retrievers import EndpointRerankerSettings
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
@@ -84,7 +84,7 @@ async def test_a_stage_may_name_the_application_in_place_of_a_url(served: str) -
     texts = ["a fox", "the bank of the river", "a bank"]
     orders, replies = [], []
     for place in (served, "serve://longform"):
-        reranker = RerankerSettings(kind="endpoint", url=f"{place}/v1/rerank", model="minilm-cosine")
+        reranker = EndpointRerankerSettings(kind="endpoint", url=f"{place}/v1/rerank", model="minilm-cosine")
         orders.append(await EndpointReranker(reranker).rerank("a bank", texts))
         chat = OpenAIChat(ChatSettings(model="smollm2", base_url=f"{place}/v1"))
         replies.append(await chat.complete(SAY_YES))
@@ -99,7 +99,7 @@ async def test_a_stage_may_name_the_application_in_place_of_a_url(served: str) -
 async def test_an_application_that_is_not_there_is_named(served: str) -> None:
     chat = OpenAIChat(ChatSettings(model="m", base_url="serve://other/v1"))
     with pytest.raises(UsageError, match="expected an application 'other' of Ray Serve"):
-        EndpointReranker(RerankerSettings(kind="endpoint", url="serve://other/v1/rerank", model="m"))
+        EndpointReranker(EndpointRerankerSettings(kind="endpoint", url="serve://other/v1/rerank", model="m"))
     with pytest.raises(UsageError, match="expected an application 'other' of Ray Serve"):
         await chat.complete(SAY_YES)
 

@@ -11,8 +11,7 @@ from actors.rehearsal.scripted_summaries import PROFILES
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
-from longform.settings.chat import ChatSettings
-from longform.settings.chat import ChatSummarizer as Settings
+from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS
 from longform.text.citations import bullets
 from longform.text.sentences import sentences
@@ -49,7 +48,9 @@ class Said(NamedTuple):
 async def summaries(
     bench: str, script: str, method: str, *, n_sentences: int = N_SENTENCES, prompt: str | None = "summarize_sentences"
 ) -> list[dict[str, Any]]:
-    settings = Settings(kind="chat", chat=ChatSettings(provider="scripted", model="m", script=script), prompt=prompt)
+    settings = ChatSummarizerSettings(
+        kind="chat", chat=ChatSettings(provider="scripted", model="m", script=script), prompt=prompt
+    )
     made = ChatSummarizer(bench, "mine", settings, Asking(chat=open_chat(settings.chat)))
     rows = [
         {

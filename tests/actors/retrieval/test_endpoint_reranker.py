@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 
 from actors.retrieval.endpoint_reranker import EndpointReranker, check_order, open_reranker, token_of
 from longform.errors import LongformError, UsageError
-from longform.settings.retrievers import EndpointReranker as Settings
+from longform.settings.retrievers import EndpointRerankerSettings
 from serve.http.access import Access, Tokens
 from serve.http.app import make_app
 from tests.serve.served import small_backends
@@ -21,8 +21,10 @@ QUERY = "the bank rate"
 TOKEN = "a-secret-of-a-caller-that-is-long-enough"
 
 
-def settings(url: str, **more: Any) -> Settings:
-    return Settings.model_validate({"kind": "endpoint", "url": url, "model": "words", "depth": 5, **more})
+def settings(url: str, **more: Any) -> EndpointRerankerSettings:
+    return EndpointRerankerSettings.model_validate(
+        {"kind": "endpoint", "url": url, "model": "words", "depth": 5, **more}
+    )
 
 
 @pytest.mark.parametrize("path", ["/v1/rerank", "/v2/rerank", "/rerank"])

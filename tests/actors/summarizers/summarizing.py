@@ -10,8 +10,7 @@ from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from longform.chat.call import ChatReply, ChatRequest, Usage, failed, refusal_reason
-from longform.settings.chat import ChatSettings
-from longform.settings.chat import ChatSummarizer as Settings
+from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 
 TEXTS = [
     "The tram line opens in June this year. Nobody likes the new colour of it.",
@@ -69,7 +68,7 @@ def context(query_id: str = "q-talk", **changes: Any) -> dict[str, Any]:
 def summarizer(bench: str, *, prompt: str | None = None, folder: str | None = None, **chat: Any) -> ChatSummarizer:
     settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
     chat = ChatSettings(**settings)
-    definition = Settings(kind="chat", chat=chat, prompt=prompt)
+    definition = ChatSummarizerSettings(kind="chat", chat=chat, prompt=prompt)
     return ChatSummarizer(bench, "mine", definition, Asking(chat=open_chat(chat), prompts_folder=folder))
 
 

@@ -12,9 +12,8 @@ from actors.summarizers.prompts import SEPARATOR, prompts_of
 from longform.chat.call import ChatRequest, Usage
 from longform.keys import content_key
 from longform.prompts import load_prompt
-from longform.settings.chat import ChatSettings
-from longform.settings.chat import ChatSummarizer as Settings
-from longform.settings.methods import SHIPPED_METHODS, CalibrationMethod
+from longform.settings.chat import ChatSettings, ChatSummarizerSettings
+from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings
 from longform.tables import SUMMARIES, conform
 from tests.actors.summarizers.summarizing import (
     QUERIES,
@@ -182,8 +181,8 @@ async def test_calibration_asks_every_order_and_merges(bench: str) -> None:
 async def test_all_models_see_the_same_sampled_orders(bench: str) -> None:
     def asked(name: str, work_id: str, context_id: str) -> list[str]:
         chat = ChatSettings(provider="scripted", model=name, script="obedient")
-        definition = Settings(kind="chat", chat=chat, prompt="summarize_sentences")
-        methods = {"mine": CalibrationMethod(kind="calibration", orders="sampled", n_orders=3)}
+        definition = ChatSummarizerSettings(kind="chat", chat=chat, prompt="summarize_sentences")
+        methods = {"mine": CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=3)}
         made = ChatSummarizer(bench, name, definition, Asking(chat=open_chat(chat)), methods=methods)
         requests = made.requests(context(work_id=work_id, context_id=context_id, method="mine")).values()
         return [request.messages[0].text for request in requests if isinstance(request, ChatRequest)]
@@ -275,7 +274,9 @@ async def test_the_prompts_of_a_method_are_those_its_rows_name(bench: str, metho
     found = await made.summarize([context(query_id, method=method) for query_id in QUERIES])
     used = {version.split("@")[0] for row in found for version in row["prompt_version"].split("+")}
     declared = set(
-        prompts_of(Settings(kind="chat", chat=ChatSettings(model="m"), prompt=prompt), SHIPPED_METHODS[method])
+        prompts_of(
+            ChatSummarizerSettings(kind="chat", chat=ChatSettings(model="m"), prompt=prompt), SHIPPED_METHODS[method]
+        )
     )
     assert used <= declared
     if prompt != "summarize_documents":

@@ -11,7 +11,7 @@ import pytest
 from jobs.configs import read_experiment
 from jobs.evaluate import main
 from longform.errors import UsageError
-from longform.settings.chat import ChatSummarizer
+from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.judges import SHIPPED_CHECKER, ChatJudge
 
 
@@ -25,7 +25,7 @@ def test_a_model_writes_every_summary_and_another_judges() -> None:
     changes = ["model={model: small, base_url: 'http://127.0.0.1:1/v1'}", "judge=gpt-4o"]
     experiment = read_experiment("summhay", changes)
     (summarizer,), (judge,) = experiment.summarizers.values(), experiment.judges.values()
-    assert isinstance(summarizer, ChatSummarizer)
+    assert isinstance(summarizer, ChatSummarizerSettings)
     assert isinstance(judge, ChatJudge)
     assert (summarizer.chat.base_url, judge.chat.model) == ("http://127.0.0.1:1/v1", "gpt-4o")
     assert {system.summarizer for system in experiment.all_systems()} == {"chat"}

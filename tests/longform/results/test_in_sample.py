@@ -8,7 +8,11 @@ from pathlib import Path
 
 from longform.results.in_sample import in_sample, insight_keys, models_of_judge, models_of_retriever
 from longform.settings.judges import MeanJudge, OfflineJudge
-from longform.settings.retrievers import Bm25Retriever, ClusterFeedbackRetriever, FeedbackRetriever
+from longform.settings.retrievers import (
+    Bm25RetrieverSettings,
+    ClusterFeedbackRetrieverSettings,
+    FeedbackRetrieverSettings,
+)
 
 
 def released_insights(released: Path, topic: str) -> list[str]:
@@ -40,9 +44,9 @@ def test_combinations_are_in_sample_where_a_member_is() -> None:
         "other": OfflineJudge(kind="offline", calibration="gpt-4o"),
     }
     retrievers = {
-        "bm25": Bm25Retriever(kind="bm25"),
-        "clusters": ClusterFeedbackRetriever(kind="cluster_feedback"),
-        "more": FeedbackRetriever(kind="feedback", of="clusters"),
+        "bm25": Bm25RetrieverSettings(kind="bm25"),
+        "clusters": ClusterFeedbackRetrieverSettings(kind="cluster_feedback"),
+        "more": FeedbackRetrieverSettings(kind="feedback", of="clusters"),
     }
 
     assert models_of_judge(judges["mean"], judges) == {"people", "gpt-4o"}

@@ -8,27 +8,27 @@ from hypothesis import strategies as st
 from longform.errors import UsageError
 from longform.settings.methods import (
     SHIPPED_METHODS,
-    CalibrationMethod,
-    FocusMethod,
-    HierarchicalMethod,
-    IncrementalMethod,
-    Method,
-    PlainMethod,
+    CalibrationMethodSettings,
+    FocusMethodSettings,
+    HierarchicalMethodSettings,
+    IncrementalMethodSettings,
+    MethodSettings,
+    PlainMethodSettings,
 )
 from longform.summaries.methods import FINAL, Plan, make_plan
 
-ALL = CalibrationMethod(kind="calibration", orders="all", most=5040)
-METHODS: dict[str, Method] = {
+ALL = CalibrationMethodSettings(kind="calibration", orders="all", most=5040)
+METHODS: dict[str, MethodSettings] = {
     **SHIPPED_METHODS,
     "calibration-all": ALL,
-    "calibration-sampled": CalibrationMethod(kind="calibration", orders="sampled", n_orders=7),
+    "calibration-sampled": CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=7),
 }
 methods = st.sampled_from(sorted(METHODS)).map(METHODS.__getitem__)
 PAIRWISE = SHIPPED_METHODS["hierarchical-pairwise"]
 
 
-def sampled(n_orders: int, seed: int = 0) -> CalibrationMethod:
-    return CalibrationMethod(kind="calibration", orders="sampled", n_orders=n_orders, seed=seed)
+def sampled(n_orders: int, seed: int = 0) -> CalibrationMethodSettings:
+    return CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=n_orders, seed=seed)
 
 
 def orders(plan: Plan) -> list[tuple[int, ...]]:
@@ -36,7 +36,7 @@ def orders(plan: Plan) -> list[tuple[int, ...]]:
 
 
 @given(methods, st.integers(0, 7), st.integers(0, 5))
-def test_a_plan_is_well_formed(settings: Method, n_documents: int, seed: int) -> None:
+def test_a_plan_is_well_formed(settings: MethodSettings, n_documents: int, seed: int) -> None:
     plan = make_plan(settings, n_documents, seed=seed)
     names = [step.name for step in plan]
     assert len(set(names)) == len(names)
@@ -48,7 +48,9 @@ def test_a_plan_is_well_formed(settings: Method, n_documents: int, seed: int) ->
 
 
 @given(methods, st.integers(1, 7))
-def test_every_step_but_the_last_is_read_and_every_task_has_what_it_needs(settings: Method, n_documents: int) -> None:
+def test_every_step_but_the_last_is_read_and_every_task_has_what_it_needs(
+    settings: MethodSettings, n_documents: int
+) -> None:
     plan = make_plan(settings, n_documents)
     assert {parent for step in plan for parent in step.parents} == {step.name for step in plan[:-1]}
     for step in plan:
@@ -85,8 +87,8 @@ def test_one_document_is_summarised_in_one_step(method: str, n_documents: int) -
 
 
 def test_plain_and_focus_differ_in_the_focus_alone() -> None:
-    (plain,) = make_plan(PlainMethod(kind="plain"), 4)
-    (focus,) = make_plan(FocusMethod(kind="focus", at="middle"), 4)
+    (plain,) = make_plan(PlainMethodSettings(kind="plain"), 4)
+    (focus,) = make_plan(FocusMethodSettings(kind="focus", at="middle"), 4)
     assert (plain.focus, focus.focus) == (None, "middle")
     assert focus._replace(focus=None) == plain
 
@@ -112,13 +114,13 @@ def test_pairwise_merges_keep_the_order_of_the_documents(n_documents: int) -> No
 
 
 def test_one_pass_reads_all_summaries_in_the_order_of_the_documents() -> None:
-    plan = make_plan(HierarchicalMethod(kind="hierarchical", merge="once"), 3)
+    plan = make_plan(HierarchicalMethodSettings(kind="hierarchical", merge="once"), 3)
     assert [step.documents for step in plan[:-1]] == [(0,), (1,), (2,)]
     assert plan[-1].parents == ("document-1", "document-2", "document-3")
 
 
 def test_increments_are_a_chain_with_one_new_document_each() -> None:
-    plan = make_plan(IncrementalMethod(kind="incremental"), 4)
+    plan = make_plan(IncrementalMethodSettings(kind="incremental"), 4)
     assert [(step.name, step.task, step.documents, step.parents) for step in plan] == [
         ("document-1", "summarize", (0,), ()),
         ("update-2", "update", (1,), ("document-1",)),
@@ -163,11 +165,11 @@ def test_sampled_orders_are_drawn_evenly() -> None:
 
 @pytest.mark.parametrize(("n_documents", "found"), [(5, r"5! = 120 for 5"), (100, r"found 100! for 100")])
 def test_too_many_orders_are_refused_with_both_numbers(n_documents: int, found: str) -> None:
-    settings = CalibrationMethod(kind="calibration", orders="all", most=119)
+    settings = CalibrationMethodSettings(kind="calibration", orders="all", most=119)
     with pytest.raises(UsageError, match=rf"at most 119 orders .*{found}"):
         make_plan(settings, n_documents)
 
 
 def test_as_many_orders_as_allowed_are_made() -> None:
-    settings = CalibrationMethod(kind="calibration", orders="all", most=24)
+    settings = CalibrationMethodSettings(kind="calibration", orders="all", most=24)
     assert len(orders(make_plan(settings, 4))) == factorial(4)
