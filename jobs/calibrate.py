@@ -30,14 +30,14 @@ from jobs.runs.cards import write_card
 from jobs.spending.plan import plan_words
 from longform.errors import UsageError
 from longform.judges.cards import describe
-from longform.settings.judges import SHIPPED_JUDGES, Judge, MeanJudge
+from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings, MeanJudgeSettings
 
 _MEAN = "mean:"
 _OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "threshold": None}
 """Options that --judge does not take, and what they are when nobody names them."""
 
 
-def named_judges(judge: str, judges: Mapping[str, Judge]) -> Mapping[str, Judge]:
+def named_judges(judge: str, judges: Mapping[str, JudgeSettings]) -> Mapping[str, JudgeSettings]:
     """
     *judges*, with the one that `mean:A+B` defines where *judge* is such a name.
 
@@ -46,13 +46,13 @@ def named_judges(judge: str, judges: Mapping[str, Judge]) -> Mapping[str, Judge]
     """
     if judge not in judges and judge.startswith(_MEAN):
         members = judge.removeprefix(_MEAN).split("+")
-        mean = validated(MeanJudge, {"kind": "mean", "of": members}, (), where=judge)
+        mean = validated(MeanJudgeSettings, {"kind": "mean", "of": members}, (), where=judge)
         judges = {**judges, judge: mean}
     definition = judges.get(judge)
-    for name in definition.of if isinstance(definition, MeanJudge) else [judge]:
+    for name in definition.of if isinstance(definition, MeanJudgeSettings) else [judge]:
         if name not in judges and not name.startswith(RELEASED):
             raise UsageError(f"no judge {name!r}: expected released:NAME, mean:A+B or one of {sorted(judges)}")
-        if name != judge and isinstance(judges.get(name), MeanJudge):
+        if name != judge and isinstance(judges.get(name), MeanJudgeSettings):
             raise UsageError(f"{judge}: expected judges that are asked, found the mean {name!r}")
     return judges
 

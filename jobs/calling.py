@@ -17,7 +17,7 @@ from longform.chat.server_standing import Standing
 from longform.errors import ServerGoneError, UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import MeanSupportJudge, SupportJudge
+from longform.settings.judges import MeanSupportJudgeSettings, SupportJudgeSettings
 
 LEDGER_VARIABLE = "LONGFORM_LEDGER"
 
@@ -128,10 +128,10 @@ def chat_models(experiment: Experiment) -> list[ChatSettings]:
     return [settings.chat for settings in named if settings.kind == "chat"]
 
 
-def support_identity(settings: SupportJudge, judges: Mapping[str, SupportJudge]) -> dict[str, Any]:
+def support_identity(settings: SupportJudgeSettings, judges: Mapping[str, SupportJudgeSettings]) -> dict[str, Any]:
     """Return the identity of a support judge; of a mean with its members, as *judges* define them."""
     found = settings.identity
-    if isinstance(settings, MeanSupportJudge):
+    if isinstance(settings, MeanSupportJudgeSettings):
         found["of"] = {name: judges[name].identity for name in settings.of}
     return found
 

@@ -52,7 +52,7 @@ from jobs.stages.score_support import support_score_stage, support_score_tasks
 from jobs.stages.split import split_stage, split_tasks
 from jobs.stages.summarize import summarize_stage, summarize_tasks
 from longform.settings.experiment import Experiment
-from longform.settings.judges import MeanJudge, MeanSupportJudge
+from longform.settings.judges import MeanJudgeSettings, MeanSupportJudgeSettings
 
 
 class Evaluation:
@@ -151,7 +151,7 @@ class Evaluation:
         infos = summary_infos(self.run, self.plan.written_work_ids)
         judges = self.experiment.judges.items()
         for name, settings in judges:
-            if not isinstance(settings, MeanJudge):
+            if not isinstance(settings, MeanJudgeSettings):
                 stage = judge_stage(
                     self.run, self.bench_url, name, settings, self.experiment.prompts, calling=self.calling
                 )
@@ -167,7 +167,7 @@ class Evaluation:
                 batched = verdicts_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
                 self._perform(stage, len(infos), tasks, batched)
         for name, settings in judges:
-            if isinstance(settings, MeanJudge):
+            if isinstance(settings, MeanJudgeSettings):
                 tasks = combine_tasks(self.run, name, settings, wanted=self.plan.means, asked=self.plan.asked)
                 self._perform(combine_stage(self.run, name, settings), len(infos), tasks)
 
@@ -176,7 +176,7 @@ class Evaluation:
         infos = summary_infos(self.run, self.plan.written_work_ids)
         judges = self.experiment.support_judges.items()
         for name, settings in judges:
-            if not isinstance(settings, MeanSupportJudge):
+            if not isinstance(settings, MeanSupportJudgeSettings):
                 stage = check_stage(
                     self.run,
                     self.bench_url,
@@ -190,7 +190,7 @@ class Evaluation:
                 batched = checks_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
                 self._perform(stage, len(infos), tasks, batched)
         for name, settings in judges:
-            if isinstance(settings, MeanSupportJudge):
+            if isinstance(settings, MeanSupportJudgeSettings):
                 tasks = combine_support_tasks(self.run, name, settings, self.plan.checks)
                 self._perform(combine_support_stage(self.run, name, settings), len(infos), tasks)
 

@@ -9,13 +9,13 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError,
 
 from longform.errors import UsageError
 from longform.settings.judges import (
-    ChatJudge,
-    ChatSupportJudge,
-    CheckpointSupportJudge,
-    MeanJudge,
-    MeanSupportJudge,
-    OfflineJudge,
-    OfflineSupportJudge,
+    ChatJudgeSettings,
+    ChatSupportJudgeSettings,
+    CheckpointSupportJudgeSettings,
+    MeanJudgeSettings,
+    MeanSupportJudgeSettings,
+    OfflineJudgeSettings,
+    OfflineSupportJudgeSettings,
 )
 from longform.settings.strict import Strict
 
@@ -25,7 +25,7 @@ FREE_PROVIDERS = ("llama_cpp", "scripted")
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 
 
-_ChatJudge = TypeVar("_ChatJudge", ChatJudge, ChatSupportJudge)
+_ChatJudge = TypeVar("_ChatJudge", ChatJudgeSettings, ChatSupportJudgeSettings)
 
 
 def _spending_nothing(judge: _ChatJudge) -> _ChatJudge:
@@ -37,8 +37,8 @@ def _spending_nothing(judge: _ChatJudge) -> _ChatJudge:
     return judge
 
 
-FreeChatJudge = Annotated[ChatJudge, AfterValidator(_spending_nothing)]
-FreeChatSupportJudge = Annotated[ChatSupportJudge, AfterValidator(_spending_nothing)]
+FreeChatJudge = Annotated[ChatJudgeSettings, AfterValidator(_spending_nothing)]
+FreeChatSupportJudge = Annotated[ChatSupportJudgeSettings, AfterValidator(_spending_nothing)]
 
 
 class Batching(Strict):
@@ -79,7 +79,7 @@ class ServedCoverage(Strict):
     """Which insights a summary covers, and by which bullet. Chat judges and means as of support."""
 
     task: Literal["coverage"]
-    judge: Annotated[OfflineJudge | FreeChatJudge | MeanJudge, Field(discriminator="kind")]
+    judge: Annotated[OfflineJudgeSettings | FreeChatJudge | MeanJudgeSettings, Field(discriminator="kind")]
     card: str | None = None  # what `longform calibrate --out` wrote, a path or s3://; null: the one that ships, if any
     batching: Batching = Batching()
 
@@ -93,7 +93,7 @@ class ServedSupport(Strict):
 
     task: Literal["support"]
     judge: Annotated[
-        OfflineSupportJudge | CheckpointSupportJudge | FreeChatSupportJudge | MeanSupportJudge,
+        OfflineSupportJudgeSettings | CheckpointSupportJudgeSettings | FreeChatSupportJudge | MeanSupportJudgeSettings,
         Field(discriminator="kind"),
     ]
     card: str | None = None  # as above
@@ -193,13 +193,15 @@ class Settings(Strict):
 
 def asks_a_chat(judge: ServedJudge) -> bool:
     """Whether the judge is a prompted chat model."""
-    return isinstance(judge, ServedCoverage | ServedSupport) and isinstance(judge.judge, ChatJudge | ChatSupportJudge)
+    return isinstance(judge, ServedCoverage | ServedSupport) and isinstance(
+        judge.judge, ChatJudgeSettings | ChatSupportJudgeSettings
+    )
 
 
-def mean_of(judge: ServedJudge) -> MeanJudge | MeanSupportJudge | None:
+def mean_of(judge: ServedJudge) -> MeanJudgeSettings | MeanSupportJudgeSettings | None:
     """The mean that an entry is; None: it is none."""
     settings = judge.judge if isinstance(judge, ServedCoverage | ServedSupport) else None
-    return settings if isinstance(settings, MeanJudge | MeanSupportJudge) else None
+    return settings if isinstance(settings, MeanJudgeSettings | MeanSupportJudgeSettings) else None
 
 
 def parse_settings(arguments: Mapping[str, Any]) -> Settings:

@@ -11,7 +11,7 @@ from actors.chat.opening import Asking
 from actors.judges.prompt import JudgePrompt
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.judges.coverage_prompts import CoverageVerdict, coverage_schema, numbered_bullets, parse_coverage
-from longform.settings.judges import ChatJudge as Settings
+from longform.settings.judges import ChatJudgeSettings
 
 _FIELDS = frozenset({"bullets", "insight"})
 
@@ -56,7 +56,7 @@ class ChatCoverage:
         UsageError: The prompt cannot be used, before anything is asked.
     """
 
-    def __init__(self, name: str, settings: Settings, asking: Asking) -> None:
+    def __init__(self, name: str, settings: ChatJudgeSettings, asking: Asking) -> None:
         self._executor = MatrixExecutor(asking.chat, settings.chat)
         self._settings = settings.chat
         self._prompt = JudgePrompt(

@@ -15,7 +15,7 @@ from actors.judges.chat_coverage import AskedVerdict, ChatCoverage, CoverageGrou
 from actors.storage.benchmark import Benchmark
 from longform.chat.call import ChatRequest
 from longform.records import Target
-from longform.settings.judges import ChatJudge as Settings
+from longform.settings.judges import ChatJudgeSettings
 
 
 class ChatCoverageJudge:
@@ -35,7 +35,7 @@ class ChatCoverageJudge:
         UsageError: The prompt cannot be used, before anything is asked.
     """
 
-    def __init__(self, bench_url: str, name: str, settings: Settings, asking: Asking) -> None:
+    def __init__(self, bench_url: str, name: str, settings: ChatJudgeSettings, asking: Asking) -> None:
         self._benchmark = Benchmark(bench_url)
         self._name = name
         self._coverage = ChatCoverage(name, settings, asking)

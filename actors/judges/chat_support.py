@@ -14,7 +14,7 @@ from longform.errors import UsageError
 from longform.judges.support_prompts import SupportGroup, SupportVerdict, in_place, open_cells, unjudged
 from longform.judges.support_replies import parse_support, yes_probability
 from longform.keys import content_key
-from longform.settings.judges import ChatSupportJudge as Settings
+from longform.settings.judges import ChatSupportJudgeSettings
 
 _FIELDS = frozenset({"document", "sentence"})
 
@@ -40,7 +40,7 @@ class ChatSupportJudge:
         UsageError: The prompt cannot be used, or the model is known to give no log probabilities and they are wanted.
     """
 
-    def __init__(self, name: str, settings: Settings, asking: Asking) -> None:
+    def __init__(self, name: str, settings: ChatSupportJudgeSettings, asking: Asking) -> None:
         self._settings = settings
         self._executor = MatrixExecutor(asking.chat, settings.chat)
         self._prompt = JudgePrompt(name, "support", _FIELDS, settings=settings, asking=asking)

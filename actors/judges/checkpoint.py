@@ -26,7 +26,7 @@ from longform.judges.support_prompts import (
     open_cells,
     unjudged,
 )
-from longform.settings.judges import CheckpointSupportJudge as Settings
+from longform.settings.judges import CheckpointSupportJudgeSettings
 from longform.text.windows import Window, sentence_windows
 
 _STEPS = 8
@@ -76,7 +76,7 @@ class CheckpointSupportJudge:
         UsageError: The checkpoint cannot be used, or `chunk_tokens` are more than it can take.
     """
 
-    def __init__(self, name: str, settings: Settings, *, threads: int) -> None:
+    def __init__(self, name: str, settings: CheckpointSupportJudgeSettings, *, threads: int) -> None:
         self.work = Work()
         self._settings = settings
         self._scorer = CheckpointScorer(settings, threads=threads)

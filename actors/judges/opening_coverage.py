@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from actors.chat.call_context import CallContext
-from longform.settings.judges import AskedJudge, ChatJudge
+from longform.settings.judges import AskedJudgeSettings, ChatJudgeSettings
 
 Rows = list[dict[str, Any]]
 AskJudge = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
@@ -14,10 +14,10 @@ AskJudge = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
 
 
 def make_judge(
-    bench_url: str, name: str, definition: AskedJudge, *, prompts: str | None, context: CallContext
+    bench_url: str, name: str, definition: AskedJudgeSettings, *, prompts: str | None, context: CallContext
 ) -> AskJudge:
     """The judge *definition* describes; what it loads, it loads here."""
-    if isinstance(definition, ChatJudge):
+    if isinstance(definition, ChatJudgeSettings):
         from actors.chat.opening import Asking, open_pool
         from actors.judges.chat_coverage_targets import ChatCoverageJudge
 

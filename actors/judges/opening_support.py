@@ -10,7 +10,12 @@ from actors.local_models.encoder import MINILM
 from longform.judges import lexical_support
 from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.models import models_version
-from longform.settings.judges import AskedSupportJudge, ChatSupportJudge, CheckpointSupportJudge, LocalSupportJudge
+from longform.settings.judges import (
+    AskedSupportJudgeSettings,
+    ChatSupportJudgeSettings,
+    CheckpointSupportJudgeSettings,
+    LocalSupportJudgeSettings,
+)
 
 CHECKPOINT_VERSION = "1"
 """Changes with any change of how a checkpoint is read."""
@@ -21,7 +26,7 @@ AskSupport = Callable[[Sequence[SupportGroup]], Awaitable[Verdicts]]
 
 
 def make_support_judge(
-    name: str, settings: AskedSupportJudge, *, prompts: str | None, context: CallContext, threads: int
+    name: str, settings: AskedSupportJudgeSettings, *, prompts: str | None, context: CallContext, threads: int
 ) -> AskSupport:
     """
     The judge that *settings* describe; what it loads, it loads here.
@@ -36,7 +41,7 @@ def make_support_judge(
     Raises:
         UsageError: It cannot judge: a model, a prompt or a key is missing, or does not fit.
     """
-    if isinstance(settings, ChatSupportJudge):
+    if isinstance(settings, ChatSupportJudgeSettings):
         from actors.chat.opening import Asking, open_pool
         from actors.judges.chat_support import ChatSupportJudge as Chat
 
@@ -49,20 +54,22 @@ def make_support_judge(
     return ask
 
 
-def code_version(settings: LocalSupportJudge) -> str:
+def code_version(settings: LocalSupportJudgeSettings) -> str:
     """
     Changes with all that can change a local judge's verdicts beside its settings: code, fitted model, checkpoint.
 
     Raises:
         UsageError: There is no such checkpoint.
     """
-    if isinstance(settings, CheckpointSupportJudge):
+    if isinstance(settings, CheckpointSupportJudgeSettings):
         return f"checkpoint_support@{CHECKPOINT_VERSION}+{checkpoint_content(settings.model)}"
     return f"offline_support@{lexical_support.VERSION}+{models_version('support_judge')} {MINILM}"
 
 
-def _local(name: str, settings: LocalSupportJudge, threads: int) -> Callable[[Sequence[SupportGroup]], Verdicts]:
-    if isinstance(settings, CheckpointSupportJudge):
+def _local(
+    name: str, settings: LocalSupportJudgeSettings, threads: int
+) -> Callable[[Sequence[SupportGroup]], Verdicts]:
+    if isinstance(settings, CheckpointSupportJudgeSettings):
         from actors.judges.checkpoint import CheckpointSupportJudge as Checkpoint
 
         return Checkpoint(name, settings, threads=threads).judge

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, prompt_request
 from longform.chat.call import ChatReply, ChatRequest
 from longform.errors import UsageError
-from longform.settings.judges import ChatJudge, ChatSupportJudge
+from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings
 
 
 class Again(NamedTuple):
@@ -38,7 +38,7 @@ class JudgePrompt:
         task: str,
         fields: frozenset[str],
         *,
-        settings: ChatJudge | ChatSupportJudge,
+        settings: ChatJudgeSettings | ChatSupportJudgeSettings,
         asking: Asking,
         json_schema: Mapping[str, Any] | None = None,
     ) -> None:

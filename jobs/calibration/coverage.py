@@ -35,7 +35,14 @@ from longform.judges.coverage_cards import KIND, LabelledInsight, coverage_card
 from longform.judges.lexical_coverage import shipped_judge
 from longform.judges.mean_coverage import mean_verdicts
 from longform.keys import content_key
-from longform.settings.judges import AskedJudge, ChatJudge, Judge, MeanJudge, OfflineJudge, judge_scale
+from longform.settings.judges import (
+    AskedJudgeSettings,
+    ChatJudgeSettings,
+    JudgeSettings,
+    MeanJudgeSettings,
+    OfflineJudgeSettings,
+    judge_scale,
+)
 from longform.text.citations import bullets
 
 RELEASED = "released:"
@@ -72,7 +79,7 @@ class Calibration:
 
     bench_url: str
     judge: str
-    judges: Mapping[str, Judge]
+    judges: Mapping[str, JudgeSettings]
     prompts: str | None = None
     annotators: tuple[str, ...] = ()
     seed: int = 1
@@ -114,15 +121,15 @@ class Calibration:
     def members(self) -> tuple[str, ...]:
         """The judges behind the judge: those that it is the mean of, else itself."""
         judge = self.judges.get(self.judge)
-        return judge.of if isinstance(judge, MeanJudge) else (self.judge,)
+        return judge.of if isinstance(judge, MeanJudgeSettings) else (self.judge,)
 
     @property
-    def chat_judges(self) -> dict[str, ChatJudge]:
+    def chat_judges(self) -> dict[str, ChatJudgeSettings]:
         """The members that ask a model."""
         found = {name: self.judges.get(name) for name in self.members}
-        return {name: judge for name, judge in found.items() if isinstance(judge, ChatJudge)}
+        return {name: judge for name, judge in found.items() if isinstance(judge, ChatJudgeSettings)}
 
-    def work_ids(self, name: str, judge: ChatJudge) -> dict[str, str]:
+    def work_ids(self, name: str, judge: ChatJudgeSettings) -> dict[str, str]:
         """Summary id -> work id of the verdicts of the member *name*."""
         version = content_key([load_prompt(prompt, self.prompts).version for prompt in (judge.prompt, REPAIR_PROMPT)])
         how = (self.benchmark.manifest["dataset_hash"], name, judge.identity, version)
@@ -181,7 +188,9 @@ def plan_calibration(calibration: Calibration, *, run: Folder, calling: Calling,
     return plan_document(found, calling=calling, workers=workers)
 
 
-def _planned(calibration: Calibration, name: str, judge: ChatJudge, run: Folder, count: CallCount) -> StageCalls:
+def _planned(
+    calibration: Calibration, name: str, judge: ChatJudgeSettings, run: Folder, count: CallCount
+) -> StageCalls:
     calls = count.calls(f"judge {name}", judge.chat)
     work_ids = calibration.work_ids(name, judge)
     done = run.locate("verdicts").keys() - passing_failures(run, "verdicts", work_ids.values())
@@ -193,7 +202,7 @@ def _planned(calibration: Calibration, name: str, judge: ChatJudge, run: Folder,
     return replace(calls, n_paid=len(count.paid(calls)))
 
 
-def _unasked(calibration: Calibration, name: str, judge: ChatJudge) -> ChatCoverageJudge:
+def _unasked(calibration: Calibration, name: str, judge: ChatJudgeSettings) -> ChatCoverageJudge:
     """The judge, to make its requests."""
     counter = TokenCounter(threads=1)
     asking = Asking(chat=Unasked(judge.chat), prompts_folder=calibration.prompts, count_tokens=counter.count)
@@ -226,7 +235,7 @@ def _ask_models(calibration: Calibration, *, run: Folder, cluster: Cluster, call
         run_stage(run, stage, len(work_ids), tasks, cluster=cluster)
 
 
-def _stage(calibration: Calibration, name: str, judge: ChatJudge, run: Folder, calling: Calling) -> Stage:
+def _stage(calibration: Calibration, name: str, judge: ChatJudgeSettings, run: Folder, calling: Calling) -> Stage:
     """The stage of `evaluate`, which reads labelled summaries in place of a run's."""
     bench_url, prompts = calibration.bench_url, calibration.prompts
     stage = judge_stage(run, bench_url, name, judge, prompts, calling=calling)
@@ -234,7 +243,7 @@ def _stage(calibration: Calibration, name: str, judge: ChatJudge, run: Folder, c
     return replace(stage, make_worker=partial(_worker, bench_url, name, judge, prompts=prompts, context=context))
 
 
-def _worker(bench_url: str, name: str, judge: AskedJudge, *, prompts: str | None, context: CallContext) -> Any:
+def _worker(bench_url: str, name: str, judge: AskedJudgeSettings, *, prompts: str | None, context: CallContext) -> Any:
     ask = make_judge(bench_url, name, judge, prompts=prompts, context=context)
     summaries = {row["summary_id"]: row for row in Benchmark(bench_url).folder.read("summaries").to_pylist()}
 
@@ -261,10 +270,10 @@ def _member_answers(calibration: Calibration, name: str, run: Folder, calling: C
     judge = calibration.judges.get(name)
     if judge is None:
         return _released_answers(calibration, name)
-    if isinstance(judge, ChatJudge):
+    if isinstance(judge, ChatJudgeSettings):
         rows = run.read("verdicts", work_ids=set(calibration.work_ids(name, judge).values())).to_pylist()
     else:
-        assert isinstance(judge, OfflineJudge), "a mean has no means among its members"
+        assert isinstance(judge, OfflineJudgeSettings), "a mean has no means among its members"
         ask = make_judge(calibration.bench_url, name, judge, prompts=None, context=calling.context(f"judge {name}"))
         rows = asyncio.run(_asked(ask, _judged_rows(calibration.summaries.values())))
     return {(row["summary_id"], row["target_id"]): row for row in rows}
@@ -286,7 +295,7 @@ def _released_answers(calibration: Calibration, name: str) -> Answers:
 def _answers(calibration: Calibration, given: Mapping[str, Answers]) -> Answers:
     """Return the judge's own verdicts, or the means of its members' verdicts."""
     judge = calibration.judges.get(calibration.judge)
-    if not isinstance(judge, MeanJudge):
+    if not isinstance(judge, MeanJudgeSettings):
         return given[calibration.judge]
     by_summary: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for name, answers in given.items():
@@ -319,13 +328,13 @@ def _insights(calibration: Calibration, answers: Answers) -> Iterable[LabelledIn
 
 def _fitted_haystacks(calibration: Calibration, name: str) -> tuple[str, ...]:
     judge = calibration.judges.get(name)
-    return shipped_judge(judge.calibration).fitted_haystacks if isinstance(judge, OfflineJudge) else ()
+    return shipped_judge(judge.calibration).fitted_haystacks if isinstance(judge, OfflineJudgeSettings) else ()
 
 
 def _held_out(calibration: Calibration, card: Mapping[str, Any]) -> dict[str, Any]:
     """Return figures of the offline judge on text it was fitted on, with a part left out; only beside such labels."""
     judge = calibration.judges.get(calibration.judge)
-    if not isinstance(judge, OfflineJudge) or not any(row["fitted"] for row in card["texts"]):
+    if not isinstance(judge, OfflineJudgeSettings) or not any(row["fitted"] for row in card["texts"]):
         return {}
     return {"held_out": held_out_rows("people" if judge.calibration == "people" else "GPT-4o")}
 
@@ -341,16 +350,18 @@ def _cost(calibration: Calibration, given: Mapping[str, Answers], calling: Calli
 
 def _member_cost(calibration: Calibration, name: str, answers: Answers, calling: Calling) -> dict[str, Any]:
     judge = calibration.judges.get(name)
-    if isinstance(judge, OfflineJudge):
+    if isinstance(judge, OfflineJudgeSettings):
         return {"usd": 0.0, "why": "no model service is called"}
-    if isinstance(judge, ChatJudge):
+    if isinstance(judge, ChatJudgeSettings):
         return _spent(calibration, name, judge, answers, calling)
     if name in _RELEASED_COST_USD:
         return {"usd": _RELEASED_COST_USD[name], "why": "200 summaries, SummHay, table 1"}
     return {"usd": None, "why": "the release does not say what its predictions cost"}
 
 
-def _spent(calibration: Calibration, name: str, judge: ChatJudge, answers: Answers, calling: Calling) -> dict[str, Any]:
+def _spent(
+    calibration: Calibration, name: str, judge: ChatJudgeSettings, answers: Answers, calling: Calling
+) -> dict[str, Any]:
     """Return the cost of the calls behind the verdicts, whichever command made them."""
     asker = _unasked(calibration, name, judge)
     rows = [row for row in _judged_rows(calibration.summaries.values()) if row["bullets"]]

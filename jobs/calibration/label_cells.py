@@ -25,7 +25,7 @@ from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fideli
 from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
 from longform.metrics.faithfulness import Array
-from longform.settings.judges import AskedSupportJudge, ChatSupportJudge
+from longform.settings.judges import AskedSupportJudgeSettings, ChatSupportJudgeSettings
 
 
 class Wanted(NamedTuple):
@@ -40,7 +40,7 @@ class Judging(NamedTuple):
 
     bench_url: str
     name: str
-    settings: AskedSupportJudge
+    settings: AskedSupportJudgeSettings
     version: str  # changes with all that can change its verdicts beside its settings
     fidelity: Fidelity
     seed: int
@@ -63,7 +63,7 @@ def work_ids(judging: Judging, texts: Sequence[LabelledText], modes: Sequence[st
 
 
 def cells_stage(run: Folder, judging: Judging, *, calling: Calling, threads: int) -> Stage:
-    chat = judging.settings.chat if isinstance(judging.settings, ChatSupportJudge) else None
+    chat = judging.settings.chat if isinstance(judging.settings, ChatSupportJudgeSettings) else None
     context = calling.context(f"calibrate {judging.name}")
     settings = judging.settings.model_dump(mode="json")
     depends = judging._asdict() | {"settings": settings, "fitted": sorted(judging.fitted)}

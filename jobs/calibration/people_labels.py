@@ -19,7 +19,7 @@ from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_count
 from longform.judges.support_cards import shown_row, support_card
 from longform.judges.support_prompts import SupportGroup
 from longform.metrics.statistics import Estimate
-from longform.settings.judges import CheckpointSupportJudge as Settings
+from longform.settings.judges import CheckpointSupportJudgeSettings
 from longform.support.index import SupportIndex
 from longform.training.reach import Reach, reach_of
 
@@ -29,7 +29,7 @@ ReadMatrix = Callable[[Sequence[str], Sequence[str]], Matrix]
 
 
 def people_reach(
-    label_urls: Sequence[str], judge: Settings, checkpoint: str, content: str, *, threads: int
+    label_urls: Sequence[str], judge: CheckpointSupportJudgeSettings, checkpoint: str, content: str, *, threads: int
 ) -> tuple[list[Reach], dict[str, Any]]:
     """
     Figures by data set of checker and cosine, each document apart (maximum over documents), and the checker's card.

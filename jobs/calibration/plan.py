@@ -15,7 +15,7 @@ from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.runner import Task
 from longform.judges.support_prompts import open_cells
-from longform.settings.judges import ChatSupportJudge as Settings
+from longform.settings.judges import ChatSupportJudgeSettings
 
 
 def calibration_plan(
@@ -34,12 +34,12 @@ def calibration_plan(
         calls = [
             _calls(judging, judging.settings, tasks, count)
             for judging, tasks in asked
-            if isinstance(judging.settings, Settings)
+            if isinstance(judging.settings, ChatSupportJudgeSettings)
         ]
     return plan_document(calls, calling=calling, workers=workers)
 
 
-def _calls(judging: Judging, settings: Settings, tasks: Sequence[Task], count: CallCount) -> StageCalls:
+def _calls(judging: Judging, settings: ChatSupportJudgeSettings, tasks: Sequence[Task], count: CallCount) -> StageCalls:
     calls = count.calls(f"calibrate {judging.name}", settings.chat)
     reader, counter = LabelReader(judging, 1), TokenCounter(threads=1)
     asking = Asking(chat=Unasked(settings.chat), prompts_folder=judging.prompts, count_tokens=counter.count)

@@ -58,11 +58,11 @@ from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import (
     SHIPPED_SUPPORT_JUDGES,
-    AskedSupportJudge,
-    ChatSupportJudge,
-    MeanSupportJudge,
-    OfflineSupportJudge,
-    SupportJudge,
+    AskedSupportJudgeSettings,
+    ChatSupportJudgeSettings,
+    MeanSupportJudgeSettings,
+    OfflineSupportJudgeSettings,
+    SupportJudgeSettings,
 )
 from longform.settings.strict import Strict
 
@@ -81,8 +81,8 @@ class Asked(NamedTuple):
     """
 
     name: str
-    settings: SupportJudge
-    members: Mapping[str, AskedSupportJudge]
+    settings: SupportJudgeSettings
+    members: Mapping[str, AskedSupportJudgeSettings]
     prompts: str | None = None  # a folder whose files replace ours of the same name
     modes: tuple[str, ...] = (DOCUMENT,)
     orders: bool = False
@@ -106,7 +106,7 @@ class _Part(NamedTuple):
     def chat(self) -> ChatSettings | None:
         """The model that it asks; None: it asks none, or nothing is to be done."""
         settings = self.judging.settings
-        return settings.chat if isinstance(settings, ChatSupportJudge) and self.tasks else None
+        return settings.chat if isinstance(settings, ChatSupportJudgeSettings) and self.tasks else None
 
 
 def calibrate_support(
@@ -149,7 +149,7 @@ def calibrate_support(
 def plan_support(bench_url: str, asked: Asked, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
     """What the calibration will ask a chat model, and what that will take; nothing is asked, and no key is needed."""
     for settings in asked.members.values():
-        if isinstance(settings, ChatSupportJudge):
+        if isinstance(settings, ChatSupportJudgeSettings):
             check_chat(settings.chat, logprobs=settings.probability is True, with_key=False)
     _, parts = _parts(bench_url, asked, run)
     return calibration_plan([(part.judging, part.tasks) for part in parts], calling=calling, workers=workers)
@@ -181,7 +181,7 @@ def _judge(parts: Sequence[_Part], *, run: Folder, cluster: Cluster, calling: Ca
 
 def _verdicts(asked: Asked, found: Mapping[str, Verdicts]) -> Verdicts:
     """What the judge says: its own verdicts, or the means of those that its members gave."""
-    if not isinstance(asked.settings, MeanSupportJudge):
+    if not isinstance(asked.settings, MeanSupportJudgeSettings):
         return found[asked.name]
     threshold = asked.settings.threshold
     return {
@@ -192,7 +192,7 @@ def _verdicts(asked: Asked, found: Mapping[str, Verdicts]) -> Verdicts:
     }
 
 
-def _judging(bench_url: str, asked: Asked, name: str, settings: AskedSupportJudge) -> Judging:
+def _judging(bench_url: str, asked: Asked, name: str, settings: AskedSupportJudgeSettings) -> Judging:
     scoring = asked.scoring
     return Judging(
         bench_url=bench_url,
@@ -206,9 +206,9 @@ def _judging(bench_url: str, asked: Asked, name: str, settings: AskedSupportJudg
     )
 
 
-def _fitted_articles(settings: SupportJudge) -> list[str]:
+def _fitted_articles(settings: SupportJudgeSettings) -> list[str]:
     # the offline judge's figures on its own training labels would be in sample; only its shipped card names them
-    if not isinstance(settings, OfflineSupportJudge):
+    if not isinstance(settings, OfflineSupportJudgeSettings):
         return []
     return list((shipped_card(SUPPORT_LEXICAL) or {})["fitted_articles"])
 
@@ -268,7 +268,9 @@ def support_outcome(arguments: argparse.Namespace) -> Outcome:
     return Outcome(found, words, FAILURES_ABOVE_THRESHOLD if share > most else DONE)
 
 
-def asked_of(arguments: argparse.Namespace, configured: Mapping[str, SupportJudge], prompts: str | None) -> Asked:
+def asked_of(
+    arguments: argparse.Namespace, configured: Mapping[str, SupportJudgeSettings], prompts: str | None
+) -> Asked:
     """
     What the command line asks for.
 
@@ -302,10 +304,10 @@ def modes_of(text: str) -> tuple[str, ...]:
 
 
 class _Named(Strict):
-    judge: SupportJudge
+    judge: SupportJudgeSettings
 
 
-def named_support_judge(text: str, known: Mapping[str, SupportJudge]) -> tuple[str, SupportJudge]:
+def named_support_judge(text: str, known: Mapping[str, SupportJudgeSettings]) -> tuple[str, SupportJudgeSettings]:
     """
     A judge of *known*, the mean of some (`mean:A+B`), or the one that YAML settings define, with its name.
 
@@ -316,7 +318,7 @@ def named_support_judge(text: str, known: Mapping[str, SupportJudge]) -> tuple[s
         return text, known[text]
     if text.startswith(_MEAN):
         mean = {"kind": "mean", "of": text.removeprefix(_MEAN).split("+")}
-        return text, validated(MeanSupportJudge, mean, (), where=text)
+        return text, validated(MeanSupportJudgeSettings, mean, (), where=text)
     try:
         settings = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -324,26 +326,26 @@ def named_support_judge(text: str, known: Mapping[str, SupportJudge]) -> tuple[s
     if not isinstance(settings, dict):
         raise UsageError(f"no support judge {text!r}: expected settings as YAML, or one of {sorted(known)}")
     judge = validated(_Named, {"judge": settings}, (), where="--support").judge
-    name = judge.chat.model if isinstance(judge, ChatSupportJudge) else getattr(judge, "model", judge.kind)
+    name = judge.chat.model if isinstance(judge, ChatSupportJudgeSettings) else getattr(judge, "model", judge.kind)
     return name, judge
 
 
 def support_members(
-    name: str, settings: SupportJudge, known: Mapping[str, SupportJudge]
-) -> dict[str, AskedSupportJudge]:
+    name: str, settings: SupportJudgeSettings, known: Mapping[str, SupportJudgeSettings]
+) -> dict[str, AskedSupportJudgeSettings]:
     """
     Whom judge *name* means to ask: itself, or the judges of *known* that it is the mean of.
 
     Raises:
         UsageError: A member is not known, or is a mean itself.
     """
-    if not isinstance(settings, MeanSupportJudge):
+    if not isinstance(settings, MeanSupportJudgeSettings):
         return {name: settings}
     members = {}
     for member in settings.of:
         found = known.get(member)
-        if found is None or isinstance(found, MeanSupportJudge):
-            asked = sorted(other for other, one in known.items() if not isinstance(one, MeanSupportJudge))
+        if found is None or isinstance(found, MeanSupportJudgeSettings):
+            asked = sorted(other for other, one in known.items() if not isinstance(one, MeanSupportJudgeSettings))
             raise UsageError(f"{name}: expected judges that are asked, of {asked}; found {member!r}")
         members[member] = found
     return members

@@ -26,13 +26,13 @@ from longform.judges.support_cards import KIND as SUPPORT
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
 from longform.settings.judges import (
-    ChatJudge,
-    ChatSupportJudge,
-    Judge,
-    MeanJudge,
-    MeanSupportJudge,
-    OfflineJudge,
-    SupportJudge,
+    ChatJudgeSettings,
+    ChatSupportJudgeSettings,
+    JudgeSettings,
+    MeanJudgeSettings,
+    MeanSupportJudgeSettings,
+    OfflineJudgeSettings,
+    SupportJudgeSettings,
     judge_scale,
     mean_scale,
 )
@@ -81,7 +81,7 @@ def _shipped_line(experiment: Experiment, name: str) -> str | None:
     if name in experiment.support_judges:
         return shipped_support_line(experiment.support_judges[name])
     judge = experiment.judges[name]
-    return shipped_card_line(f"offline-{judge.calibration}") if isinstance(judge, OfflineJudge) else None
+    return shipped_card_line(f"offline-{judge.calibration}") if isinstance(judge, OfflineJudgeSettings) else None
 
 
 def _support_identity(experiment: Experiment, name: str) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _coverage_identity(experiment: Experiment, name: str) -> dict[str, Any]:
     return {"judged_by": coverage_identity(name, experiment.judges, versions)}
 
 
-def coverage_versions(judges: Mapping[str, Judge], prompts: str | None) -> dict[str, str]:
+def coverage_versions(judges: Mapping[str, JudgeSettings], prompts: str | None) -> dict[str, str]:
     """
     Judge -> version of its prompt, or of its code, for those that are asked.
 
@@ -106,13 +106,15 @@ def coverage_versions(judges: Mapping[str, Judge], prompts: str | None) -> dict[
         prompts: A folder whose files replace ours of the same name.
     """
     return {
-        name: load_prompt(judge.prompt, prompts).version if isinstance(judge, ChatJudge) else OFFLINE_VERSION
+        name: load_prompt(judge.prompt, prompts).version if isinstance(judge, ChatJudgeSettings) else OFFLINE_VERSION
         for name, judge in judges.items()
-        if not isinstance(judge, MeanJudge)
+        if not isinstance(judge, MeanJudgeSettings)
     }
 
 
-def judge_version(settings: SupportJudge, judges: Mapping[str, SupportJudge], prompts: str | None) -> str:
+def judge_version(
+    settings: SupportJudgeSettings, judges: Mapping[str, SupportJudgeSettings], prompts: str | None
+) -> str:
     """
     Changes with all that can change the judge's verdicts beside its settings: prompts, or code and models.
 
@@ -121,9 +123,9 @@ def judge_version(settings: SupportJudge, judges: Mapping[str, SupportJudge], pr
         judges: Where a mean finds its members.
         prompts: A folder whose files replace ours of the same name.
     """
-    if isinstance(settings, MeanSupportJudge):
+    if isinstance(settings, MeanSupportJudgeSettings):
         return content_key(MEAN_VERSION, [judge_version(judges[name], judges, prompts) for name in settings.of])
-    if isinstance(settings, ChatSupportJudge):
+    if isinstance(settings, ChatSupportJudgeSettings):
         return content_key([load_prompt(name, prompts).version for name in (settings.prompt, REPAIR_PROMPT)])
     return code_version(settings)
 

@@ -31,7 +31,7 @@ from longform.prompts import prompt_names
 from longform.repair import by_matrix as repair
 from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.experiment import Experiment, UnitKind
-from longform.settings.judges import ChatJudge, ChatSupportJudge, MeanSupportJudge
+from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings, MeanSupportJudgeSettings
 from longform.settings.retrievers import EndpointRerankerSettings
 from longform.summaries import extractive
 
@@ -117,7 +117,7 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
         support_means={
             name: settings.of
             for name, settings in experiment.support_judges.items()
-            if isinstance(settings, MeanSupportJudge)
+            if isinstance(settings, MeanSupportJudgeSettings)
         },
         units=experiment.units,
     )
@@ -136,8 +136,8 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         *experiment.judges.values(),
         *experiment.support_judges.values(),
     ]:
-        if isinstance(settings, ChatSummarizerSettings | ChatJudge | ChatSupportJudge):
-            logprobs = isinstance(settings, ChatSupportJudge) and settings.probability is True
+        if isinstance(settings, ChatSummarizerSettings | ChatJudgeSettings | ChatSupportJudgeSettings):
+            logprobs = isinstance(settings, ChatSupportJudgeSettings) and settings.probability is True
             check_chat(settings.chat, logprobs=logprobs, with_key=with_keys)
     for reranker in experiment.rerankers.values():
         if with_keys and isinstance(reranker, EndpointRerankerSettings):
@@ -169,7 +169,7 @@ def prompt_versions(experiment: Experiment) -> dict[str, str]:
         for name in prompts_of(settings, experiment.all_methods()[method])
     }
     for judge in [*experiment.judges.values(), *experiment.support_judges.values()]:
-        if isinstance(judge, ChatJudge | ChatSupportJudge):
+        if isinstance(judge, ChatJudgeSettings | ChatSupportJudgeSettings):
             names |= {judge.prompt, REPAIR_PROMPT}
     return {name: load_prompt(name, experiment.prompts).version for name in sorted(names)}
 
@@ -189,7 +189,7 @@ def _summarizer_versions(experiment: Experiment) -> dict[tuple[str, str], str]:
 def _judge_versions(experiment: Experiment) -> dict[str, str]:
     return {
         name: _versions([settings.prompt, REPAIR_PROMPT], experiment)
-        if isinstance(settings, ChatJudge)
+        if isinstance(settings, ChatJudgeSettings)
         else lexical_judge.VERSION
         for name, settings in experiment.judges.items()
     }

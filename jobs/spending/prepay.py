@@ -34,7 +34,7 @@ from longform.errors import UsageError
 from longform.judges.support_prompts import open_cells
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ChatJudge, ChatSupportJudge
+from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings
 from longform.settings.methods import MethodSettings
 
 
@@ -70,7 +70,7 @@ def verdicts_in_batches(
 ) -> Batched | None:
     """What a judge will ask; None where it asks nobody, or singly."""
     definition = experiment.judges[name]
-    if not isinstance(definition, ChatJudge) or not definition.chat.batch:
+    if not isinstance(definition, ChatJudgeSettings) or not definition.chat.batch:
         return None
     walk = partial(judge_requests, run, bench_url, name, definition, prompts=experiment.prompts, tasks=tasks)
     return Batched(definition.chat, walk)
@@ -81,7 +81,7 @@ def checks_in_batches(
 ) -> Batched | None:
     """What a support judge will ask; None where it asks nobody, or singly."""
     definition = experiment.support_judges[name]
-    if not isinstance(definition, ChatSupportJudge) or not definition.chat.batch:
+    if not isinstance(definition, ChatSupportJudgeSettings) or not definition.chat.batch:
         return None
     reader = CheckReader(run, bench_url, experiment.faithfulness.mode)
     walk = partial(support_requests, reader, name, definition, prompts=experiment.prompts, tasks=tasks)
@@ -163,7 +163,7 @@ def summarizer_requests(
 
 
 def judge_requests(
-    run: Folder, bench_url: str, name: str, definition: ChatJudge, *, prompts: str | None, tasks: Sequence[Task]
+    run: Folder, bench_url: str, name: str, definition: ChatJudgeSettings, *, prompts: str | None, tasks: Sequence[Task]
 ) -> Iterator[ChatRequest]:
     """Of summaries that are judged; what is asked again because a reply cannot be read is not known before."""
     reader = PartReader(run)
@@ -177,7 +177,7 @@ def judge_requests(
 
 
 def support_requests(
-    reader: CheckReader, name: str, definition: ChatSupportJudge, *, prompts: str | None, tasks: Sequence[Task]
+    reader: CheckReader, name: str, definition: ChatSupportJudgeSettings, *, prompts: str | None, tasks: Sequence[Task]
 ) -> Iterator[ChatRequest]:
     """Of sentences that are checked; what is asked again because a reply cannot be read is not known before."""
     judge = Judge(name, definition, Asking(chat=Unasked(definition.chat), prompts_folder=prompts))

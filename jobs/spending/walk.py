@@ -32,8 +32,7 @@ from longform.chat.call import ChatRequest, call_id
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ChatJudge
-from longform.settings.judges import ChatSupportJudge as ChatSupportJudgeSettings
+from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings
 from longform.spending import Span
 
 
@@ -154,10 +153,10 @@ class _Walk:
 
     def judges(self) -> Iterator[StageCalls]:
         for name, settings in self._experiment.judges.items():
-            if isinstance(settings, ChatJudge):
+            if isinstance(settings, ChatJudgeSettings):
                 yield self._judge(name, settings)
 
-    def _judge(self, name: str, settings: ChatJudge) -> StageCalls:
+    def _judge(self, name: str, settings: ChatJudgeSettings) -> StageCalls:
         calls = self._count.calls(f"judge {name}", settings.chat)
         judge = ChatCoverageJudge(self._benchmark.folder.url, name, settings, self._asking(settings.chat))
         for judged, work_id in self._plan.asked.items():

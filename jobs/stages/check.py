@@ -24,7 +24,7 @@ from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
 from longform.results.aggregate import SummaryInfo
 from longform.settings.experiment import Experiment
-from longform.settings.judges import AskedSupportJudge, ChatSupportJudge, MeanSupportJudge
+from longform.settings.judges import AskedSupportJudgeSettings, ChatSupportJudgeSettings, MeanSupportJudgeSettings
 from longform.text.citations import without_citations
 
 SEPARATOR = "\n====\n"
@@ -61,7 +61,7 @@ def check_work_ids(
     mode = experiment.faithfulness.mode
     found = {}
     for name, settings in experiment.support_judges.items():
-        if isinstance(settings, MeanSupportJudge):
+        if isinstance(settings, MeanSupportJudgeSettings):
             continue
         for summary, (context, query_id) in contexts.items():
             units = unit_work_id(summary, experiment.units)
@@ -75,12 +75,12 @@ def check_stage(
     bench_url: str,
     experiment: Experiment,
     name: str,
-    settings: AskedSupportJudge,
+    settings: AskedSupportJudgeSettings,
     *,
     calling: Calling,
     threads: int,
 ) -> Stage:
-    chat = settings.chat if isinstance(settings, ChatSupportJudge) else None
+    chat = settings.chat if isinstance(settings, ChatSupportJudgeSettings) else None
     mode = experiment.faithfulness.mode
     context = calling.context(f"check {name}")
     return Stage(
@@ -155,7 +155,7 @@ def _worker(
     run: Folder,
     bench_url: str,
     name: str,
-    settings: AskedSupportJudge,
+    settings: AskedSupportJudgeSettings,
     mode: str,
     *,
     prompts: str | None,
@@ -181,8 +181,8 @@ def _worker(
     return check
 
 
-def _version(settings: AskedSupportJudge, prompts: str | None) -> str:
-    if isinstance(settings, ChatSupportJudge):
+def _version(settings: AskedSupportJudgeSettings, prompts: str | None) -> str:
+    if isinstance(settings, ChatSupportJudgeSettings):
         return load_prompt(settings.prompt, prompts).version
     return code_version(settings)
 

@@ -12,7 +12,7 @@ from jobs.stages.runner import Stage, Task
 from longform.judges.mean_coverage import VERSION, mean_verdicts
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
-from longform.settings.judges import MeanJudge
+from longform.settings.judges import MeanJudgeSettings
 
 _SUMMARIES_A_TASK = 256
 
@@ -25,17 +25,17 @@ def mean_work_ids(experiment: Experiment, asked: Mapping[Judged, str]) -> dict[J
             "mean-verdicts", name, settings.cuts, [[m, asked[Judged(summary, m)]] for m in settings.of], VERSION
         )
         for name, settings in experiment.judges.items()
-        if isinstance(settings, MeanJudge)
+        if isinstance(settings, MeanJudgeSettings)
         for summary in summaries
     }
 
 
-def combine_stage(run: Folder, name: str, settings: MeanJudge) -> Stage:
+def combine_stage(run: Folder, name: str, settings: MeanJudgeSettings) -> Stage:
     return means_stage(run, "judge", name, settings, partial(mean_verdicts, judge=name, cuts=settings.cuts))
 
 
 def combine_tasks(
-    run: Folder, name: str, settings: MeanJudge, *, wanted: Mapping[Judged, str], asked: Mapping[Judged, str]
+    run: Folder, name: str, settings: MeanJudgeSettings, *, wanted: Mapping[Judged, str], asked: Mapping[Judged, str]
 ) -> list[Task]:
     """The tasks of one mean that are not done; *wanted* has its work ids, *asked* those of its members' verdicts."""
     means = [

@@ -12,7 +12,7 @@ from jobs.stages.runner import Stage, Task
 from longform.judges.mean_support import VERSION, mean_support_verdicts
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
-from longform.settings.judges import MeanSupportJudge
+from longform.settings.judges import MeanSupportJudgeSettings
 
 _SUMMARIES_A_TASK = 64
 
@@ -22,7 +22,7 @@ def with_means(experiment: Experiment, asked: Mapping[Checked, Source]) -> dict[
     of_summary = {checked.summary: source for checked, source in asked.items()}
     found = dict(asked)
     for name, settings in experiment.support_judges.items():
-        if isinstance(settings, MeanSupportJudge):
+        if isinstance(settings, MeanSupportJudgeSettings):
             for summary, source in of_summary.items():
                 members = [[member, asked[Checked(summary, member)].work_id] for member in settings.of]
                 work_id = content_key("mean-support", name, settings.threshold, members, VERSION)
@@ -30,13 +30,13 @@ def with_means(experiment: Experiment, asked: Mapping[Checked, Source]) -> dict[
     return found
 
 
-def combine_support_stage(run: Folder, name: str, settings: MeanSupportJudge) -> Stage:
+def combine_support_stage(run: Folder, name: str, settings: MeanSupportJudgeSettings) -> Stage:
     combine = partial(mean_support_verdicts, judge=name, threshold=settings.threshold)
     return means_stage(run, "check", name, settings, combine)
 
 
 def combine_support_tasks(
-    run: Folder, name: str, settings: MeanSupportJudge, checks: Mapping[Checked, Source]
+    run: Folder, name: str, settings: MeanSupportJudgeSettings, checks: Mapping[Checked, Source]
 ) -> list[Task]:
     """The tasks of one mean that are not done; the verdicts of its members are there."""
     means = [

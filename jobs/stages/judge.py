@@ -16,7 +16,7 @@ from jobs.stages.split import unit_work_id
 from longform.keys import content_key
 from longform.results.aggregate import SummaryInfo
 from longform.settings.experiment import Experiment, UnitKind
-from longform.settings.judges import AskedJudge, ChatJudge, MeanJudge
+from longform.settings.judges import AskedJudgeSettings, ChatJudgeSettings, MeanJudgeSettings
 from longform.tables import VERDICTS
 
 _OFFLINE_SUMMARIES_A_TASK = 64
@@ -46,15 +46,15 @@ def verdict_work_ids(
             "verdicts", unit_work_id(summary, experiment.units), name, settings.identity, versions[name]
         )
         for name, settings in experiment.judges.items()
-        if not isinstance(settings, MeanJudge)
+        if not isinstance(settings, MeanJudgeSettings)
         for summary in summaries
     }
 
 
 def judge_stage(
-    run: Folder, bench_url: str, name: str, settings: AskedJudge, prompts: str | None, *, calling: Calling
+    run: Folder, bench_url: str, name: str, settings: AskedJudgeSettings, prompts: str | None, *, calling: Calling
 ) -> Stage:
-    chat = settings.chat if isinstance(settings, ChatJudge) else None
+    chat = settings.chat if isinstance(settings, ChatJudgeSettings) else None
     context = calling.context(f"judge {name}")
     return Stage(
         name=f"judge {name}",
@@ -70,7 +70,7 @@ def judge_stage(
 def judge_tasks(
     run: Folder,
     name: str,
-    settings: AskedJudge,
+    settings: AskedJudgeSettings,
     *,
     wanted: Mapping[Judged, str],
     infos: Mapping[str, SummaryInfo],
@@ -90,12 +90,12 @@ def judge_tasks(
         for judged, work_id in wanted.items()
         if judged.judge == name
     ]
-    per_task = _CHAT_SUMMARIES_A_TASK if isinstance(settings, ChatJudge) else _OFFLINE_SUMMARIES_A_TASK
+    per_task = _CHAT_SUMMARIES_A_TASK if isinstance(settings, ChatJudgeSettings) else _OFFLINE_SUMMARIES_A_TASK
     return plan(run, "units", run, "verdicts", items, per_task=per_task)
 
 
 def _worker(
-    run: Folder, bench_url: str, name: str, settings: AskedJudge, *, prompts: str | None, context: CallContext
+    run: Folder, bench_url: str, name: str, settings: AskedJudgeSettings, *, prompts: str | None, context: CallContext
 ) -> Any:
     from actors.judges.opening_coverage import make_judge
 

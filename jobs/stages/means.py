@@ -10,7 +10,7 @@ from actors.storage.folder import Folder
 from jobs.stages.items import PartReader, plan
 from jobs.stages.runner import Row, Stage, Task
 from longform.keys import content_key
-from longform.settings.judges import MeanJudge, MeanSupportJudge
+from longform.settings.judges import MeanJudgeSettings, MeanSupportJudgeSettings
 
 Combine = Callable[[Mapping[str, Sequence[Row]]], list[Row]]
 """Member -> its verdicts on a summary, to the verdicts of the mean."""
@@ -23,7 +23,9 @@ class Mean(NamedTuple):
     members: Mapping[str, str]
 
 
-def means_stage(run: Folder, verb: str, name: str, settings: MeanJudge | MeanSupportJudge, combine: Combine) -> Stage:
+def means_stage(
+    run: Folder, verb: str, name: str, settings: MeanJudgeSettings | MeanSupportJudgeSettings, combine: Combine
+) -> Stage:
     """Named by the *verb* of its members' stage; *combine* pickles, and follows from *settings*."""
     return Stage(
         name=f"{verb} {name}",

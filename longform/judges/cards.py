@@ -18,12 +18,12 @@ from longform.judges.support_cards import KIND, describe_support
 from longform.models import read_model
 from longform.settings.judges import (
     SHIPPED_CHECKER,
-    AskedJudge,
-    ChatJudge,
-    Judge,
-    MeanJudge,
-    OfflineSupportJudge,
-    SupportJudge,
+    AskedJudgeSettings,
+    ChatJudgeSettings,
+    JudgeSettings,
+    MeanJudgeSettings,
+    OfflineSupportJudgeSettings,
+    SupportJudgeSettings,
 )
 
 SUPPORT_LEXICAL = "support-lexical"
@@ -45,11 +45,11 @@ def shipped_card_line(judge: str) -> str | None:
     return None if card is None else describe(card)
 
 
-def shipped_support_line(judge: SupportJudge) -> str | None:
+def shipped_support_line(judge: SupportJudgeSettings) -> str | None:
     """The line of the card that ships for a support judge of this definition; None: none."""
     if judge == SHIPPED_CHECKER:
         return shipped_card_line(SUPPORT_CHECKER)
-    return shipped_card_line(SUPPORT_LEXICAL) if isinstance(judge, OfflineSupportJudge) else None
+    return shipped_card_line(SUPPORT_LEXICAL) if isinstance(judge, OfflineSupportJudgeSettings) else None
 
 
 _FIELDS = {COVERAGE: {"judged_by", "texts"}, KIND: {"settings", "version", "data_sets"}}
@@ -92,7 +92,7 @@ def describe(card: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------- whose card it is
 
 
-def coverage_identity(name: str, judges: Mapping[str, Judge], versions: Mapping[str, str]) -> dict[str, Any]:
+def coverage_identity(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, str]) -> dict[str, Any]:
     """
     What a card of coverage judge *name* belongs to: its backend, model and prompt; of a mean, those of its members.
 
@@ -104,15 +104,15 @@ def coverage_identity(name: str, judges: Mapping[str, Judge], versions: Mapping[
     judge = judges.get(name)
     if judge is None:
         return {"backend": "released", "model": name, "prompt_version": None}
-    if isinstance(judge, MeanJudge):
+    if isinstance(judge, MeanJudgeSettings):
         members = [coverage_identity(member, judges, versions) for member in judge.of]
         return {"backend": "mean", "cuts": list(judge.cuts), "of": members}
     return asked_identity(judge, versions[name])
 
 
-def asked_identity(judge: AskedJudge, version: str) -> dict[str, Any]:
+def asked_identity(judge: AskedJudgeSettings, version: str) -> dict[str, Any]:
     """The same of a judge that is asked; *version* is of its prompt, or of its code."""
-    if isinstance(judge, ChatJudge):
+    if isinstance(judge, ChatJudgeSettings):
         script = f" (script {judge.chat.script})" if judge.chat.script else ""
         return {"backend": "chat", "model": f"{judge.chat.model}{script}", "prompt_version": version}
     return {"backend": "offline", "model": f"offline-{judge.calibration}", "prompt_version": version}

@@ -14,7 +14,12 @@ from typing import Literal, NamedTuple
 from longform.judges.lexical_support import shipped_lexical_support
 from longform.metrics.faithfulness import SUPPORTED
 from longform.repair.twins import LABEL, citing, is_header
-from longform.settings.judges import CheckpointSupportJudge, MeanSupportJudge, OfflineSupportJudge, SupportJudge
+from longform.settings.judges import (
+    CheckpointSupportJudgeSettings,
+    MeanSupportJudgeSettings,
+    OfflineSupportJudgeSettings,
+    SupportJudgeSettings,
+)
 from longform.text.citations import bullets, without_citations
 
 VERSION = "1"
@@ -49,11 +54,11 @@ def judge_label(judge: str) -> str:
     return f"{LABEL} by {judge}"
 
 
-def judge_threshold(settings: SupportJudge) -> float:
+def judge_threshold(settings: SupportJudgeSettings) -> float:
     """From which number a document counts as supporting: the judge's own; of a chat model's yes and no the middle."""
-    if isinstance(settings, CheckpointSupportJudge | MeanSupportJudge):
+    if isinstance(settings, CheckpointSupportJudgeSettings | MeanSupportJudgeSettings):
         return settings.threshold
-    if isinstance(settings, OfflineSupportJudge):
+    if isinstance(settings, OfflineSupportJudgeSettings):
         return shipped_lexical_support().threshold
     return SUPPORTED
 

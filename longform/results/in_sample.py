@@ -13,7 +13,7 @@ from functools import cache
 from longform.keys import content_key
 from longform.models import read_model
 from longform.settings.chat import SummarizerSettings
-from longform.settings.judges import Judge, MeanJudge, OfflineJudge
+from longform.settings.judges import JudgeSettings, MeanJudgeSettings, OfflineJudgeSettings
 from longform.settings.retrievers import (
     ClusterFeedbackRetrieverSettings,
     RetrieverSettings,
@@ -45,11 +45,11 @@ def in_sample(models: Collection[str], texts: Collection[str]) -> str | None:
     return f"in-sample: fitted on {seen} of these {len(keys)} insights" if seen else None
 
 
-def models_of_judge(judge: Judge, judges: Mapping[str, Judge]) -> frozenset[str]:
+def models_of_judge(judge: JudgeSettings, judges: Mapping[str, JudgeSettings]) -> frozenset[str]:
     """The fitted models behind a judge; those of a mean's members."""
-    if isinstance(judge, MeanJudge):
+    if isinstance(judge, MeanJudgeSettings):
         return frozenset().union(*(models_of_judge(judges[name], judges) for name in judge.of))
-    return frozenset({judge.calibration}) if isinstance(judge, OfflineJudge) else frozenset()
+    return frozenset({judge.calibration}) if isinstance(judge, OfflineJudgeSettings) else frozenset()
 
 
 def models_of_summarizer(summarizer: SummarizerSettings) -> frozenset[str]:

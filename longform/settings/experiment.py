@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 from longform.axes import Axes
 from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
-from longform.settings.judges import ALIGNER, Judge, OfflineSupportJudge, SupportJudge
+from longform.settings.judges import ALIGNER, JudgeSettings, OfflineSupportJudgeSettings, SupportJudgeSettings
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
 from longform.settings.retrievers import RerankerSettings, RetrieverSettings, base_retrievers
 from longform.settings.strict import Strict
@@ -158,8 +158,8 @@ class Experiment(Strict):
     retrievers: dict[str, RetrieverSettings]
     rerankers: dict[str, RerankerSettings] = Field(default_factory=dict)
     summarizers: dict[str, SummarizerSettings]
-    judges: dict[str, Judge] = Field(default_factory=dict)
-    support_judges: dict[str, SupportJudge] = Field(default_factory=dict)
+    judges: dict[str, JudgeSettings] = Field(default_factory=dict)
+    support_judges: dict[str, SupportJudgeSettings] = Field(default_factory=dict)
     methods: dict[str, MethodSettings] = Field(default_factory=dict)  # beside those that ship
     cards: dict[str, str] = Field(default_factory=dict)  # judge -> the file that `longform calibrate --out` wrote
     systems: tuple[SystemGrid, ...] = Field(min_length=1)
@@ -262,7 +262,9 @@ class Experiment(Strict):
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
 
     @staticmethod
-    def _means(place: str, judges: Mapping[str, Judge | SupportJudge]) -> Iterator[tuple[str, str, Collection[str]]]:
+    def _means(
+        place: str, judges: Mapping[str, JudgeSettings | SupportJudgeSettings]
+    ) -> Iterator[tuple[str, str, Collection[str]]]:
         """Members of means, which are judges that are asked."""
         asking = [name for name, judge in judges.items() if judge.kind != "mean"]
         for name, judge in judges.items():
@@ -291,7 +293,7 @@ class Experiment(Strict):
         how, varied = self.faithfulness, self.summarizers.keys() - self.ignoring_order
         if not asked or graded or not varied or how.mode != "document" or how.attribution is not None:
             return self
-        judges = {**self.support_judges, ALIGNER: OfflineSupportJudge(kind="offline")}
+        judges = {**self.support_judges, ALIGNER: OfflineSupportJudgeSettings(kind="offline")}
         return self.model_copy(update={"support_judges": judges})
 
     @property

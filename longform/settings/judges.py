@@ -19,7 +19,7 @@ ALIGNER = "shipped aligner"
 _SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
 
 
-class OfflineJudge(Strict):
+class OfflineJudgeSettings(Strict):
     kind: Literal["offline"]
     calibration: Calibration  # people: like nothing that is printed; gpt-4o: like SummHay's printed tables
 
@@ -29,7 +29,7 @@ class OfflineJudge(Strict):
         return _SCALES[self.calibration]
 
 
-class ChatJudge(Strict):
+class ChatJudgeSettings(Strict):
     kind: Literal["chat"]
     chat: ChatSettings
     prompt: str = "judge_coverage_3"
@@ -49,13 +49,13 @@ class _Mean(Strict):
         return self
 
 
-class MeanJudge(_Mean):
+class MeanJudgeSettings(_Mean):
     """The mean of other judges' numbers for the same summary and target; it asks nothing itself."""
 
     cuts: tuple[float, float] = (0.25, 0.75)  # means from which the answer is partial, and full
 
     @model_validator(mode="after")
-    def _means_something(self) -> MeanJudge:
+    def _means_something(self) -> MeanJudgeSettings:
         partial, full = self.cuts
         if not 0 < partial < full <= 1:
             msg = f"expected cuts 0 < partial < full <= 1, found {list(self.cuts)}"
@@ -63,27 +63,27 @@ class MeanJudge(_Mean):
         return self
 
 
-AskedJudge = OfflineJudge | ChatJudge
-Judge = Annotated[AskedJudge | MeanJudge, Field(discriminator="kind")]
+AskedJudgeSettings = OfflineJudgeSettings | ChatJudgeSettings
+JudgeSettings = Annotated[AskedJudgeSettings | MeanJudgeSettings, Field(discriminator="kind")]
 
 
-def judge_scale(name: str, judges: Mapping[str, Judge]) -> str | None:
+def judge_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str | None:
     """What a reader must know to compare the scores of judge *name*, in words; None: its name and card say it all."""
     judge = judges.get(name)
-    if isinstance(judge, OfflineJudge):
+    if isinstance(judge, OfflineJudgeSettings):
         return judge.scale
-    if isinstance(judge, MeanJudge):
+    if isinstance(judge, MeanJudgeSettings):
         return f"mean of {' and '.join(_with_scale(member, judges) for member in judge.of)}"
     return None
 
 
-def _with_scale(name: str, judges: Mapping[str, Judge]) -> str:
+def _with_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str:
     scale = judge_scale(name, judges)
     return name if scale is None else f"{name} ({scale})"
 
 
-SHIPPED_JUDGES: Mapping[str, Judge] = {
-    f"offline-{calibration}": OfflineJudge(kind="offline", calibration=calibration) for calibration in _SCALES
+SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
+    f"offline-{calibration}": OfflineJudgeSettings(kind="offline", calibration=calibration) for calibration in _SCALES
 }
 """Judges that need no definition: their models and their cards ship with the project."""
 
@@ -91,13 +91,13 @@ SHIPPED_JUDGES: Mapping[str, Judge] = {
 # ---------------------------------------------------------------- support judges
 
 
-class OfflineSupportJudge(Strict):
+class OfflineSupportJudgeSettings(Strict):
     """Shared words, word pairs and meaning of a few sentences: lexical support, blind to what is denied or swapped."""
 
     kind: Literal["offline"]
 
 
-class ChatSupportJudge(Strict):
+class ChatSupportJudgeSettings(Strict):
     """A prompted chat model: yes or no with a reason, and P(yes) where it gives the log probabilities of tokens."""
 
     kind: Literal["chat"]
@@ -107,7 +107,7 @@ class ChatSupportJudge(Strict):
     fidelity: Literal["ours", "release"] = "ours"  # how replies are read; release: as the authors' code does
 
 
-class CheckpointSupportJudge(Strict):
+class CheckpointSupportJudgeSettings(Strict):
     """A checkpoint that was trained to check facts: MiniCheck's families, or any entailment cross-encoder."""
 
     kind: Literal["checkpoint"]
@@ -124,23 +124,23 @@ class CheckpointSupportJudge(Strict):
     threshold: float = Field(0.5, gt=0, lt=1)
 
 
-class MeanSupportJudge(_Mean):
+class MeanSupportJudgeSettings(_Mean):
     """The mean of other support judges' numbers for the same document and sentence; it asks nothing itself."""
 
     threshold: float = Field(0.5, gt=0, lt=1)  # a mean above it means supported
 
 
-LocalSupportJudge = OfflineSupportJudge | CheckpointSupportJudge
-AskedSupportJudge = LocalSupportJudge | ChatSupportJudge
-SupportJudge = Annotated[AskedSupportJudge | MeanSupportJudge, Field(discriminator="kind")]
+LocalSupportJudgeSettings = OfflineSupportJudgeSettings | CheckpointSupportJudgeSettings
+AskedSupportJudgeSettings = LocalSupportJudgeSettings | ChatSupportJudgeSettings
+SupportJudgeSettings = Annotated[AskedSupportJudgeSettings | MeanSupportJudgeSettings, Field(discriminator="kind")]
 
 
-def mean_scale(judge: SupportJudge) -> str | None:
+def mean_scale(judge: SupportJudgeSettings) -> str | None:
     """Whose mean a support judge is, in words; None: it is none."""
-    return f"mean of {' and '.join(judge.of)}" if isinstance(judge, MeanSupportJudge) else None
+    return f"mean of {' and '.join(judge.of)}" if isinstance(judge, MeanSupportJudgeSettings) else None
 
 
-SHIPPED_CHECKER = CheckpointSupportJudge(
+SHIPPED_CHECKER = CheckpointSupportJudgeSettings(
     kind="checkpoint",
     model="shipped:checker",
     family="word_classifier",
@@ -151,8 +151,8 @@ SHIPPED_CHECKER = CheckpointSupportJudge(
 )
 """The checker that ships, read as its card was measured; `longform train checker` re-makes it."""
 
-SHIPPED_SUPPORT_JUDGES: Mapping[str, LocalSupportJudge] = {
-    "offline": OfflineSupportJudge(kind="offline"),
+SHIPPED_SUPPORT_JUDGES: Mapping[str, LocalSupportJudgeSettings] = {
+    "offline": OfflineSupportJudgeSettings(kind="offline"),
     "checker": SHIPPED_CHECKER,
 }
 """Support judges that need no definition and no download."""

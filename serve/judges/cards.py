@@ -17,7 +17,7 @@ from longform.judges.cards import (
 )
 from longform.judges.coverage_cards import KIND as COVERAGE
 from longform.judges.support_cards import KIND
-from longform.settings.judges import MeanJudge, OfflineJudge
+from longform.settings.judges import MeanJudgeSettings, OfflineJudgeSettings
 from serve.settings import ServedCoverage, ServedSupport
 
 NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
@@ -57,9 +57,9 @@ def coverage_card(settings: ServedCoverage, prompt_version: str) -> str | None:
     """
     judge = settings.judge
     if settings.card is None:
-        return shipped_card_line(f"offline-{judge.calibration}") if isinstance(judge, OfflineJudge) else None
+        return shipped_card_line(f"offline-{judge.calibration}") if isinstance(judge, OfflineJudgeSettings) else None
     card = _read_card(settings.card, COVERAGE)
-    assert not isinstance(judge, MeanJudge), "a mean has its members' cards"
+    assert not isinstance(judge, MeanJudgeSettings), "a mean has its members' cards"
     if reason := other_judge(card, {"judged_by": asked_identity(judge, prompt_version)}):
         raise UsageError(f"card {settings.card!r}: expected that of this judge, found {reason}")
     return describe(card)

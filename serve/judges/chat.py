@@ -19,8 +19,7 @@ from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id
 from longform.chat.prices import FREE
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
-from longform.settings.judges import ChatJudge as ChatCoverageSettings
-from longform.settings.judges import ChatSupportJudge as ChatSupportSettings
+from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings
 from longform.settings.strict import Strict
 from serve.chat_workers import LoopThread
 from serve.engine import Work
@@ -41,7 +40,7 @@ class ChatSupportWorker:
 
     item: type[Strict] = SupportItem
 
-    def __init__(self, name: str, settings: ServedSupport, judge: ChatSupportSettings, *, ledger: str) -> None:
+    def __init__(self, name: str, settings: ServedSupport, judge: ChatSupportJudgeSettings, *, ledger: str) -> None:
         self._model = LedgeredModel(judge.chat, name, ledger)
         self._judge = ChatSupportJudge(name, judge, Asking(chat=self._model.chat))
         prompts = _prompt_versions(judge.prompt)
@@ -79,7 +78,7 @@ class ChatCoverageWorker:
 
     item: type[Strict] = InsightsItem
 
-    def __init__(self, name: str, settings: ServedCoverage, judge: ChatCoverageSettings, *, ledger: str) -> None:
+    def __init__(self, name: str, settings: ServedCoverage, judge: ChatJudgeSettings, *, ledger: str) -> None:
         self._model = LedgeredModel(judge.chat, name, ledger)
         self._judge = ChatCoverage(name, judge, Asking(chat=self._model.chat))
         self.about = About(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from longform.errors import UsageError
-from longform.settings.judges import ChatJudge, ChatSupportJudge
+from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings
 from longform.settings.strict import Strict
 from serve.judges.chat import ChatCoverageWorker, ChatSupportWorker
 from serve.judges.items import CoverageItem, InsightsItem, JudgeWorker, SupportItem, common_item
@@ -52,10 +52,10 @@ def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, le
 
 def _chat_judge(name: str, settings: ServedJudge, ledger: str) -> JudgeWorker:
     if isinstance(settings, ServedCoverage):
-        assert isinstance(settings.judge, ChatJudge)
+        assert isinstance(settings.judge, ChatJudgeSettings)
         return ChatCoverageWorker(name, settings, settings.judge, ledger=ledger)
     assert isinstance(settings, ServedSupport)
-    assert isinstance(settings.judge, ChatSupportJudge)
+    assert isinstance(settings.judge, ChatSupportJudgeSettings)
     return ChatSupportWorker(name, settings, settings.judge, ledger=ledger)
 
 

@@ -10,7 +10,7 @@ from longform.judges import mean_coverage as mean_judge
 from longform.judges import mean_support
 from longform.judges.support_prompts import SupportVerdict
 from longform.keys import content_key
-from longform.settings.judges import MeanJudge, MeanSupportJudge
+from longform.settings.judges import MeanJudgeSettings, MeanSupportJudgeSettings
 from longform.settings.strict import Strict
 from serve.engine import Work
 from serve.judges.items import JudgeWorker, common_item
@@ -31,11 +31,13 @@ class MeanWorker:
         members: Name -> member, in the order in which the mean names them.
     """
 
-    def __init__(self, name: str, judge: MeanJudge | MeanSupportJudge, members: Mapping[str, JudgeWorker]) -> None:
+    def __init__(
+        self, name: str, judge: MeanJudgeSettings | MeanSupportJudgeSettings, members: Mapping[str, JudgeWorker]
+    ) -> None:
         self._name, self._judge, self._members = name, judge, members
         self.item: type[Strict] = common_item([member.item for member in members.values()])
         abouts = [member.about for member in members.values()]
-        code = mean_judge.VERSION if isinstance(judge, MeanJudge) else mean_support.VERSION
+        code = mean_judge.VERSION if isinstance(judge, MeanJudgeSettings) else mean_support.VERSION
         self.about = About(
             name,
             "judge",
@@ -75,9 +77,9 @@ class MeanWorker:
         )
 
 
-def mean_verdicts(judge: MeanJudge | MeanSupportJudge, members: Members) -> list[dict[str, Any]]:
+def mean_verdicts(judge: MeanJudgeSettings | MeanSupportJudgeSettings, members: Members) -> list[dict[str, Any]]:
     """The means as a judge answers them, one for each insight or sentence; `reply` has the members' numbers."""
-    if isinstance(judge, MeanJudge):
+    if isinstance(judge, MeanJudgeSettings):
         rows = {name: [_coverage_row(*one) for one in enumerate(verdicts)] for name, verdicts in members.items()}
         means = mean_judge.mean_verdicts(rows, judge="", cuts=judge.cuts)
         names = ("answer", "probability", "failure", "reply", "call_id")

@@ -14,7 +14,7 @@ from actors.serving.messages import About
 from longform.judges.lexical_coverage import QueryInsights, Reading, StemWeights, shipped_judge
 from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
-from longform.settings.judges import ChatSupportJudge, MeanSupportJudge, OfflineJudge
+from longform.settings.judges import ChatSupportJudgeSettings, MeanSupportJudgeSettings, OfflineJudgeSettings
 from longform.settings.strict import Strict
 from serve.engine import Texts, Work
 from serve.judges.cards import card_fields, coverage_card, support_card
@@ -36,7 +36,9 @@ class SupportWorker:
 
     def __init__(self, name: str, settings: ServedSupport, *, threads: int) -> None:
         judge = settings.judge
-        assert not isinstance(judge, ChatSupportJudge | MeanSupportJudge), "they have workers of their own"
+        assert not isinstance(judge, ChatSupportJudgeSettings | MeanSupportJudgeSettings), (
+            "they have workers of their own"
+        )
         nobody = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
         self._ask = make_support_judge(name, judge, prompts=None, context=nobody, threads=threads)
         self.about = About(
@@ -78,7 +80,7 @@ class CoverageWorker:
     item: type[Strict] = CoverageItem
 
     def __init__(self, name: str, settings: ServedCoverage, *, threads: int) -> None:  # noqa: ARG002  it needs none
-        assert isinstance(settings.judge, OfflineJudge), "the others have workers of their own"
+        assert isinstance(settings.judge, OfflineJudgeSettings), "the others have workers of their own"
         self._model = shipped_judge(settings.judge.calibration)
         self.about = About(
             name,

@@ -11,7 +11,7 @@ import numpy as np
 from actors.judges.checkpoint import CheckpointSupportJudge
 from actors.local_models.encoder import model_path
 from longform.judges.support_prompts import SupportGroup
-from longform.settings.judges import CheckpointSupportJudge as Settings
+from longform.settings.judges import CheckpointSupportJudgeSettings
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, paired
 
@@ -30,7 +30,9 @@ Pair = tuple[str, str]
 def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         model = save_cross_encoder(Path(folder) / "checker")
-        judge = CheckpointSupportJudge("bench", Settings(kind="checkpoint", model=model), threads=1)
+        judge = CheckpointSupportJudge(
+            "bench", CheckpointSupportJudgeSettings(kind="checkpoint", model=model), threads=1
+        )
         return [_against_cross_encoder(judge, model), _against_plain_loop(judge), _padding(judge)]
 
 

@@ -17,7 +17,7 @@ from actors.judges.opening_support import make_support_judge
 from actors.serving.client import RefusedError
 from jobs.served_judge import Address, AskJudge, judged, main
 from longform.judges.support_prompts import SupportGroup
-from longform.settings.judges import OfflineSupportJudge
+from longform.settings.judges import OfflineSupportJudgeSettings
 from serve.engine import Engine
 from serve.http.access import Access
 from serve.http.app import Backends, ServedJudge, make_app
@@ -47,7 +47,9 @@ Expected = dict[tuple[str, str], tuple[str | None, float | None]]
 
 async def in_process() -> Expected:
     context = CallContext(job="test", stage="judge", ledger="")
-    ask = make_support_judge("offline", OfflineSupportJudge(kind="offline"), prompts=None, context=context, threads=1)
+    ask = make_support_judge(
+        "offline", OfflineSupportJudgeSettings(kind="offline"), prompts=None, context=context, threads=1
+    )
     groups = [SupportGroup(document, document, SENTENCES) for document in DOCUMENTS]
     found = await ask(groups)
     return {

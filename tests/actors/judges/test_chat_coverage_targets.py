@@ -10,7 +10,7 @@ from longform.chat.call import Capabilities, ChatReply, ChatRequest, capabilitie
 from longform.errors import UsageError
 from longform.judges.coverage_prompts import coverage_schema
 from longform.settings.chat import ChatSettings
-from longform.settings.judges import ChatJudge
+from longform.settings.judges import ChatJudgeSettings
 from longform.tables import VERDICTS, conform
 
 INSIGHTS = ["The tram opens in June.", "Shops complain about the noise of it.", "Swans nest by the harbour."]
@@ -58,7 +58,7 @@ class Sayer:
 
 def judge(bench: str, *, prompt: str = "judge_coverage_3", says: Sayer | None = None, **chat: Any) -> ChatCoverageJudge:
     settings = ChatSettings.model_validate({"provider": "scripted", "model": "fake", "script": "obedient"} | chat)
-    definition = ChatJudge(kind="chat", chat=settings, prompt=prompt)
+    definition = ChatJudgeSettings(kind="chat", chat=settings, prompt=prompt)
     return ChatCoverageJudge(bench, "mine", definition, Asking(chat=says or open_chat(settings)))
 
 

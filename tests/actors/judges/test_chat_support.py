@@ -13,7 +13,7 @@ from longform.errors import UsageError
 from longform.judges.support_prompts import NO_SENTENCE, SupportGroup
 from longform.judges.support_replies import UNREADABLE
 from longform.settings.chat import ChatSettings
-from longform.settings.judges import ChatSupportJudge as Settings
+from longform.settings.judges import ChatSupportJudgeSettings
 
 DOCUMENT = "The tram opens in June. Swans nest by the harbour."
 GROUP = SupportGroup("d", DOCUMENT, ("The tram opens in June.", "The tram opens in May.", "Swans nest."))
@@ -45,7 +45,7 @@ CHAT = ChatSettings(provider="scripted", model="fake", script="obedient", max_to
 
 
 def judge(chat: Sayer, *, prompts_folder: str | None = None, **settings: Any) -> ChatSupportJudge:
-    made = Settings.model_validate({"kind": "chat", "chat": CHAT} | settings)
+    made = ChatSupportJudgeSettings.model_validate({"kind": "chat", "chat": CHAT} | settings)
     return ChatSupportJudge("mine", made, Asking(chat=chat, prompts_folder=prompts_folder))
 
 

@@ -13,7 +13,7 @@ from actors.judges.checkpoint import TOO_LONG, CheckpointSupportJudge
 from actors.local_models.encoder import MINILM, Encoder
 from longform.errors import UsageError
 from longform.judges.support_prompts import NO_SENTENCE, SupportGroup, SupportVerdict
-from longform.settings.judges import CheckpointSupportJudge as Settings
+from longform.settings.judges import CheckpointSupportJudgeSettings
 from longform.text.sentences import sentences
 from longform.text.windows import sentence_windows
 from tests.actors.local_models.tiny_checkpoints import save_bert, save_byte_level, save_t5
@@ -30,7 +30,9 @@ Save = Callable[..., str]
 
 
 def judge(model: str, **settings: Any) -> CheckpointSupportJudge:
-    return CheckpointSupportJudge("mine", Settings(kind="checkpoint", model=model, **settings), threads=1)
+    return CheckpointSupportJudge(
+        "mine", CheckpointSupportJudgeSettings(kind="checkpoint", model=model, **settings), threads=1
+    )
 
 
 @pytest.fixture(scope="module")

@@ -25,10 +25,10 @@ from longform.records import Document
 from longform.settings.judges import (
     SHIPPED_CHECKER,
     SHIPPED_SUPPORT_JUDGES,
-    CheckpointSupportJudge,
-    MeanSupportJudge,
-    OfflineSupportJudge,
-    SupportJudge,
+    CheckpointSupportJudgeSettings,
+    MeanSupportJudgeSettings,
+    OfflineSupportJudgeSettings,
+    SupportJudgeSettings,
 )
 
 BRIDGE = "The council voted to rebuild the Alder Street bridge. The works will cost 3.4 million euros."
@@ -126,9 +126,12 @@ def test_chunks_join_to_the_text_and_are_full_but_the_last() -> None:
 
 
 def test_names_and_settings_of_judges() -> None:
-    assert named_support_judge("offline", SHIPPED_SUPPORT_JUDGES) == ("offline", OfflineSupportJudge(kind="offline"))
+    assert named_support_judge("offline", SHIPPED_SUPPORT_JUDGES) == (
+        "offline",
+        OfflineSupportJudgeSettings(kind="offline"),
+    )
     name, judge = named_support_judge("{kind: checkpoint, model: some/folder}", SHIPPED_SUPPORT_JUDGES)
-    assert (name, type(judge)) == ("some/folder", CheckpointSupportJudge)
+    assert (name, type(judge)) == ("some/folder", CheckpointSupportJudgeSettings)
     with pytest.raises(UsageError, match=r"no support judge 'gpt'.*\['checker', 'offline'\]"):
         named_support_judge("gpt", SHIPPED_SUPPORT_JUDGES)
     with pytest.raises(UsageError, match="modle"):
@@ -140,7 +143,7 @@ def test_mean_asks_its_members_and_no_mean_is_one(text: str) -> None:
     name, mean = named_support_judge(text, SHIPPED_SUPPORT_JUDGES)
     known = {**SHIPPED_SUPPORT_JUDGES, "inner": mean}
 
-    assert isinstance(mean, MeanSupportJudge)
+    assert isinstance(mean, MeanSupportJudgeSettings)
     assert support_members(name, mean, known) == dict(SHIPPED_SUPPORT_JUDGES)
     assert support_members("checker", SHIPPED_CHECKER, known) == {"checker": SHIPPED_CHECKER}
     for other in ("inner", "nobody"):
@@ -151,7 +154,7 @@ def test_mean_asks_its_members_and_no_mean_is_one(text: str) -> None:
 def test_version_and_settings_of_a_mean_follow_its_members() -> None:
     """A card of the mean is of these members as they are."""
     _, mean = named_support_judge("mean:offline+checker", SHIPPED_SUPPORT_JUDGES)
-    judges: dict[str, SupportJudge] = dict(SHIPPED_SUPPORT_JUDGES)
+    judges: dict[str, SupportJudgeSettings] = dict(SHIPPED_SUPPORT_JUDGES)
     others = judges | {"checker": SHIPPED_CHECKER.model_copy(update={"best_windows": 2})}
     swapped = judges | {"checker": judges["offline"]}
 

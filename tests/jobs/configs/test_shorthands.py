@@ -12,7 +12,7 @@ from jobs.configs import read_experiment
 from jobs.evaluate import main
 from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings
-from longform.settings.judges import SHIPPED_CHECKER, ChatJudge
+from longform.settings.judges import SHIPPED_CHECKER, ChatJudgeSettings
 
 
 def test_budget_and_retrievers_narrow_the_preset() -> None:
@@ -26,7 +26,7 @@ def test_a_model_writes_every_summary_and_another_judges() -> None:
     experiment = read_experiment("summhay", changes)
     (summarizer,), (judge,) = experiment.summarizers.values(), experiment.judges.values()
     assert isinstance(summarizer, ChatSummarizerSettings)
-    assert isinstance(judge, ChatJudge)
+    assert isinstance(judge, ChatJudgeSettings)
     assert (summarizer.chat.base_url, judge.chat.model) == ("http://127.0.0.1:1/v1", "gpt-4o")
     assert {system.summarizer for system in experiment.all_systems()} == {"chat"}
 

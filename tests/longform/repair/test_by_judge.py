@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from longform.judges.lexical_support import shipped_lexical_support
 from longform.repair.by_judge import HOWS, Cited, counts, judge_threshold, judged_citations, judged_text
 from longform.settings.chat import ChatSettings
-from longform.settings.judges import ChatSupportJudge, CheckpointSupportJudge, OfflineSupportJudge
+from longform.settings.judges import (
+    ChatSupportJudgeSettings,
+    CheckpointSupportJudgeSettings,
+    OfflineSupportJudgeSettings,
+)
 from longform.text.citations import bullets
 
 NUMBERS = st.one_of(st.none(), st.floats(0, 1))
@@ -75,6 +79,6 @@ def test_counts_name_every_way_also_those_that_did_not_happen() -> None:
 
 def test_thresholds_are_the_judges_own() -> None:
     chat = ChatSettings(provider="scripted", model="m", script="obedient")
-    assert judge_threshold(CheckpointSupportJudge(kind="checkpoint", model="folder", threshold=0.3)) == 0.3
-    assert judge_threshold(OfflineSupportJudge(kind="offline")) == shipped_lexical_support().threshold
-    assert judge_threshold(ChatSupportJudge(kind="chat", chat=chat)) == 0.5
+    assert judge_threshold(CheckpointSupportJudgeSettings(kind="checkpoint", model="folder", threshold=0.3)) == 0.3
+    assert judge_threshold(OfflineSupportJudgeSettings(kind="offline")) == shipped_lexical_support().threshold
+    assert judge_threshold(ChatSupportJudgeSettings(kind="chat", chat=chat)) == 0.5

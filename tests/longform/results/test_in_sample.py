@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from longform.results.in_sample import in_sample, insight_keys, models_of_judge, models_of_retriever
-from longform.settings.judges import MeanJudge, OfflineJudge
+from longform.settings.judges import MeanJudgeSettings, OfflineJudgeSettings
 from longform.settings.retrievers import (
     Bm25RetrieverSettings,
     ClusterFeedbackRetrieverSettings,
@@ -39,9 +39,9 @@ def test_insights_are_known_by_their_words_and_others_are_not(released: Path) ->
 
 def test_combinations_are_in_sample_where_a_member_is() -> None:
     judges = {
-        "people": OfflineJudge(kind="offline", calibration="people"),
-        "mean": MeanJudge(kind="mean", of=("people", "other")),
-        "other": OfflineJudge(kind="offline", calibration="gpt-4o"),
+        "people": OfflineJudgeSettings(kind="offline", calibration="people"),
+        "mean": MeanJudgeSettings(kind="mean", of=("people", "other")),
+        "other": OfflineJudgeSettings(kind="offline", calibration="gpt-4o"),
     }
     retrievers = {
         "bm25": Bm25RetrieverSettings(kind="bm25"),

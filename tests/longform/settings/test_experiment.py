@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
-from longform.settings.judges import SHIPPED_JUDGES, OfflineJudge, judge_scale
+from longform.settings.judges import SHIPPED_JUDGES, OfflineJudgeSettings, judge_scale
 
 OFFLINE = {"kind": "offline", "calibration": "people"}
 OTHER = {"kind": "offline", "calibration": "gpt-4o"}
@@ -33,7 +33,7 @@ def experiment(support_judges=None, **judges):
 def test_offline_judge_without_a_calibration_is_refused():
     """Two scales that are not comparable: neither is a default."""
     with pytest.raises(ValidationError, match="calibration"):
-        OfflineJudge(kind="offline")
+        OfflineJudgeSettings(kind="offline")
 
 
 @pytest.mark.parametrize(

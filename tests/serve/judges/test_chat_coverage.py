@@ -15,7 +15,7 @@ from actors.rehearsal.scripted_chat import SCRIPTS
 from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card
-from longform.settings.judges import ChatJudge
+from longform.settings.judges import ChatJudgeSettings
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
 from serve.judges.cards import NO_CARD
@@ -47,7 +47,7 @@ async def judged(ledger: Path, *items: Any, card: Path | None = None, **chat: An
 
 
 async def test_the_served_verdicts_are_those_of_the_jobs_judge(tmp_path: Path) -> None:
-    definition = ChatJudge.model_validate({"kind": "chat", "chat": SCRIPTED})
+    definition = ChatJudgeSettings.model_validate({"kind": "chat", "chat": SCRIPTED})
     judge = ChatCoverage("local", definition, Asking(chat=open_chat(definition.chat)))
     (local,) = await judge.judge([CoverageGroup("summary", BULLETS, INSIGHTS)])
     answer = await judged(tmp_path, ITEM)
