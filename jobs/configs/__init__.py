@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
@@ -16,6 +17,7 @@ from actors.storage.folder import file_place
 from jobs.configs.shorthands import apply_shorthand, full_keys, is_shorthand
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
+from longform.settings.python_class import FOLDER
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -68,6 +70,11 @@ def _is_file(name: str) -> bool:
     return name.endswith((".yaml", ".yml"))
 
 
+def _folder_of(name: str) -> str | None:
+    """Return the folder of the file *name* on this machine; None if it is none."""
+    return str(Path(name).absolute().parent) if _is_file(name) and "://" not in name else None
+
+
 def _content(name: str, presets: Traversable) -> str:
     if _is_file(name):
         place, file = file_place(name)
@@ -91,7 +98,7 @@ def validated(model: type[Model], content: Any, changes: Sequence[str], *, where
     for change in changes:
         _apply(content, change)
     try:
-        return model.model_validate(content)
+        return model.model_validate(content, context={FOLDER: _folder_of(where)})
     except ValidationError as error:
         lines = [_describe(problem, model) for problem in error.errors()]
         raise UsageError(f"{where}: {len(lines)} wrong\n" + "\n".join(f"  {line}" for line in lines)) from error

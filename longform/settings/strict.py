@@ -22,4 +22,4 @@ class Strict(BaseModel):
     def identity(self) -> dict[str, Any]:
         """Everything that can change an answer, as JSON values; changing the rest makes no work anew."""
         found = self.model_dump(mode="json", exclude=set(self.how_it_is_asked))
-        return found | {name: part.identity for name in found if isinstance(part := getattr(self, name), Strict)}
+        return found | {name: part.identity for name in found if isinstance(part := getattr(self, name, None), Strict)}

@@ -68,7 +68,10 @@ def test_what_commands_leave_in_a_checkout_stays_there(checkout: Path, tmp_path:
     assert written not in packaged(checkout, tmp_path / "package.zip")
 
 
-@pytest.mark.parametrize("written", ["town.yaml", "prices.yml", "configs/town.yaml", "configs/prompts/summarize.md"])
+@pytest.mark.parametrize(
+    "written",
+    ["town.yaml", "prices.yml", "my_module.py", "configs/town.yaml", "configs/mine.py", "configs/prompts/summarize.md"],
+)
 def test_configurations_of_ones_own_go_along(checkout: Path, tmp_path: Path, written: str) -> None:
     (checkout / written).parent.mkdir(parents=True, exist_ok=True)
     (checkout / written).write_text("x")

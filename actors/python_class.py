@@ -1,0 +1,236 @@
+"""
+Classes of a user's own, loaded by import path (`my_module:MyClass`) on the driver and on workers.
+
+A module is looked for in the folder that the settings name, which is that of the configuration file, then in the
+current folder, which is the submitted one in a Ray job, and among installed packages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import pkgutil
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from sysconfig import get_paths
+from types import ModuleType
+from typing import Any, TypeVar
+
+from longform.errors import LongformError, UsageError
+from longform.keys import KEY_LENGTH
+from longform.settings.python_class import PythonClassSettings
+
+P = TypeVar("P")
+
+_FRAMES_SHOWN = 3
+_OURS = Path(__file__).resolve().parent.parent
+_NOT_THEIRS = ("<frozen", *(f"{_OURS / name}/" for name in ("longform", "actors", "jobs", "serve")))
+_INSTALLED = tuple(get_paths()[kind] for kind in ("stdlib", "purelib", "platlib"))
+
+
+def load(path: str, *, folder: str | None) -> Any:
+    """
+    Return the class or value at the import *path*; its module is looked for in *folder* first.
+
+    Raises:
+        UsageError: There is no such module, it cannot be imported, or it has no such name.
+    """
+    module_name, _, name = path.partition(":")
+    module = _module(path, module_name, folder)
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        names = [known for known, value in vars(module).items() if getattr(value, "__module__", None) == module_name]
+        raise UsageError(
+            f"{path}: {_file(module)} has no {name!r}{_meant(name, names)}; it defines {sorted(names) or 'nothing'}"
+        ) from None
+
+
+def check_class(settings: PythonClassSettings, protocol: type[Any]) -> None:
+    """
+    Make sure that the class can be made and used as *protocol* says; nothing is made.
+
+    Raises:
+        UsageError: It cannot be loaded, lacks a method, or does not take the options.
+    """
+    _checked(settings, protocol)
+
+
+def open_class(settings: PythonClassSettings, protocol: type[P]) -> P:
+    """
+    Return an object of the class, made with the options.
+
+    Raises:
+        UsageError: It cannot be loaded, lacks a method, or does not take the options.
+        UserCodeError: Its constructor raised.
+    """
+    made_by = _checked(settings, protocol)
+    with user_code(settings, "its constructor"):
+        found: P = made_by(**settings.options)
+    return found
+
+
+def class_version(settings: PythonClassSettings) -> str:
+    """
+    Return the `version` that the class states, else a hash of its module's source.
+
+    Raises:
+        UsageError: The class cannot be loaded.
+    """
+    return version_of(settings.class_, folder=settings.folder)
+
+
+def version_of(path: str, *, folder: str | None) -> str:
+    """Return the same of a class or value by its import *path*."""
+    stated = getattr(load(path, folder=folder), "version", None)
+    if stated is None:
+        return f"source {_source_hash(path.partition(':')[0])}"
+    if not isinstance(stated, str | int):
+        raise UsageError(f"{path}: expected its version as a text or a whole number, found {stated!r}")
+    return f"version {stated}"
+
+
+class UserCodeError(LongformError):
+    """A user's own code raised, or returned what it should not; the message names their class."""
+
+
+@contextmanager
+def user_code(settings: PythonClassSettings, doing: str) -> Iterator[None]:
+    """Turn an error of a user's own code into one that names the lines of their file; *doing* says what ran."""
+    try:
+        yield
+    except LongformError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UserCodeError(_raised(settings.class_, doing, error)) from error
+
+
+# ---------------------------------------------------------------- modules
+
+
+def _module(path: str, name: str, folder: str | None) -> ModuleType:
+    places = _search(folder)
+    top = name.partition(".")[0]
+    try:
+        module = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise UsageError(_raised(path, f"importing {name}", error)) from error
+        known = [module.name for module in pkgutil.iter_modules(places)]
+        raise UsageError(
+            f"{path}: found no module {error.name!r} in {' or '.join(places)}, nor among installed packages"
+            f"{_meant(top, known)}; put it beside the configuration file, or say `folder`"
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise UsageError(_raised(path, f"importing {name}", error)) from error
+    _check_is_theirs(path, sys.modules[top], top, folder)
+    return module
+
+
+def _search(folder: str | None) -> list[str]:
+    """
+    Return the folders where modules of users stand, and see to it that Python looks there.
+
+    They come last, so that a module of a user never takes the place of one that others import.
+    """
+    places = list(dict.fromkeys(str(Path(place).absolute()) for place in (folder, ".") if place is not None))
+    for place in places:
+        if place not in sys.path:
+            sys.path.append(place)
+    invalidate_caches()
+    return places
+
+
+def _check_is_theirs(path: str, module: ModuleType, name: str, folder: str | None) -> None:
+    """Refuse a module of the same name that was found elsewhere while there is one in *folder*."""
+    meant = [Path(folder, f"{name}.py"), Path(folder, name, "__init__.py")] if folder else []
+    there = [file for file in meant if file.is_file()]
+    if there and not any(module.__file__ and file.samefile(module.__file__) for file in there):
+        raise UsageError(
+            f"{path}: {there[0]} cannot be imported, since {_file(module)} has the same name; rename the file"
+        )
+
+
+def _file(module: ModuleType) -> str:
+    return getattr(module, "__file__", None) or f"the module {module.__name__}"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+@cache  # a process goes on with the code that it has imported
+def _source_hash(module_name: str) -> str:
+    module = import_module(module_name)
+    source = Path(module.__file__).read_bytes() if module.__file__ else b""
+    return hashlib.sha256(source).hexdigest()[:KEY_LENGTH]
+
+
+# ---------------------------------------------------------------- classes
+
+
+def _checked(settings: PythonClassSettings, protocol: type[Any]) -> type[Any]:
+    path = settings.class_
+    found = load(path, folder=settings.folder)
+    if not inspect.isclass(found):
+        raise UsageError(f"{path}: expected a class, found a {type(found).__name__}")
+    for name, method in _methods(protocol).items():
+        _check_method(path, found, name, list(inspect.signature(method).parameters)[1:])
+    _check_options(path, found, settings.options)
+    return found
+
+
+def _methods(protocol: type[Any]) -> dict[str, Any]:
+    return {name: value for name, value in vars(protocol).items() if inspect.isfunction(value) and name[0] != "_"}
+
+
+def _check_method(path: str, found: type[Any], name: str, parameters: list[str]) -> None:
+    expected, method = f"{name}({', '.join(parameters)})", getattr(found, name, None)
+    if not callable(method):
+        own = [known for known in dir(found) if known[0] != "_" and callable(getattr(found, known))]
+        raise UsageError(f"{path}: expected a method {expected}, found {own or 'no method'}{_meant(name, own)}")
+    signature = inspect.signature(method)
+    try:
+        signature.bind(*("self", *parameters) if _takes_self(found, name) else parameters)
+    except TypeError as error:
+        raise UsageError(f"{path}: expected {expected}, found {name}{signature}: {error}") from error
+
+
+def _takes_self(found: type[Any], name: str) -> bool:
+    return not isinstance(inspect.getattr_static(found, name), staticmethod | classmethod)
+
+
+def _check_options(path: str, found: type[Any], options: Mapping[str, Any]) -> None:
+    signature = inspect.signature(found)
+    try:
+        signature.bind(**options)
+    except TypeError as error:
+        raise UsageError(
+            f"{path}: its constructor takes {signature}, and the options are {dict(options)}: {error}"
+        ) from error
+
+
+# ---------------------------------------------------------------- errors
+
+
+def _raised(path: str, doing: str, error: BaseException) -> str:
+    said = traceback.format_exception_only(error)[-1].strip()
+    return "\n  ".join([f"{path}: {doing} raised {said}", *_lines(error)])
+
+
+def _lines(error: BaseException) -> list[str]:
+    """Return the last lines of a user's own code on the way to *error*."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return [f"{error.filename}, line {error.lineno}: {(error.text or '').strip()}"]
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_NOT_THEIRS)
+    ]
+    own = [frame for frame in frames if not frame.filename.startswith(_INSTALLED)] or frames
+    return [f"{frame.filename}, line {frame.lineno}, in {frame.name}: {frame.line}" for frame in own[-_FRAMES_SHOWN:]]
