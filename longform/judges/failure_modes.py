@@ -12,13 +12,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Literal, get_args
 
-from longform.judges.lexical_coverage import QueryInsights, statement_stems
+from longform.judges.lexical_coverage import QueryInsights, StemWeights, statement_stems
+from longform.metrics import coverage
+from longform.metrics.measure import Facts, Haystack, Measure, Score
+from longform.support.index import SupportIndex
 from longform.text.citations import Bullet
 from longform.text.words import numbers, stems, without_marks
 
 BulletClass = Literal["linked", "header", "other_subtopic", "unsupported", "generic", "unclassified"]
+
+CLASSES: tuple[BulletClass, ...] = get_args(BulletClass)
 
 OTHER_SUBTOPIC_FROM = 0.5
 """Lexical judge's score for an insight of another query: midway between its partial (0.3) and full (0.7)."""
@@ -65,7 +71,7 @@ def classify(
 def class_counts(classes: Sequence[BulletClass]) -> Mapping[BulletClass, int]:
     """How many bullets are of each class, every class named."""
     counted = Counter(classes)
-    return {name: counted[name] for name in get_args(BulletClass)}
+    return {name: counted[name] for name in CLASSES}
 
 
 def _unlinked_class(bullet: Bullet, other_score: float, support: float, idf: Callable[[str], float]) -> BulletClass:
@@ -88,3 +94,57 @@ def _is_generic(text: str, idf: Callable[[str], float]) -> bool:
         return False
     held = sorted(statement_stems(text))
     return not held or sum(map(idf, held)) / len(held) < COMMON_BELOW
+
+
+# ---------------------------------------------------------------- measures
+
+
+@lru_cache(maxsize=1)
+def _classes(facts: Facts) -> Sequence[BulletClass]:
+    """The class of each bullet; none if the documents are not known."""
+    haystack = facts.haystack
+    index = None if haystack is None else _index(haystack)
+    if haystack is None or index is None or not facts.units:
+        return []
+    bullets = list(facts.units)
+    return classify(
+        bullets,
+        linked={v.linked_unit for v in facts.verdicts if v.linked_unit is not None and v.answer in ("full", "partial")},
+        other_scores=other_subtopic_scores(bullets, _other_insights(haystack, facts.query_id)),
+        best_support=index.support([bullet.text for bullet in bullets]).max(axis=1).tolist(),
+        idf=index.idf,
+    )
+
+
+@lru_cache(maxsize=1)
+def _index(haystack: Haystack) -> SupportIndex | None:
+    documents = haystack.documents()
+    return SupportIndex([document.text for document in documents]) if documents else None
+
+
+@lru_cache(maxsize=64)
+def _other_insights(haystack: Haystack, query_id: str) -> QueryInsights:
+    insights = haystack.targets()
+    weights = StemWeights.of([insight.text for insight in insights])
+    return QueryInsights([insight.text for insight in insights if insight.query_id != query_id], weights)
+
+
+def _share(facts: Facts, name: BulletClass) -> Score:
+    classes = _classes(facts)
+    reason = None if classes else "the documents are not known" if facts.units else "no bullets"
+    return Score(f"bullets_{name}", float(sum(one == name for one in classes)), len(classes), reason=reason)
+
+
+MEASURES = tuple(
+    Measure(
+        f"bullets_{name}",
+        partial(_share, name=name),
+        judged_by=coverage.JUDGED_BY,
+        needs=frozenset({"units", "targets", "documents"}),
+        version="classify@1",
+        unit="share",
+        better="higher" if name == "linked" else "lower",
+        told=f"share of the bullets that are {name.replace('_', ' ')}, by rule",
+    )
+    for name in CLASSES
+)

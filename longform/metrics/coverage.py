@@ -11,10 +11,15 @@ The released code reads the last-but-one bullet there, or raises.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
+from longform.metrics.measure import Better, Facts, Measure, Score, Unit, Verdict
+from longform.text.citations import Bullet
+
 ANSWERS = ("full", "partial", "none")
+JUDGED_BY = "coverage"
 
 
 class CitationQuality(NamedTuple):
@@ -32,21 +37,6 @@ class InsightScore(NamedTuple):
     citation: CitationQuality | None  # None: not covered, unjudged, or the gold documents are unknown
     joint: float | None  # None: unjudged, or the gold documents are unknown
     unlinked: bool
-
-
-class Score(NamedTuple):
-    """A measure of one summary: `total / n`, kept apart so that insights can be pooled over summaries."""
-
-    measure: str
-    total: float
-    n: int
-    n_unjudged: int = 0
-    reason: str | None = None  # why there is no value, where n is 0
-
-    @property
-    def value(self) -> float | None:
-        """The mean; None where there is nothing to average."""
-        return self.total / self.n if self.n else None
 
 
 def citation_quality(cited: Collection[int], gold: Collection[int]) -> CitationQuality:
@@ -123,3 +113,64 @@ def _why_undefined(insights: list[InsightScore]) -> str:
     if all(i.joint is None for i in judged):
         return "the gold documents are not known"
     return "no insight is covered"
+
+
+def score_summary(
+    verdicts: Sequence[Verdict],
+    units: Sequence[Bullet],
+    gold: Mapping[str, Collection[int]] | None,
+    *,
+    partial_score: float,
+) -> list[Score]:
+    """
+    The measures of one summary under one judge.
+
+    Args:
+        verdicts: One for each insight of its query.
+        units: Its bullets, in order.
+        gold: Target id -> numbers of the documents that state it; None: unknown.
+        partial_score: What partial coverage counts.
+    """
+    citations = [unit.citations for unit in units]
+    return summary_scores(
+        insight_score(
+            verdict.answer,
+            verdict.linked_unit,
+            citations=citations,
+            gold=None if gold is None else gold[verdict.target_id or ""],
+            partial_score=partial_score,
+        )
+        for verdict in verdicts
+    )
+
+
+@lru_cache(maxsize=1)
+def _scores(facts: Facts) -> Mapping[str, Score]:
+    gold = None if facts.haystack is None else facts.haystack.gold_numbers()
+    found = score_summary(facts.verdicts, facts.units, gold, partial_score=facts.partial_score)
+    return {score.measure: score for score in found}
+
+
+def _measure(name: str, told: str, *, title: str = "", unit: Unit = "points", better: Better = "higher") -> Measure:
+    return Measure(
+        name,
+        lambda facts: _scores(facts)[name],
+        judged_by=JUDGED_BY,
+        needs=frozenset({"units", "targets", "gold"}),
+        settings=frozenset({"partial_score"}),
+        version="summhay@1",
+        title=title,
+        unit=unit,
+        better=better,
+        told=told,
+    )
+
+
+MEASURES = (
+    _measure("coverage", "how much of the reference insights the summary states"),
+    _measure("citation", "F1 of the cited documents against those that state the insight, over covered insights"),
+    _measure("joint", "coverage times citation of each insight, 0 where it is not covered"),
+    _measure("precision", "of the documents a bullet cites, the share that states the linked insight"),
+    _measure("recall", "of the documents that state the linked insight, the share that the bullet cites"),
+    _measure("unlinked", "share of covered insights without a usable link", unit="share", better="lower"),
+)

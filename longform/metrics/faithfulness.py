@@ -8,14 +8,18 @@ it leaves undecided what it could decide.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from longform.metrics.measure import Facts, Measure, Score, Verdict
+
 Merge = Literal["min", "mean", "max"]
 MERGES: tuple[Merge, ...] = ("min", "mean", "max")
+JUDGED_BY = "support"
 SUPPORTED = 0.5
 """A sentence with a number above this is supported (MiniCheck's rule; the paper states none)."""
 
@@ -143,3 +147,48 @@ def sensitivity(scores: Sequence[Sequence[float]]) -> tuple[list[float], list[fl
     rows: list[float] = (best[:, 0] - table.min(axis=1)).tolist()
     columns: list[float] = (best - table).mean(axis=0).tolist()
     return rows, columns
+
+
+# ---------------------------------------------------------------- measures
+
+
+def support_cells(verdicts: Iterable[Verdict]) -> Array:
+    """Return the numbers of one summary's verdicts, shape (texts in prompt order, sentences); NaN: unjudged."""
+    held = list(verdicts)
+    places = [(verdict.doc_position or 0, verdict.unit_index or 0) for verdict in held]
+    cells = np.full([1 + max((place[axis] for place in places), default=-1) for axis in (0, 1)], np.nan)
+    for place, verdict in zip(places, held, strict=True):
+        cells[place] = np.nan if verdict.number is None else verdict.number
+    return cells
+
+
+@lru_cache(maxsize=1)
+def _cells(facts: Facts) -> Array:
+    return support_cells(facts.verdicts)
+
+
+def _merged_score(facts: Facts, merging: Merging) -> Score:
+    cells = _cells(facts)
+    sentences = merge_documents(cells, merging.documents) if cells.size else np.zeros(0)
+    found = summary_faithfulness(sentences, merging.sentences)
+    n_unjudged = int(np.isnan(cells).sum())
+    return Score(merging.name, found.total, found.n, n_unjudged, None if found.n else _reason(facts, cells))
+
+
+def _reason(facts: Facts, cells: Array) -> str:
+    if facts.failure:
+        return f"summary_failed: {facts.failure}"
+    return "undecided" if cells.size else "no_sentences"
+
+
+MEASURES = tuple(
+    Measure(
+        merging.name,
+        partial(_merged_score, merging=merging),
+        judged_by=JUDGED_BY,
+        version="faithfulness@1",
+        told=f"support of each sentence, the {merging.documents} over documents, then the {merging.sentences} over "
+        "sentences",
+    )
+    for merging in GRID
+)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from math import log2
 
-MEASURES = ("precision", "recall", "ndcg", "average_precision")
+from longform.metrics.measure import RankingMeasure
 
 
 def precision_at(ranking: Sequence[str], gold: Collection[str], k: int) -> float | None:
@@ -43,18 +43,8 @@ def average_precision_at(ranking: Sequence[str], gold: Collection[str], k: int) 
     return sum(sum(hits[: rank + 1]) / (rank + 1) for rank, hit in enumerate(hits) if hit) / len(set(gold))
 
 
-def retrieval_measures(
-    ranking: Sequence[str], gold: Collection[str], cutoffs: Sequence[int]
-) -> dict[tuple[str, int], float | None]:
-    """(measure, K) -> value, for each of `MEASURES` and each cutoff."""
-    functions = (precision_at, recall_at, ndcg_at, average_precision_at)
-    return {
-        (name, k): measure(ranking, gold, k) for name, measure in zip(MEASURES, functions, strict=True) for k in cutoffs
-    }
-
-
 def gold_recall(context: Collection[str], gold: Collection[str]) -> float | None:
-    """Share of one target's gold documents that a prompt holds, whole or cut; None where the target has none."""
+    """Share of one target's gold documents that a prompt holds, whole or cut; None if the target has none."""
     return len(set(gold) & set(context)) / len(set(gold)) if gold else None
 
 
@@ -67,3 +57,17 @@ def _hits(ranking: Sequence[str], gold: Collection[str], k: int) -> list[bool]:
         msg = f"a ranking names a document twice among its first {k}"
         raise ValueError(msg)
     return [doc_id in gold for doc_id in first]
+
+
+MEASURES = (
+    RankingMeasure("P", precision_at, told="share of gold documents among the first K"),
+    RankingMeasure("R", recall_at, told="share of the gold documents that stand among the first K"),
+    RankingMeasure("nDCG", ndcg_at, told="discounted gain of the first K over that of the best possible list"),
+    RankingMeasure("MAP", average_precision_at, told="mean precision at each gold document among the first K"),
+)
+AT_BUDGET = RankingMeasure(
+    "recall_at_budget",
+    lambda context, gold, _k: gold_recall(context, gold),  # the budget cuts, not a number of documents
+    title="recall at budget",
+    told="share of an insight's documents that reach the prompt, mean over insights",
+)

@@ -1,12 +1,13 @@
-"""From the verdicts on one summary to its scores."""
+"""From rows of the verdicts table to the scores of one summary."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from longform.metrics.coverage import Score, insight_score, summary_scores
-from longform.text.citations import Bullet, words_per_bullet
+from longform.metrics import coverage, length
+from longform.metrics.measure import Facts, Score, Verdict
+from longform.text.citations import Bullet
 
 
 def score_summary(
@@ -16,26 +17,7 @@ def score_summary(
     *,
     partial_score: float,
 ) -> list[Score]:
-    """
-    The measures of one summary under one judge.
-
-    Args:
-        verdicts: One for each insight of its query, as in the verdicts table.
-        units: Its bullets, in order.
-        gold: Target id -> numbers of the documents that state it; None: unknown.
-        partial_score: What partial coverage counts.
-    """
-    citations = [unit.citations for unit in units]
-    scores = summary_scores(
-        insight_score(
-            verdict["answer"],
-            verdict["linked_unit"],
-            citations=citations,
-            gold=None if gold is None else gold[verdict["target_id"]],
-            partial_score=partial_score,
-        )
-        for verdict in verdicts
-    )
-    words = words_per_bullet([unit.text for unit in units])
-    length = Score("words_per_bullet", words or 0.0, int(words is not None), 0, None if units else "no bullets")
-    return [*scores, length]
+    """Return the measures of one summary under one judge, and its words a bullet."""
+    read = [Verdict(v["target_id"], v["answer"], linked_unit=v["linked_unit"]) for v in verdicts]
+    scores = coverage.score_summary(read, units, gold, partial_score=partial_score)
+    return [*scores, length.words_a_bullet(Facts(units=units))]

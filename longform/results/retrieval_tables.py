@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.metrics.retrieval import gold_recall, retrieval_measures
+from longform.metrics.retrieval import MEASURES, gold_recall
 from longform.metrics.statistics import Estimate, pooled_mean
-
-_NAMES = {"precision": "P", "recall": "R", "ndcg": "nDCG", "average_precision": "MAP"}
 
 
 class RankedQuery(NamedTuple):
@@ -37,10 +36,10 @@ def ranking_table(
     """System -> P@K, R@K, nDCG@K, MAP@K -> mean over the queries that have gold documents."""
     values: dict[str, dict[str, list[tuple[float, str]]]] = {}
     for ranked in rankings:
-        measured = retrieval_measures(ranked.doc_ids, gold.get(ranked.query_id, set()), cutoffs)
-        for (measure, k), value in measured.items():
-            if value is not None:
-                found = values.setdefault(ranked.system, {}).setdefault(f"{_NAMES.get(measure, measure)}@{k}", [])
+        own = gold.get(ranked.query_id, set())
+        for measure, k in product(MEASURES, cutoffs):
+            if (value := measure.at(ranked.doc_ids, own, k)) is not None:
+                found = values.setdefault(ranked.system, {}).setdefault(f"{measure.name}@{k}", [])
                 found.append((value, ranked.query_id))
     return {
         system: {name: _mean(found, seed=seed, resamples=resamples) for name, found in measures.items()}

@@ -5,12 +5,12 @@ from math import log2
 import pytest
 
 from longform.metrics.retrieval import (
+    MEASURES,
     average_precision_at,
     gold_recall,
     ndcg_at,
     precision_at,
     recall_at,
-    retrieval_measures,
 )
 
 RANKING = ["a", "b", "c", "d", "e"]
@@ -44,14 +44,14 @@ def test_a_perfect_list_scores_one(measure: object) -> None:
 
 
 def test_a_query_without_gold_has_no_score() -> None:
-    assert set(retrieval_measures(RANKING, set(), [1, 5]).values()) == {None}
+    assert {measure.at(RANKING, set(), k) for measure in MEASURES for k in (1, 5)} == {None}
 
 
-def test_measures_come_by_name_and_cutoff() -> None:
-    found = retrieval_measures(RANKING, GOLD, [1, 4])
+def test_measures_are_named_as_columns_of_the_report() -> None:
+    found = {f"{measure.name}@{k}": measure.at(RANKING, GOLD, k) for measure in MEASURES for k in (1, 4)}
     assert len(found) == 8
-    assert found["recall", 4] == 2 / 3
-    assert found["precision", 1] == 1.0
+    assert found["R@4"] == 2 / 3
+    assert found["P@1"] == 1.0
 
 
 def test_a_ranking_that_repeats_a_document_is_refused() -> None:

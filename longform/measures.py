@@ -1,0 +1,56 @@
+"""
+The measures that ship; a configuration chooses among them by name.
+
+A new measure is a file in `longform/metrics/` and its place in this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from longform.errors import UsageError
+from longform.judges import failure_modes
+from longform.metrics import coverage, faithfulness, length, retrieval, rouge
+from longform.metrics.measure import Measure, RankingMeasure
+
+SHIPPED: tuple[Measure, ...] = (
+    *coverage.MEASURES,
+    *length.MEASURES,
+    *rouge.MEASURES,
+    *faithfulness.MEASURES,
+    *failure_modes.MEASURES,
+)
+RANKING: tuple[RankingMeasure, ...] = (*retrieval.MEASURES, retrieval.AT_BUDGET)
+UNAVAILABLE: Mapping[str, str] = {
+    "bertscore": "it needs the model roberta-large, which does not ship and cannot be had offline; rouge_1, "
+    "rouge_2 and rouge_l compare with reference texts"
+}
+"""Measures that people ask for by name, with the reason why there is none."""
+
+
+def named(names: Sequence[str], own: Sequence[Measure] = ()) -> list[Measure | RankingMeasure]:
+    """
+    Return the measures of these *names*, in their order.
+
+    Args:
+        names: Of measures that ship, or of *own*.
+        own: Measures from outside of the package.
+
+    Raises:
+        UsageError: There is no such measure.
+    """
+    listed: list[Measure | RankingMeasure] = [*SHIPPED, *RANKING, *own]
+    known = {measure.name: measure for measure in listed}
+    for name in names:
+        if name in UNAVAILABLE:
+            raise UsageError(f"measures: {name} is not available: {UNAVAILABLE[name]}")
+        if name not in known:
+            raise UsageError(f"measures: expected some of {', '.join(sorted(known))}, found {name!r}")
+    return [known[name] for name in names]
+
+
+def scored_together(measures: Collection[Measure]) -> list[tuple[Measure, ...]]:
+    """Return all shipped measures that are scored together with one of *measures*, and those that are scored alone."""
+    versions = dict.fromkeys(measure.version for measure in measures if measure.version)
+    together = [tuple(one for one in SHIPPED if one.version == version) for version in versions]
+    return [*together, *((measure,) for measure in measures if not measure.version)]

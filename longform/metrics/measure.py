@@ -1,0 +1,166 @@
+"""
+A measure: its name, what it reads, and the pure function from that to a score.
+
+The level of a measure is one summary (`Measure`) or the ranking of one query (`RankingMeasure`).
+`longform.measures` lists those that ship. A configuration chooses among them by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
+
+from longform.records import Document, Target
+from longform.text.citations import Bullet
+
+Unit = Literal["points", "share", "words", "count"]
+"""Of the numbers that a report prints. Points are shares times 100."""
+Better = Literal["higher", "lower"]
+Need = Literal["text", "units", "targets", "references", "documents", "gold"]
+"""Beside verdicts: the summary's text, its bullets or sentences, targets and reference texts of its query, documents of
+its haystack, and qrels of its targets."""
+Setting = Literal["partial_score"]
+
+
+class Score(NamedTuple):
+    """A measure of one summary: `total / n`, kept apart so that means can be pooled over summaries."""
+
+    measure: str
+    total: float
+    n: int
+    n_unjudged: int = 0
+    reason: str | None = None  # why there is no value, if n is 0
+
+    @property
+    def value(self) -> float | None:
+        """The mean; None if there is nothing to average."""
+        return self.total / self.n if self.n else None
+
+
+class Haystack(Protocol):
+    """The documents and targets that a summary's query is about; each is read when a measure asks for it."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def haystack_id(self) -> str: ...
+
+    def documents(self) -> Sequence[Document]: ...
+
+    def targets(self) -> Sequence[Target]:
+        """The targets of all queries of the haystack."""
+        ...
+
+    def gold_numbers(self) -> Mapping[str, Collection[int]] | None:
+        """Target id -> numbers of the documents that state it; None if the documents are not shipped."""
+        ...
+
+
+class Verdict(NamedTuple):
+    """
+    A verdict, as far as measures read it.
+
+    Attributes:
+        target_id: The target or document that is judged; None: unknown.
+        answer: None: unjudged.
+        number: What the answer counts, or the judge's own number, in [0, 1]; None: unjudged, or no measure reads it.
+        linked_unit: The unit that says the target, from 0.
+        unit_index: The unit that is judged, from 0; None: the summary as a whole.
+        doc_position: The place of the judged document in the prompt, from 0; None: all documents as one text.
+    """
+
+    target_id: str | None
+    answer: str | None
+    number: float | None = None
+    linked_unit: int | None = None
+    unit_index: int | None = None
+    doc_position: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """
+    Everything that a measure may read of one summary, under one judge or under none.
+
+    Attributes:
+        query_id: The query that the summary answers.
+        failure: Why there is no text; None: there is.
+        text: None if the summary failed, or if the measure does not need it.
+        units: Its bullets or sentences, in order.
+        verdicts: Of one judge; empty for a measure without a judge.
+        haystack: Documents and targets; None if nothing of the benchmark is known.
+        partial_score: What partial coverage counts.
+    """
+
+    query_id: str = ""
+    failure: str | None = None
+    text: str | None = None
+    units: Sequence[Bullet] = ()
+    verdicts: Sequence[Verdict] = ()
+    haystack: Haystack | None = None
+    partial_score: float = 0.5
+
+    def targets(self, kind: str | None = None) -> list[Target]:
+        """Return the targets of the query, of one kind or of any."""
+        found = () if self.haystack is None else self.haystack.targets()
+        return [t for t in found if t.query_id == self.query_id and kind in (None, t.kind)]
+
+
+@dataclass(frozen=True)
+class Described:
+    """
+    What a report says of a measure.
+
+    Attributes:
+        name: In the scores table, in a configuration and at the head of a column.
+        title: For the reader; empty: the name.
+        unit: Of the printed number.
+        better: The better direction; None: neither.
+        told: Defines the measure in one sentence without the name; empty: the report's own text does.
+    """
+
+    name: str
+    title: str = field(default="", kw_only=True)
+    unit: Unit = field(default="points", kw_only=True)
+    better: Better | None = field(default="higher", kw_only=True)
+    told: str = field(default="", kw_only=True)
+
+    @property
+    def factor(self) -> float:
+        """What a stored value is multiplied by when it is printed."""
+        return 100.0 if self.unit == "points" else 1.0
+
+
+@dataclass(frozen=True)
+class Measure(Described):
+    """
+    A measure of one summary.
+
+    Attributes:
+        per_summary: A pure function from the facts to `total, n, n_unjudged`.
+        judged_by: The kind of judge whose verdicts it reads; None: it needs no judge.
+        needs: What else it reads.
+        settings: The settings of a configuration that its numbers depend on.
+        version: Stored scores are found by it: change it with the numbers. Measures of one version that read the same
+            are scored together. Empty: the measure is scored by itself.
+    """
+
+    per_summary: Callable[[Facts], Score]
+    judged_by: str | None = None
+    needs: frozenset[Need] = frozenset()
+    settings: frozenset[Setting] = frozenset()
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class RankingMeasure(Described):
+    """
+    A measure of one query's ranking.
+
+    Attributes:
+        at: A function of the ranking, its gold documents and a cutoff; None if the query has no gold documents.
+    """
+
+    at: Callable[[Sequence[str], Collection[str], int], float | None]
+    unit: Unit = field(default="share", kw_only=True)
