@@ -223,15 +223,11 @@ class Evaluation:
 
     def report(self) -> dict[str, Any]:
         settings: dict[str, Any] = {"seed": self.experiment.seed, "resamples": self.experiment.resamples}
-        ranking_ids = [
-            *self.plan.rankings.values(),
-            *(reranking.work_id for reranking in self.plan.rerankings.values()),
-        ]
         retrieval = retrieval_rows(
             self.run,
             self.benchmark,
-            ranking_ids=ranking_ids,
-            context_ids=[work_id for packed, (work_id, _) in self.plan.contexts.items() if packed.all_documents],
+            rankings={work_id: ranked for ranked, work_id in self.plan.all_rankings.items()},
+            contexts={id_: packed for packed, (id_, _) in self.plan.contexts.items() if packed.all_documents},
             cutoffs=self.experiment.cutoffs,
             **settings,
         )

@@ -176,7 +176,8 @@ def ingest(kind: str, urls: Sequence[str], out: str, *, keep_empty: bool = False
         reader = read_beir_folder if kind == "beir" else read_jsonl_folder
         haystacks = reader(urls[0], named)
     kept = {"documents": "empty ones kept"} if keep_empty else {}
-    return write_benchmark(out, haystacks, sources=[file.identity() | kept for file in files])
+    sources = [file.identity() | kept for file in files]
+    return write_benchmark(out, haystacks, sources=sources, dataset=kind if kind == "summhay" else None)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -185,12 +185,15 @@ def _copy_tasks(benchmark: Benchmark, run: Folder, released: Mapping[str, str]) 
 
 
 def _copier(bench_url: str) -> Any:
-    folder = Folder(bench_url)
+    benchmark = Benchmark(bench_url)
 
     def copy(payload: Mapping[str, Any]) -> list[Row]:
         work_ids = payload["summaries"]
-        rows = folder.read_part(payload["part"]).to_pylist()
-        return [row | {"work_id": work_ids[row["summary_id"]]} for row in rows if row["summary_id"] in work_ids]
+        rows = [row for row in benchmark.folder.read_part(payload["part"]).to_pylist() if row["summary_id"] in work_ids]
+        return [
+            row | {"work_id": work_ids[row["summary_id"]], "dataset": benchmark.queries[row["query_id"]].dataset}
+            for row in rows
+        ]
 
     return copy
 

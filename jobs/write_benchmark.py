@@ -26,7 +26,11 @@ _DOCUMENTS_A_PART = 2000  # about 12 MB of text; other tables have a part a hays
 
 
 def write_benchmark(
-    out_url: str, haystacks: Iterable[HaystackRows], *, sources: Sequence[dict[str, str]]
+    out_url: str,
+    haystacks: Iterable[HaystackRows],
+    *,
+    sources: Sequence[dict[str, str]],
+    dataset: str | None = None,
 ) -> dict[str, Any]:
     """
     The manifest of the benchmark now at *out_url*: sources, rows of each table, and the dataset's hash.
@@ -35,6 +39,7 @@ def write_benchmark(
         out_url: A folder or s3:// URL.
         haystacks: Consumed one at a time.
         sources: What it is made from: {"name", "sha256"} each. The same sources again are not written again.
+        dataset: Names the data set of queries that state none; the hash does not depend on it.
 
     Raises:
         UsageError: Another benchmark stands there.
@@ -43,7 +48,7 @@ def write_benchmark(
     if folder.has(MANIFEST):
         return same_or_refuse(folder, sources)
     try:
-        manifest = _write_tables(folder, haystacks) | {"sources": list(sources)}
+        manifest = _write_tables(folder, haystacks, dataset) | {"sources": list(sources)}
         folder.write_json(MANIFEST, manifest)
     except BaseException:
         for table in TABLES:
@@ -74,7 +79,7 @@ def another_stands(url: str, held: Sequence[dict[str, str]], sources: Sequence[d
     return f"{url}: a benchmark made from {names}{why} stands here; name another folder, or delete this one"
 
 
-def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows]) -> dict[str, Any]:
+def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows], dataset: str | None) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     digest = hashlib.sha256()
     seen: set[str] = set()
@@ -89,7 +94,8 @@ def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows]) -> dict[str
             for number, chunk in enumerate(_chunks(rows, _DOCUMENTS_A_PART if table == "documents" else None)):
                 digest.update(json.dumps([table, chunk], sort_keys=True, allow_nan=False).encode())
                 work_ids = [part_work_id(haystack.haystack_id, number)]
-                parts.append(folder.write_part(table, chunk, work_ids=work_ids))
+                named = [row | {"dataset": row["dataset"] or dataset} for row in chunk] if table == "queries" else chunk
+                parts.append(folder.write_part(table, named, work_ids=work_ids))
                 counts[table] += len(chunk)
             if parts:
                 folder.commit(table, parts)

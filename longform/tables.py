@@ -103,10 +103,12 @@ RANKINGS = pa.schema(
         ("work_id", pa.string()),
         ("query_id", pa.string()),
         ("haystack_id", pa.string()),
-        ("system", pa.string()),  # the retriever's name, with "+reranker" where there is one
+        ("system", pa.string()),  # the ranking's name in words
         ("doc_id", pa.string()),
         ("rank", pa.int32()),  # from 0
         ("score", pa.float64()),  # rounded to 6 decimals before ranking
+        ("retriever", pa.string()),  # null: ranked elsewhere, by `system`
+        ("reranker", pa.string()),  # null: none
     ]
 )
 
@@ -116,6 +118,7 @@ _RANKED = [
     ("n_documents", pa.int64()),  # the first so many of the ranking; null: all
     ("length_tokens", pa.int64()),  # the first that fit whole into so many tokens; null: all
     ("permutation", pa.int32()),  # of order permuted, from 0; null: another order
+    ("dataset", pa.string()),  # of the query; null: not stated
 ]
 
 CONTEXTS = pa.schema(
@@ -124,7 +127,7 @@ CONTEXTS = pa.schema(
         ("context_id", pa.string()),
         ("query_id", pa.string()),
         ("haystack_id", pa.string()),
-        ("system", pa.string()),
+        ("system", pa.string()),  # its ranking's name in words
         ("order", pa.string()),  # given, top, middle, bottom, random
         ("budget_tokens", pa.int64()),  # null: no limit
         ("doc_ids", _STRINGS),  # in prompt order
@@ -169,6 +172,7 @@ SUMMARIES = pa.schema(
         ("seconds", pa.float64()),
         ("budget_tokens", pa.int64()),  # null: no limit, or written elsewhere
         *_RANKED,
+        ("repeat", pa.int32()),  # of the same context by the same system, from 0; null: written elsewhere
     ]
 )
 

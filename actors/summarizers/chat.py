@@ -20,7 +20,7 @@ from actors.chat.opening import Asking
 from actors.storage.benchmark import Benchmark
 from actors.summarizers.method_runner import run_plan
 from actors.summarizers.prompts import SummaryPrompts
-from longform.axes import COLUMNS
+from longform.axes import COPIED
 from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
@@ -175,7 +175,7 @@ class ChatSummarizer:
             "summarizer": self._name,
             "setting": row["setting"],
             "order": row["order"],
-            **{name: row.get(name) for name in COLUMNS},
+            **{name: row.get(name) for name in COPIED},
             "method": _method_name(row),
             "parents": [summary_id(row["work_id"], parent) for parent in step.parents],
             "step": None if step.name == FINAL else step.name,

@@ -8,7 +8,7 @@ from typing import Any
 
 from actors.local_models.encoder import MINILM, Encoder
 from actors.storage.benchmark import Benchmark
-from longform.axes import COLUMNS
+from longform.axes import COPIED
 from longform.keys import content_key
 from longform.records import retrieval_text
 from longform.summaries.extractive import Extractor, bullet_lines, extractor_version, shipped_ranker
@@ -46,7 +46,7 @@ class OfflineSummarizer:
         copied = ("work_id", "context_id", "query_id", "haystack_id", "summarizer", "setting", "order")
         return (
             {name: row[name] for name in copied}
-            | {name: row.get(name) for name in COLUMNS}
+            | {name: row.get(name) for name in COPIED}
             | {
                 "summary_id": content_key(row["work_id"]),
                 "method": "plain",

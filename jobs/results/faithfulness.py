@@ -42,18 +42,19 @@ def faithfulness_results(
     merging = Merging(how.documents, how.sentences)
     infos = summary_infos(run, written, queries=benchmark.queries)
     dependence = order_dependence(infos.values(), experiment.ignoring_order)
-    found = _all_places(run, checks, how.attribution, experiment.aligner)
+    datasets = {work_id: info.dataset for work_id, info in infos.items()}
+    found = _all_places(run, checks, datasets, how.attribution, experiment.aligner)
     known = _Known(infos, _scores(run, checks, merging), dependence, found.places)
     judged = list(_summaries(run, experiment, checks, known))
     summaries = [summary for summary in judged if summary.judge != ALIGNER]
-    untestable = {judge: why for judge, one in found.attributions.items() if (why := one.untestable) is not None}
+    untestable = {(one.judge, one.dataset): why for one in found.attributions if (why := one.untestable) is not None}
     settings = Settings(experiment.seed, experiment.resamples)
     return {
         "faithfulness": {
             "mode": how.mode,
             "merging": merging._asdict(),
             "attribution": how.attribution,
-            "attributed": [one.as_json() for judge, one in found.attributions.items() if judge != ALIGNER],
+            "attributed": [one.as_json() for one in found.attributions if one.judge != ALIGNER],
             "cells": tables.cells(summaries, settings),
             "places": tables.place_rows(summaries, settings, untestable),
             "orders": tables.order_rows(summaries, settings),
@@ -147,37 +148,48 @@ _Places = dict[str, tuple[int, SummaryPlaces]]
 
 class _AllPlaces(NamedTuple):
     places: _Places
-    attributions: dict[str, Attribution]  # by judge
+    attributions: list[Attribution]  # one a judge and data set
 
 
-def _all_places(run: Folder, checks: Mapping[Checked, Source], named: str | None, aligner: str | None) -> _AllPlaces:
+def _all_places(
+    run: Folder,
+    checks: Mapping[Checked, Source],
+    datasets: Mapping[str, str | None],
+    named: str | None,
+    aligner: str | None,
+) -> _AllPlaces:
     """
     Where all sentences stand: as each judge finds itself, unless a judge is *named* for that, or too few have a place.
 
-    Then they stand where the *aligner* finds them.
+    Then they stand where the *aligner* finds them. Each data set decides for itself; *datasets* are by summary.
     """
-    of: dict[str, dict[str, str]] = {}  # judge -> summary -> work id of its verdicts
+    of: dict[tuple[str, str | None], dict[str, str]] = {}  # summary -> work id of its verdicts
     for checked, source in checks.items():
-        of.setdefault(checked.judge, {})[checked.summary] = source.work_id
+        of.setdefault((checked.judge, datasets[checked.summary]), {})[checked.summary] = source.work_id
     places: _Places = {}
-    attributions = {}
+    attributions = []
     verdicts = run.snapshot("verdicts")
-    aligned = dict(_places(verdicts, list(of.get(aligner or "", {}).values()), {}))
-    for judge, work_ids in of.items():
-        own = aligned if judge == aligner else dict(_places(verdicts, list(work_ids.values()), {}))
+    aligning = {checked.summary: source.work_id for checked, source in checks.items() if checked.judge == aligner}
+    aligned = dict(_places(verdicts, list(aligning.values()), {}))
+    for (judge, dataset), work_ids in of.items():
+        if judge == aligner:
+            own = {work_id: aligned[work_id] for work_id in work_ids.values() if work_id in aligned}
+        else:
+            own = dict(_places(verdicts, list(work_ids.values()), {}))
         by_itself = placed([summary for _, summary in own.values()])
         if judge == aligner or aligner is None or (named is None and by_itself.enough):
             places |= own
-            attributions[judge] = Attribution(judge, judge, by_itself, by_itself)
+            attributions.append(Attribution(judge, dataset, judge, by_itself, by_itself))
             continue
         there = {
-            summary: aligned[of[aligner][summary]][1].best for summary in work_ids if of[aligner][summary] in aligned
+            work_ids[summary]: aligned[aligning[summary]][1].best
+            for summary in work_ids
+            if aligning[summary] in aligned
         }
-        found = dict(
-            _places(verdicts, list(work_ids.values()), {work_ids[summary]: best for summary, best in there.items()})
-        )
+        found = dict(_places(verdicts, list(work_ids.values()), there))
         places |= found
-        attributions[judge] = Attribution(judge, aligner, by_itself, placed([summary for _, summary in found.values()]))
+        by_aligner = placed([summary for _, summary in found.values()])
+        attributions.append(Attribution(judge, dataset, aligner, by_itself, by_aligner))
     return _AllPlaces(places, attributions)
 
 

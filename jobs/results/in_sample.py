@@ -20,13 +20,13 @@ class Fitted(NamedTuple):
     Attributes:
         judges: By name.
         summarizers: By name.
-        settings: By the setting's name, and by the ranking's.
+        retrievers: By name.
         twins: Of all twins.
     """
 
     judges: Models
     summarizers: Models
-    settings: Models
+    retrievers: Models
     twins: frozenset[str]
 
 
@@ -35,13 +35,11 @@ TWINS_ONLY = Fitted({}, {}, {}, SUPPORT)
 
 
 def fitted_of(experiment: Experiment) -> Fitted:
-    systems = experiment.all_systems()
-    retrievers = {s.retriever: models_of_retriever(s.retriever, experiment.retrievers) for s in systems}
-    names = [(name, s.retriever) for s in systems for name in (s.setting, s.ranking)]
+    retrievers = dict.fromkeys(system.retriever for system in experiment.all_systems())
     return Fitted(
         judges={name: models_of_judge(judge, experiment.judges) for name, judge in experiment.judges.items()},
         summarizers={name: models_of_summarizer(s) for name, s in experiment.summarizers.items()},
-        settings={name: retrievers[retriever] for name, retriever in names},
+        retrievers={name: models_of_retriever(name, experiment.retrievers) for name in retrievers},
         twins=SUPPORT if experiment.citing_judge is None else frozenset(),
     )
 
@@ -58,26 +56,30 @@ def mark_in_sample(results: Mapping[str, Any], benchmark: Benchmark, queries: Co
         found = {name: in_sample(own, texts) for name, own in models.items() if own}
         return {name: words for name, words in found.items() if words is not None}
 
-    judges, summarizers, settings = (told(models) for models in (fitted.judges, fitted.summarizers, fitted.settings))
+    judges, summarizers, retrievers = map(told, (fitted.judges, fitted.summarizers, fitted.retrievers))
     twins = in_sample(fitted.twins, texts) if fitted.twins else None
     for row in results["judges"]:
         row["in_sample"] = judges.get(row["judge"])
     tables = [row for name in _TABLES for row in results.get(name) or []]
     for row in tables:
-        row["in_sample"] = list(_parts(row, summarizers, settings, twins))
-    marked = {f"{row['summarizer']}, {row['setting']}" for row in results["cells"] if row["in_sample"]}
+        row["in_sample"] = list(_parts(row, summarizers, retrievers, twins))
+    marked = {_named(row) for row in results["cells"] if row["in_sample"]}
     for family in results["comparisons"]:
-        family["reference_in_sample"] = family["reference"] in marked
+        family["reference_in_sample"] = _named(family["reference_system"] or {}) in marked
         for row in family["rows"]:
-            row["in_sample"] = row["system"] in marked
+            row["in_sample"] = _named(row) in marked
     if results.get("repair"):
         results["repair"]["in_sample"] = twins
 
 
+def _named(row: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    return row.get("summarizer"), row.get("setting")
+
+
 def _parts(
-    row: Mapping[str, Any], summarizers: Mapping[str, str], settings: Mapping[str, str], twins: str | None
+    row: Mapping[str, Any], summarizers: Mapping[str, str], retrievers: Mapping[str, str], twins: str | None
 ) -> Iterable[str]:
     if (row.get("twin_of") or row.get("summarizer")) in summarizers or (row.get("twin_of") and twins):
         yield "summarizer"
-    if row.get("setting", row.get("system")) in settings:
+    if (row.get("axes") or row).get("retriever") in retrievers:
         yield "setting"

@@ -27,7 +27,7 @@ from longform.keys import content_key
 from longform.records import Query
 from longform.repair.twins import METHOD
 from longform.report import page as report
-from longform.results.aggregate import Aggregate, Clusters, SummaryInfo, clusters_of
+from longform.results.aggregate import Aggregate, SummaryInfo, several_models, with_clusters
 from longform.results.order_dependence import order_dependence
 from longform.settings.experiment import UnitKind
 
@@ -35,7 +35,7 @@ RESULTS = "results.json"
 DRILLDOWN = "report/drilldown.json.gz"
 _INFO_COLUMNS = [
     "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
-    "haystack_id",
+    "haystack_id", "dataset", "model",
 ]  # fmt: skip
 
 
@@ -100,7 +100,7 @@ def write_results(
     parts are fitted models; *ignoring_order* names summarizers that say so of themselves; *more* adds tables of the
     caller's own.
     """
-    infos, clusters = _with_clusters(summary_infos(run, summary_work_ids, queries=benchmark.queries).values())
+    infos, clusters = with_clusters(summary_infos(run, summary_work_ids, queries=benchmark.queries).values())
     dependence = order_dependence(infos.values(), ignoring_order)
     compared = {summary_id: info for summary_id, info in infos.items() if summary_id not in dependence.idle}
     score_ids = [score_work_id(work_id, partial_score) for work_id in verdict_work_ids]
@@ -123,7 +123,8 @@ def write_results(
         "title": title,
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
-        "clusters": clusters._asdict(),
+        "clusters": [row._asdict() for row in clusters],
+        "several_models": several_models(infos.values()),
         "order_independent": dependence.rows(),
         "judges": [dict(row) for row in judges if row["judge"] in judged],
         **(more or {}),
@@ -143,13 +144,6 @@ def write_results(
     run.write_bytes(DRILLDOWN, gzip.compress(json.dumps(drilldown, allow_nan=False).encode(), mtime=0))
     write_pages(run.child("report"), "report", results | {"drilldown": drilldown})
     return results
-
-
-def _with_clusters(infos: Iterable[SummaryInfo]) -> tuple[dict[str, SummaryInfo], Clusters]:
-    """Summary id -> what the tables need of it, with what is resampled; and what that is, for the reader."""
-    found = list(infos)
-    clusters = clusters_of(found)
-    return {info.summary_id: info._replace(cluster_kind=clusters.kind) for info in found}, clusters
 
 
 def _content(summary: Mapping[str, Any]) -> str:

@@ -68,6 +68,11 @@ class RunPlan:
     units: UnitKind
 
     @property
+    def all_rankings(self) -> dict[Ranked, str]:
+        """Of retrievers, and of rerankers behind them."""
+        return {**self.rankings, **{ranked: made.work_id for ranked, made in self.rerankings.items()}}
+
+    @property
     def written_work_ids(self) -> list[str]:
         """Of the summaries as their summarizers wrote them."""
         return [source.work_id for source in self.summaries.values()]

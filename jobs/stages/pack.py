@@ -11,7 +11,7 @@ from actors.storage.folder import Folder
 from jobs.stages.items import Item, PartReader, plan
 from jobs.stages.retrieve import Ranked
 from jobs.stages.runner import Row, Stage, Task
-from longform.axes import COLUMNS, Axes
+from longform.axes import COLUMNS
 from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within
 from longform.settings.experiment import Experiment, ImportanceSettings, RelevanceImportanceSettings, System
@@ -34,9 +34,9 @@ class Packed(NamedTuple):
     permutation: int | None
 
     @property
-    def ranking(self) -> str:
-        """The name its ranking goes by in the tables."""
-        return Axes(self.retriever, self.reranker).ranking
+    def ranking(self) -> Ranked:
+        """The ranking whose documents it holds."""
+        return Ranked(self.query_id, self.retriever, self.reranker)
 
     @property
     def all_documents(self) -> bool:
@@ -48,10 +48,10 @@ def context_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> 
     """Every context the experiment wants -> (its work id, the work id of its ranking)."""
     found = {}
     kinds = dict.fromkeys(how_packed(system) for system in experiment.all_systems())
-    for (query_id, system), source in rankings.items():
+    for ranked, source in rankings.items():
         for kind in kinds:
-            packed = Packed(query_id, *kind)
-            if packed.ranking == system:
+            packed = Packed(ranked.query_id, *kind)
+            if packed.ranking == ranked:
                 length = [] if packed.length_tokens is None else ["length_tokens", packed.length_tokens]
                 numbers = [n for n in (packed.n_documents, packed.permutation) if n is not None]
                 how = [*numbers, *_depends(experiment, packed.order), *length]
@@ -136,6 +136,7 @@ def _worker(run: Folder, bench_url: str, seed: int, importance: ImportanceSettin
             "haystack_id": first["haystack_id"],
             "system": first["system"],
             **{name: item[name] for name in _HOW},
+            "dataset": benchmark.queries[first["query_id"]].dataset,
             "doc_ids": [document.doc_id for document in kept],
             "doc_numbers": [document.number for document in kept],
             "doc_tokens": list(packing.tokens),

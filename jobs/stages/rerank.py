@@ -36,11 +36,11 @@ def reranking_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -
     pairs = dict.fromkeys((s.retriever, s.reranker) for s in experiment.all_systems() if s.reranker is not None)
     made_by = {name: _made_by(experiment.rerankers[name]) for _, name in pairs}
     found = {}
-    for (query_id, system), source in rankings.items():
+    for ranked, source in rankings.items():
         for retriever, reranker in pairs:
-            if retriever == system:
+            if retriever == ranked.retriever:
                 work_id = content_key("reranked", source, reranker, made_by[reranker], experiment.query_text, VERSION)
-                found[Ranked(query_id, f"{retriever}+{reranker}")] = Reranking(work_id, source, reranker)
+                found[ranked._replace(reranker=reranker)] = Reranking(work_id, source, reranker)
     return found
 
 
@@ -82,7 +82,7 @@ def _worker(run: Folder, bench_url: str, experiment: Experiment, threads: int) -
         texts = {document.doc_id: document.text for document in benchmark.documents(query.haystack_id)}
         text = retrieval_text(query, query_text=experiment.query_text)
         order = await orders[name](text, [texts[row["doc_id"]] for row in rows])
-        changed = {"work_id": item["work_id"], "system": item["system"]}
+        changed = {name: item[name] for name in ("work_id", "system", "reranker")}
         return [rows[place] | changed | {"rank": rank, "score": score} for rank, (place, score) in enumerate(order)]
 
     return rerank

@@ -14,6 +14,7 @@ from actors.local_models.checkpoints import changing_content
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.runner import Row, Stage, Task
+from longform.axes import Axes
 from longform.keys import content_key
 from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
@@ -27,7 +28,13 @@ class Ranked(NamedTuple):
     """A ranking that the run wants."""
 
     query_id: str
-    system: str
+    retriever: str
+    reranker: str | None = None
+
+    @property
+    def system(self) -> str:
+        """The name it goes by in the tables."""
+        return Axes(self.retriever, self.reranker).ranking
 
 
 def retriever_names(experiment: Experiment) -> list[str]:
@@ -76,9 +83,9 @@ def retrieve_tasks(benchmark: Benchmark, run: Folder, wanted: Mapping[Ranked, st
     """Queries of one haystack that lack the same retrievers, together."""
     done = run.locate("rankings")
     lacking: dict[str, list[str]] = {}
-    for (query_id, system), work_id in wanted.items():
+    for ranked, work_id in wanted.items():
         if work_id not in done:
-            lacking.setdefault(query_id, []).append(system)
+            lacking.setdefault(ranked.query_id, []).append(ranked.retriever)
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for query_id, systems in lacking.items():
         groups.setdefault((benchmark.queries[query_id].haystack_id, tuple(systems)), []).append(query_id)
@@ -103,6 +110,6 @@ def _worker(bench_url: str, experiment: Experiment, threads: int) -> Any:
     def retrieve(payload: Mapping[str, Any]) -> list[Row]:
         work_ids = {(query_id, system): work_id for query_id, system, work_id in payload["work"]}
         rows = retriever.rank(payload["haystack_id"], payload["query_ids"], payload["systems"])
-        return [row | {"work_id": work_ids[row["query_id"], row["system"]]} for row in rows]
+        return [row | {"work_id": work_ids[row["query_id"], row["system"]], "retriever": row["system"]} for row in rows]
 
     return retrieve

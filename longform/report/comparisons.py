@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, smallest_p
-from longform.report.parts import Judged, Results, Section, by_judge, judge_line
+from longform.report.parts import Judged, Results, Section, by_judge, dataset_words, has_datasets, judge_line
 from longform.report.tables import IN_SAMPLE, Cell, Column, Row, Table, number
 from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 
@@ -16,10 +16,15 @@ _UNBOUNDED = "so few clusters bound no difference"
 _OLD = "These results were compared by an older rule; longform aggregate RUN compares them again."
 
 
-def clusters_told(clusters: Row | None) -> str:
-    """Say what intervals take as independent, and whether it is; empty for results that do not say."""
-    if not clusters:
-        return ""
+def clusters_told(results: Results) -> list[str]:
+    """Say what intervals take as independent, and whether it is: of each data set; nothing if results do not say."""
+    found = results.get("clusters") or []
+    rows = [found] if isinstance(found, Mapping) else found  # results of older versions have one for all
+    several = has_datasets(rows)
+    return [f"{f'{dataset_words(row)}: ' if several else ''}{_told_of(row)}" for row in rows]
+
+
+def _told_of(clusters: Row) -> str:
     n_queries, n_haystacks = clusters["n_queries"], clusters["n_haystacks"]
     queries = f"{n_queries} {'query' if n_queries == 1 else 'queries'}"
     haystacks = f"{n_haystacks} {'haystack' if n_haystacks == 1 else 'haystacks'}"
@@ -46,7 +51,7 @@ def comparison_sections(results: Results) -> Iterator[Section]:
         return
     named = [(judged, family) for judged, own in by_judge(families) for family in own]
     paragraphs = [" ".join(_told(judged, family)) for judged, family in named]
-    paragraphs += [told for told in (clusters_told(results.get("clusters")),) if told]
+    paragraphs += clusters_told(results)
     tables = [_table(results, judged, family) for judged, family in named if family["rows"]]
     yield Section("comparisons", "Comparisons with one system", paragraphs, tables)
 

@@ -8,7 +8,17 @@ from typing import Any
 from longform.axes import Axes
 from longform.report.line_plots import Line, line_plot
 from longform.report.orders import BY_CHANCE, sensitivity_cells
-from longform.report.parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
+from longform.report.parts import (
+    INTERVAL,
+    NO_DATASET,
+    Judged,
+    Results,
+    Section,
+    by_judge,
+    dataset_words,
+    has_datasets,
+    judge_line,
+)
 from longform.report.plots import Plot
 from longform.report.tables import Cell, Column, Row, Table, count, number, percent, words
 
@@ -75,7 +85,8 @@ def _attributed(found: Row) -> list[str]:
     else:
         said = []
         rows = found["attributed"]
-    return said + [_attribution(row) for row in rows]
+    several = has_datasets(found["attributed"])
+    return said + [f"{f'{dataset_words(row)}. ' if several else ''}{_attribution(row)}" for row in rows]
 
 
 def _attribution(row: Row) -> str:
@@ -230,8 +241,8 @@ def _indices(results: Results, found: Row) -> Iterator[Table]:
             f"{judge_line(results, judge)}. Distance from flat, in points. Spread: root of the mean square distance of "
             "places from their mean. Lead: first third less last third. Ends: first and last third less the middle. p: "
             "of the spread, when the documents of each prompt change places at random, adjusted for the rows of a "
-            "judge and measure (Holm); the shape is named from unadjusted tests. Unattributed: sentences that no "
-            "document supports, or that are undecided; empty: summaries without a sentence."
+            "judge, data set and measure (Holm); the shape is named from unadjusted tests. Unattributed: sentences "
+            "that no document supports, or that are undecided; empty: summaries without a sentence."
         )
         yield Table(caption, columns, body)
 
@@ -253,9 +264,16 @@ def _index(row: Row, measure: str) -> list[Cell]:
 def _alignment(found: Row) -> Iterator[Table]:
     if not found["alignment"]:
         return
-    columns = [Column("judge", numeric=False), Column("second judge", numeric=False)]
+    several = has_datasets(found["alignment"])
+    columns = [Column(name, numeric=False) for name in (*(["data set"] if several else []), "judge", "second judge")]
     columns += [Column("Spearman"), Column("sentences")]
-    body = [[words(row["judge"]), words(row["second"]), _spearman(row), count(row["n"])] for row in found["alignment"]]
+    body = [
+        [
+            *([words(row["dataset"], reason=NO_DATASET)] if several else []),
+            *(words(row["judge"]), words(row["second"]), _spearman(row), count(row["n"])),
+        ]
+        for row in found["alignment"]
+    ]
     caption = "Whether two judges attribute sentences to the same places; 1: the same order of places."
     yield Table(caption, columns, body)
 

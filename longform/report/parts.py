@@ -90,6 +90,11 @@ def has_datasets(rows: Sequence[Row]) -> bool:
     return len({row.get("dataset") for row in rows}) > 1
 
 
+def dataset_words(row: Row) -> str:
+    """Name the data set of a row."""
+    return f"Data set {row.get('dataset') or NO_DATASET}"
+
+
 def judge_line(results: Results, judge: Judged | str) -> str:
     """The data set, the judge's name, and its card's line, which names its scale, or plainly that it has none."""
     name, dataset = (judge, None) if isinstance(judge, str) else judge

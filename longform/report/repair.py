@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from longform.models import read_model
 from longform.repair.by_judge import HOWS
-from longform.report.parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
+from longform.report.parts import INTERVAL, Judged, Results, Section, by_judge, has_datasets, judge_line
 from longform.report.tables import IN_SAMPLE, Cell, Column, Row, Table, number, words
 
 WARNING = "Such citations say that supporting documents were found, not that they were used."
@@ -44,9 +44,13 @@ def _driver(results: Results, repair: Row) -> str:
     return (
         f"Driven by support judge {judge}: a bullet cites the documents whose verdict reaches its threshold, "
         f"{repair['threshold']:g}, else the best one. {judge_line(results, judge)}. "
-        f"Of {sum(repair['bullets'].values())} bullets: {counted}. "
+        f"Of {sum(repair['bullets'].values())} bullets{_of_all(repair)}: {counted}. "
         "Sentences quoted below are those that share most words with the bullet."
     )
+
+
+def _of_all(repair: Row) -> str:
+    return " of all data sets" if has_datasets(repair["rows"]) else ""
 
 
 def _sampled(repair: Row) -> str:
@@ -111,9 +115,9 @@ def _told(repair: Row) -> str:
     changes = repair["changes"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in changes.items())
     return (
-        f"Of {sum(changes.values())} bullets that judge {repair['judge']} linked to a covered insight, by their "
-        f"citation score: {kinds}. Some of each, drawn by a hash, stand below; a document is right where it is one of "
-        "those that state the insight."
+        f"Of {sum(changes.values())} bullets{_of_all(repair)} that judge {repair['judge']} linked to a covered "
+        f"insight, by their citation score: {kinds}. Some of each, drawn by a hash, stand below; a document is right "
+        "where it is one of those that state the insight."
     )
 
 

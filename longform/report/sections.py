@@ -82,6 +82,7 @@ def sections(results: Results) -> list[Section]:
     """
     candidates = [
         Section("unscored", "What is not scored", list(results.get("unscored") or []), []),
+        Section("models", "Several models under one name", _several_models(results), []),
         *_scores(results),
         *comparison_sections(results),
         *_position(results),
@@ -101,6 +102,19 @@ def sections(results: Results) -> list[Section]:
         section._replace(tables=[as_shown(table) for table in section.tables])
         for section in candidates
         if section.tables or section.listing or section.paragraphs
+    ]
+
+
+def _several_models(results: Results) -> list[str]:
+    """One sentence a summarizer and data set."""
+    rows = results.get("several_models") or []
+    names = [row["summarizer"] + (f" on {row['dataset']}" if row["dataset"] else "") for row in rows]
+    return [
+        f"{name}: its summaries were written by "
+        f"{len(row['models'])} models, as the provider answered: "
+        f"{', '.join(f'{model} ({n})' for model, n in row['models'].items())}. Its rows pool them; name one version "
+        "of the model in the configuration, or give each version a summarizer of its own, to tell them apart."
+        for name, row in zip(names, rows, strict=True)
     ]
 
 
@@ -141,8 +155,7 @@ def _scores(results: Results) -> Iterator[Section]:
         else:
             tables.append(score_list(cells, f"{line}. {_SCORES} {INTERVAL} Rows by joint score. {_ASIDES}"))
     if tables:
-        told = clusters_told(results.get("clusters"))
-        paragraphs = [line for line in (told, in_sample_told(results)) if line]
+        paragraphs = [*clusters_told(results), *([told] if (told := in_sample_told(results)) else [])]
         yield Section("scores", "Coverage, citation and joint score", paragraphs, tables)
 
 
@@ -181,7 +194,8 @@ def _retrieval(results: Results) -> Iterator[Section]:
     rows = results.get("retrieval") or []
     if not rows:
         return
-    plain = {"system", "dataset", "recall_at_budget", "cut_share", "budget_tokens", "intervals", "reasons", "in_sample"}
+    plain = {"system", "retriever", "reranker", "dataset", "recall_at_budget", "cut_share", "budget_tokens"}
+    plain |= {"intervals", "reasons", "in_sample"}
     cutoffs = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in plain]
     caption = (
         "Recall at budget: share of an insight's documents that reach the prompt, mean over insights. All measures "

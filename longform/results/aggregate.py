@@ -7,6 +7,7 @@ From scores of single summaries to tables with intervals.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any, Literal, NamedTuple
@@ -49,6 +50,7 @@ class SummaryInfo(NamedTuple):
     axes: Axes | None = None  # None: not known
     dataset: str | None = None  # of its query; None: not stated
     text_key: str | None = None  # a hash of its text; None: failed, or not read
+    model: str | None = None  # as answered by the provider; None: no language model, or unknown
 
     @property
     def cluster(self) -> str:
@@ -76,21 +78,56 @@ class Clusters(NamedTuple):
     What intervals and tests take as independent.
 
     Attributes:
+        dataset: Whose; None: not stated.
         kind: `haystack` if there are ENOUGH_HAYSTACKS of them and some hold several queries, else `query`.
         n_queries: With a summary.
         n_haystacks: Of these queries.
     """
 
+    dataset: str | None
     kind: ClusterKind
     n_queries: int
     n_haystacks: int
 
 
-def clusters_of(infos: Iterable[SummaryInfo]) -> Clusters:
-    """Queries of one haystack share its documents: they count as one cluster if there are enough haystacks."""
-    haystacks = {info.query_id: info.haystack_id for info in infos}
+def clusters_of(infos: Iterable[SummaryInfo]) -> list[Clusters]:
+    """
+    Clusters of each data set, in order of appearance.
+
+    Queries of one haystack share its documents: they count as one cluster if there are enough haystacks.
+    """
+    datasets: dict[str | None, dict[str, str | None]] = {}
+    for info in infos:
+        datasets.setdefault(info.dataset, {})[info.query_id] = info.haystack_id
+    return [_clusters(dataset, haystacks) for dataset, haystacks in datasets.items()]
+
+
+def _clusters(dataset: str | None, haystacks: Mapping[str, str | None]) -> Clusters:
+    """Clusters of one data set; *haystacks* are by query."""
     n = len(set(haystacks.values()))
-    return Clusters("haystack" if ENOUGH_HAYSTACKS <= n < len(haystacks) else "query", len(haystacks), n)
+    kind: ClusterKind = "haystack" if ENOUGH_HAYSTACKS <= n < len(haystacks) else "query"
+    return Clusters(dataset, kind, len(haystacks), n)
+
+
+def with_clusters(infos: Iterable[SummaryInfo]) -> tuple[dict[str, SummaryInfo], list[Clusters]]:
+    """Return summaries by id, each with what is resampled of its data set; and what that is, for the reader."""
+    found = list(infos)
+    clusters = clusters_of(found)
+    kinds = {row.dataset: row.kind for row in clusters}
+    return {info.summary_id: info._replace(cluster_kind=kinds[info.dataset]) for info in found}, clusters
+
+
+def several_models(infos: Iterable[SummaryInfo]) -> list[dict[str, Any]]:
+    """Rows of summarizers whose replies came from several models, which stand in one row of every table: n by model."""
+    found: dict[tuple[str, str | None], Counter[str]] = {}
+    for info in infos:
+        if info.model is not None and info.twin_of is None:
+            found.setdefault((info.summarizer, info.dataset), Counter())[info.model] += 1
+    return [
+        {"summarizer": summarizer, "dataset": dataset, "models": dict(counts.most_common())}
+        for (summarizer, dataset), counts in found.items()
+        if len(counts) > 1
+    ]
 
 
 def scored_summaries(scores: Iterable[Mapping[str, Any]], infos: Mapping[str, SummaryInfo]) -> dict[str, list[Scored]]:
@@ -208,7 +245,8 @@ def failure_modes(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
         classified = [s for s in group if "bullets_linked" in s.measures]
         if classified:
             counts = {name: int(sum(s.measures[f"bullets_{name}"][0] for s in classified)) for name in BULLET_CLASSES}
-            named = {"summarizer": summarizer, "setting": setting, "twin_of": twin_of(group), "judge": judge}
+            named = {"summarizer": summarizer, "setting": setting, "axes": axes_json(group[0].info)}
+            named |= {"twin_of": twin_of(group), "judge": judge}
             found.append({**named, "n_bullets": sum(counts.values()), **counts, "cut_share": mean_cut_share(group)})
     return found
 

@@ -32,12 +32,14 @@ class Attribution(NamedTuple):
     """
     Attributes:
         judge: Whose numbers stand on the curve.
+        dataset: Whose summaries; None: not stated.
         by: The judge that says where the sentences stand.
         own: As placed by the judge itself.
         placed: As placed by `by`.
     """
 
     judge: str
+    dataset: str | None
     by: str
     own: Placed
     placed: Placed
@@ -55,7 +57,8 @@ class Attribution(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         counts = {"n_decided": self.own.n_decided, "n_unplaced_by_itself": self.own.n_unplaced}
-        return {"judge": self.judge, "by": self.by, "untestable": self.untestable} | counts
+        named = {"judge": self.judge, "dataset": self.dataset, "by": self.by}
+        return named | {"untestable": self.untestable} | counts
 
 
 def placed(summaries: Sequence[SummaryPlaces]) -> Placed:

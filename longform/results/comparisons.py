@@ -92,12 +92,14 @@ def compared(
         wanted = named_system(compare_with, systems)
         reference, tied = next((member for member in known if wanted in (member.name, *member.same)), None), []
     if reference is None:
-        return [family | {"reference": compare_with, "reference_same": [], "tied": [], "rows": []}]
+        unknown: dict[str, Any] = {"reference": compare_with, "reference_system": None}
+        return [family | unknown | {"reference_same": [], "tied": [], "rows": []}]
     others = [member for member in known if member is not reference]
     return [
         family
         | {
             "reference": str(reference.name),
+            "reference_system": reference.name._asdict(),
             "reference_score": reference.mean,
             "reference_same": [str(name) for name in reference.same],
             "tied": [str(member.name) for member in tied],
@@ -146,6 +148,7 @@ def _rows(reference: _Member, others: Sequence[_Member], *, seed: int) -> list[d
 def _row(member: _Member, found: Difference | None) -> dict[str, Any]:
     row: dict[str, Any] = {
         "system": str(member.name),
+        **member.name._asdict(),
         "same": [str(name) for name in member.same],
         "score": 100 * float(ratio(member.sums.sum(axis=0, keepdims=True))[0]),
         **dict.fromkeys(("difference", "low", "high", "p")),

@@ -34,7 +34,10 @@ from longform.summaries.methods import PARENT_FAILED
 
 Row = dict[str, Any]
 ORDERS = ("given", "top", "middle", "bottom")
-NOTHING: Mapping[str, str] = {}
+Untestable = Mapping[tuple[str, str | None], str]
+"""Judge and data set -> why faithfulness has no curve by place."""
+
+NOTHING: Untestable = {}
 _POINTS = 100.0
 _PERMUTATIONS_A_ROW = 100  # of the family
 
@@ -151,15 +154,13 @@ def _reason(failure: str) -> str:
     return failure.split(": ", 2)[-1] if failure.startswith(f"{PARENT_FAILED}: ") else failure
 
 
-def place_rows(
-    summaries: Sequence[CheckedSummary], settings: Settings, untestable: Mapping[str, str] = NOTHING
-) -> list[Row]:
+def place_rows(summaries: Sequence[CheckedSummary], settings: Settings, untestable: Untestable = NOTHING) -> list[Row]:
     """
     Curves by place, with their index and counts of what has no place; one row a judge, system and data set.
 
     The p-values of one judge, measure and data set are a family, and adjusted together (Holm). Each row draws
     permutations of its own, enough of them that the smallest adjusted p-value is about 0.01 in a family of any size.
-    *untestable* names judges whose faithfulness has no curve, with the reason.
+    *untestable* has judges whose faithfulness has no curve on a data set, with the reason.
     """
     placed = [found for found in groups(summaries) if any(summary.places for summary in found[1])]
     sizes = Counter((key.judge, key.dataset) for key, _ in placed)
@@ -168,7 +169,9 @@ def place_rows(
         enough = settings._replace(
             resamples=max(settings.resamples, _PERMUTATIONS_A_ROW * sizes[key.judge, key.dataset])
         )
-        rows.append(key.named() | _places(group, settings, key, untestable.get(key.judge), tested=enough))
+        rows.append(
+            key.named() | _places(group, settings, key, untestable.get((key.judge, key.dataset)), tested=enough)
+        )
     for family, measure in product(sizes, ("faithfulness", "coverage")):
         own = [row for row in rows if (row["judge"], row["dataset"]) == family]
         tested = [row for row in own if row[measure]["index"] is not None]
@@ -210,19 +213,19 @@ def order_rows(summaries: Sequence[CheckedSummary], settings: Settings) -> list[
     Faithfulness by the order of documents, as Table 5: a row a judge, data set, summarizer and method with several.
 
     Sensitivity is the largest minus the smallest of the row, which is never negative: `chance` and `p` are of the same
-    statistic when orders are exchanged within queries; the p-values of all rows of a judge are one family.
+    statistic when orders are exchanged within queries; the p-values of all rows of a judge and data set are one family.
     """
     alike: dict[Key, dict[str, Group]] = {}
     for key, group in groups(summaries):
         if key.system.permutation is None:
             alike.setdefault(key.without(order="given"), {})[key.system.order] = group
-    rows: dict[str, list[Row]] = {}
+    rows: dict[tuple[str, str | None], list[Row]] = {}
     for base, by_order in alike.items():
         scores = {order: score(own, settings, base, order) for order, own in by_order.items()}
         if len(scores) > 1 and any(estimate.value is not None for estimate in scores.values()):
             moved = order_sensitivity(_by_query(by_order), largest_spread, **settings.own("exchanged", base))
             row = base.named() | {order: estimate.as_json() for order, estimate in scores.items()} | moved.as_json()
-            rows.setdefault(base.judge, []).append(row)
+            rows.setdefault((base.judge, base.dataset), []).append(row)
     return [row for own in rows.values() for row in with_holm(own)]
 
 
@@ -238,9 +241,7 @@ def _by_query(by_order: Mapping[str, Group]) -> Array:
     return sums
 
 
-def length_rows(
-    summaries: Sequence[CheckedSummary], settings: Settings, untestable: Mapping[str, str] = NOTHING
-) -> list[Row]:
+def length_rows(summaries: Sequence[CheckedSummary], settings: Settings, untestable: Untestable = NOTHING) -> list[Row]:
     """
     Faithfulness by length, as Figure 3, with the curve by place at each length (the surface).
 
@@ -262,7 +263,7 @@ def length_rows(
                 {
                     **_both_units(unit, length, group),
                     "faithfulness": score(group, settings, base, length).as_json(),
-                    "curve": _surface(group, settings, base, untestable.get(base.judge)),
+                    "curve": _surface(group, settings, base, untestable.get((base.judge, base.dataset))),
                 }
                 for length, group in sorted(by_length, key=lambda pair: pair[0])
             ]
@@ -290,16 +291,18 @@ def _both_units(unit: str, length: int, group: Group) -> Row:
 
 def alignment_rows(summaries: Sequence[CheckedSummary]) -> list[Row]:
     """
-    How far two judges attribute sentences to the same places: Spearman's correlation, a row a pair (appendix C.1).
+    How far two judges attribute sentences to the same places: Spearman's correlation (appendix C.1).
 
-    `n` sentences are attributed by both.
+    A row a data set and pair of judges; `n` sentences are attributed by both.
     """
-    by_judge: dict[str, dict[tuple[System, str], SummaryPlaces]] = {}
+    datasets: dict[str | None, dict[str, dict[tuple[System, str], SummaryPlaces]]] = {}
     for summary in summaries:
         if summary.places is not None:
+            by_judge = datasets.setdefault(summary.dataset, {})
             by_judge.setdefault(summary.judge, {})[summary.system, summary.query_id] = summary.places
     return [
-        {"judge": one, "second": other, **_aligned(by_judge[one], by_judge[other])}
+        {"dataset": dataset, "judge": one, "second": other, **_aligned(by_judge[one], by_judge[other])}
+        for dataset, by_judge in datasets.items()
         for one, other in combinations(by_judge, 2)
     ]
 

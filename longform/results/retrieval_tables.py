@@ -8,14 +8,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from longform.axes import Axes
 from longform.metrics.retrieval import MEASURES, gold_recall
 from longform.metrics.statistics import Estimate, pooled_mean
 
 
-class RankedQuery(NamedTuple):
-    """One retriever's list for one query."""
+class Ranker(NamedTuple):
+    """A retriever, with its reranker; None: none."""
 
-    system: str
+    retriever: str
+    reranker: str | None
+
+    @property
+    def words(self) -> str:
+        """The name that a report gives it."""
+        return Axes(self.retriever, self.reranker).ranking
+
+
+class RankedQuery(NamedTuple):
+    """One ranker's list for one query."""
+
+    ranker: Ranker
     query_id: str
     doc_ids: Sequence[str]
 
@@ -23,7 +36,7 @@ class RankedQuery(NamedTuple):
 class PackedQuery(NamedTuple):
     """One prompt's documents."""
 
-    system: str
+    ranker: Ranker
     budget_tokens: int | None
     query_id: str
     doc_ids: Sequence[str]
@@ -32,37 +45,37 @@ class PackedQuery(NamedTuple):
 
 def ranking_table(
     rankings: Sequence[RankedQuery], gold: Mapping[str, set[str]], *, cutoffs: Sequence[int], seed: int, resamples: int
-) -> dict[str, dict[str, Estimate]]:
-    """System -> P@K, R@K, nDCG@K, MAP@K -> mean over the queries that have gold documents."""
-    values: dict[str, dict[str, list[tuple[float, str]]]] = {}
+) -> dict[Ranker, dict[str, Estimate]]:
+    """Ranker -> P@K, R@K, nDCG@K, MAP@K -> mean over the queries that have gold documents."""
+    values: dict[Ranker, dict[str, list[tuple[float, str]]]] = {}
     for ranked in rankings:
         own = gold.get(ranked.query_id, set())
         for measure, k in product(MEASURES, cutoffs):
             if (value := measure.at(ranked.doc_ids, own, k)) is not None:
-                found = values.setdefault(ranked.system, {}).setdefault(f"{measure.name}@{k}", [])
+                found = values.setdefault(ranked.ranker, {}).setdefault(f"{measure.name}@{k}", [])
                 found.append((value, ranked.query_id))
     return {
-        system: {name: _mean(found, seed=seed, resamples=resamples) for name, found in measures.items()}
-        for system, measures in values.items()
+        ranker: {name: _mean(found, seed=seed, resamples=resamples) for name, found in measures.items()}
+        for ranker, measures in values.items()
     }
 
 
 def recall_at_budget(
     contexts: Sequence[PackedQuery], gold: Mapping[str, Mapping[str, frozenset[str]]], *, seed: int, resamples: int
-) -> dict[tuple[str, int | None], tuple[Estimate, float]]:
+) -> dict[tuple[Ranker, int | None], tuple[Estimate, float]]:
     """
-    (system, budget) -> mean recall of gold documents over targets, and the mean share of tokens cut.
+    (ranker, budget) -> mean recall of gold documents over targets, and the mean share of tokens cut.
 
     Args:
-        contexts: One for each query and system.
+        contexts: One for each query, ranker and budget.
         gold: Query id -> target id -> documents that state it; a query judged as a whole has one target.
         seed: Of the intervals.
         resamples: Of each interval.
     """
-    recalls: dict[tuple[str, int | None], list[tuple[float, str]]] = {}
-    cuts: dict[tuple[str, int | None], list[float]] = {}
+    recalls: dict[tuple[Ranker, int | None], list[tuple[float, str]]] = {}
+    cuts: dict[tuple[Ranker, int | None], list[float]] = {}
     for context in contexts:
-        key = (context.system, context.budget_tokens)
+        key = (context.ranker, context.budget_tokens)
         cuts.setdefault(key, []).append(context.cut_share)
         for documents in gold.get(context.query_id, {}).values():
             recall = gold_recall(context.doc_ids, documents)
@@ -75,16 +88,18 @@ def recall_at_budget(
 
 
 def table(
-    rankings: Mapping[str, Mapping[str, Estimate]],
-    budgets: Mapping[tuple[str, int | None], tuple[Estimate, float]],
+    rankings: Mapping[Ranker, Mapping[str, Estimate]],
+    budgets: Mapping[tuple[Ranker, int | None], tuple[Estimate, float]],
 ) -> list[dict[str, Any]]:
-    """One row for each (system, budget), best recall first."""
+    """One row for each (ranker, budget), best recall first."""
     rows = []
-    for (system, budget), (recall, cut_share) in budgets.items():
-        estimates = {"recall_at_budget": recall, **rankings.get(system, {})}
+    for (ranker, budget), (recall, cut_share) in budgets.items():
+        estimates = {"recall_at_budget": recall, **rankings.get(ranker, {})}
         rows.append(
             {
-                "system": system,
+                "system": ranker.words,
+                "retriever": ranker.retriever,
+                "reranker": ranker.reranker,
                 "budget_tokens": budget,
                 "cut_share": cut_share,
                 **{name: found.value for name, found in estimates.items()},

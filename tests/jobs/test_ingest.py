@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from actors.storage.benchmark import Benchmark
-from jobs.ingest import main
+from jobs.ingest import main, read_summhay, summhay_files
+from jobs.write_benchmark import write_benchmark
 
 DOCUMENTS = [{"doc_id": f"d{i}", "text": f"Text number {i}."} for i in range(3)]
 QUERIES = [{"query_id": "q", "text": "Which text?"}]
@@ -103,6 +104,10 @@ def test_folder_of_topics_is_read_gzipped_or_not(tmp_path: Path, released: Path)
     assert main(["summhay", str(source), "--out", str(tmp_path / "packed")]) == 0
     plain, packed = (Benchmark(str(tmp_path / name)).manifest for name in ("plain", "packed"))
     assert plain["dataset_hash"] == packed["dataset_hash"]
+    queries = Benchmark(str(tmp_path / "plain")).queries.values()
+    assert {query.dataset for query in queries} == {"summhay"}
+    unnamed = write_benchmark(str(tmp_path / "unnamed"), read_summhay(summhay_files([str(source)])), sources=[])
+    assert unnamed["dataset_hash"] == plain["dataset_hash"], "a benchmark made before has the same work"
 
 
 @pytest.mark.parametrize("kind", ["beir", "jsonl", "summhay"])

@@ -17,6 +17,8 @@ from longform.results.aggregate import (
     final_summaries,
     positions,
     scored_summaries,
+    several_models,
+    with_clusters,
 )
 
 SETTINGS: dict[str, Any] = {"judge": "j", "seed": 1, "resamples": 200}
@@ -177,10 +179,27 @@ def test_haystacks_are_clusters_where_there_are_enough_of_them() -> None:
     few = [info for info in shared if info.haystack_id != "h5"]
     alone = [info for info in shared if info.query_id.endswith("a")]
 
-    assert clusters_of(shared) == ("haystack", 12, 6)
-    assert clusters_of(few) == ("query", 10, 5)
-    assert clusters_of(alone) == ("query", 6, 6)
+    assert clusters_of(shared) == [(None, "haystack", 12, 6)]
+    assert clusters_of(few) == [(None, "query", 10, 5)]
+    assert clusters_of(alone) == [(None, "query", 6, 6)]
     assert shared[0]._replace(cluster_kind="haystack").cluster == "h0"
+
+
+def test_clusters_of_one_data_set_do_not_depend_on_another() -> None:
+    many = [scored(f"{h}{q}", query=f"{h}{q}").info._replace(haystack_id=f"h{h}") for h in range(6) for q in "ab"]
+    few = [info._replace(query_id=f"x{info.query_id}", dataset="few") for info in many if info.haystack_id in "h0h1"]
+
+    infos, clusters = with_clusters([*many, *(info._replace(summary_id=f"x{info.summary_id}") for info in few)])
+
+    assert clusters == [(None, "haystack", 12, 6), ("few", "query", 4, 2)]
+    assert {info.dataset: info.cluster_kind for info in infos.values()} == {None: "haystack", "few": "query"}
+
+
+def test_models_that_answered_under_one_name_are_told_of_each_data_set() -> None:
+    infos = [scored(str(n), query=str(n)).info._replace(model=model) for n, model in enumerate(["m-1", "m-2", "m-2"])]
+
+    assert [row["models"] for row in several_models(infos)] == [{"m-2": 2, "m-1": 1}]
+    assert several_models([info._replace(dataset=info.model) for info in infos]) == []
 
 
 def test_interval_over_haystacks_is_wider_where_their_queries_agree() -> None:

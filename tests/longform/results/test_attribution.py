@@ -20,7 +20,7 @@ def u_shaped(seed: int) -> list[np.ndarray]:
 def test_yes_and_no_alone_leave_a_judge_without_a_curve() -> None:
     by_itself = placed([summary_places(cells) for cells in u_shaped(1)])
     assert by_itself.n_unplaced > 0.2 * by_itself.n_decided
-    told = Attribution("yes-or-no", "yes-or-no", by_itself, by_itself).untestable
+    told = Attribution("yes-or-no", None, "yes-or-no", by_itself, by_itself).untestable
     assert told is not None
     assert f"{by_itself.n_unplaced} of its {5 * N} sentences have no place" in told
     assert "faithfulness.attribution" in told

@@ -66,6 +66,30 @@ def test_a_cell_pools_sentences_and_counts_what_has_no_score() -> None:
     assert row["unjudged_share"] == pytest.approx(6 / 18)
 
 
+def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> None:
+    orders = [system(order=order) for order in ("given", "top")]
+    judges = ("one", "other")
+    news = [
+        checked(query, np.eye(3) * (1 - 0.1 * query), judge=judge, of=of)
+        for judge in judges
+        for of in orders
+        for query in range(4)
+    ]
+    mail = [
+        summary._replace(query_id=f"mail {summary.query_id}", dataset="mail", total=0.0)
+        for summary in news
+        if summary.query_id != "q3"
+    ]
+
+    together = cells([*news, *mail], SETTINGS)
+    assert together == [*cells(news, SETTINGS), *cells(mail, SETTINGS)]
+    assert {row["dataset"]: row["faithfulness"]["value"] == 0 for row in together} == {None: False, "mail": True}
+    assert order_rows([*news, *mail], SETTINGS) == [*order_rows(news, SETTINGS), *order_rows(mail, SETTINGS)]
+    assert place_rows([*news, *mail], SETTINGS) == [*place_rows(news, SETTINGS), *place_rows(mail, SETTINGS)]
+    assert alignment_rows([*news, *mail]) == [*alignment_rows(news), *alignment_rows(mail)]
+    assert [row["n"] for row in alignment_rows([*news, *mail])] == [24, 18]
+
+
 def test_failed_summaries_are_counted_by_reason_whatever_step_failed() -> None:
     failures = ["length", "parent_failed: document-2: length", "parent_failed: merge-1: http_503: busy", None]
     (row,) = cells([checked(query, np.eye(3), failure=why) for query, why in enumerate(failures)], SETTINGS)
