@@ -1,1 +1,1 @@
-"""A chat call as values: requests, replies, prices, retries and what is known of a provider."""
+"""A chat call as values: requests, replies, prices, retries and known limits of a provider."""

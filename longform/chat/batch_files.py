@@ -41,7 +41,7 @@ class BatchItem(NamedTuple):
 
 
 def request_line(call_id: str, body: Mapping[str, Any]) -> bytes:
-    """The line of one call; *body* is what a single call would send."""
+    """Return the line of one call; *body* is the body that a single call would send."""
     line = {"custom_id": call_id, "method": "POST", "url": ENDPOINT, "body": body}
     # escaped, because half a character in UTF-8 would spoil the whole file
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
@@ -86,10 +86,10 @@ def _reply(line: _Line) -> ChatReply:
 
 
 def priced(reply: ChatReply, price: Price | None) -> ChatReply:
-    """*reply* with what it cost at the price of the batch API: nothing where the call was never made."""
+    """Return *reply* with its cost at the price of the batch API; no cost if the call was never made."""
     return replace(reply, cost_usd=0.0 if reply.failure in _NOT_MADE else cost_usd(reply.usage, price))
 
 
 def goes_again(failure: str) -> bool:
-    """Whether a next batch may end better for an item that failed so."""
+    """Return whether a next batch may end better for an item with this *failure*."""
     return failure in (EXPIRED, ITEM_ERROR) or may_pass(failure)

@@ -1,5 +1,5 @@
 """
-A chat call as values: the request, the reply, what it used, and what a model is known to accept.
+A chat call as values: the request, the reply, its usage, and the capabilities of a model.
 
 A reply has a text or the reason why it has none, never both and never an exception. Reasons are short codes:
 `http_429`, `timeout`, `connection`, `bad_body`, `reply_too_large`, `empty_reply`, `refusal`, `length`,
@@ -55,9 +55,9 @@ class ChatRequest:
 
 class Usage(NamedTuple):
     """
-    Tokens in four classes that do not overlap; None where the provider says nothing.
+    Tokens in four classes that do not overlap; None if the provider does not say.
 
-    Where it gives a total but no cached (reasoning) share, `input_tokens` (`output_tokens`) is that total.
+    If it gives a total but no cached (reasoning) share, `input_tokens` (`output_tokens`) is that total.
     """
 
     input_tokens: int | None = None
@@ -70,7 +70,7 @@ NOTHING_SAID = Usage()
 
 
 class Signals(NamedTuple):
-    """What a reply's headers say of the provider's limits; None: nothing. Waits are in seconds from the reply on."""
+    """Limits stated by a reply's headers; None if it states none. Waits are in seconds from the reply on."""
 
     retry_after_s: float | None = None
     requests_per_minute: float | None = None
@@ -99,7 +99,7 @@ class TokenLogprobs(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class ChatReply:
     """
-    What came back from one attempt.
+    The outcome of one attempt: a text, or the reason why there is none.
 
     Raises:
         ValueError: Both or neither of `text` and `failure` are given.
@@ -127,7 +127,10 @@ def failed(reason: str, detail: str | None = None) -> ChatReply:
 
 
 def call_id(settings: ChatSettings, request: ChatRequest) -> str:
-    """The content hash of a call: who is asked (provider, base URL, model, script) and what. No key, no limits."""
+    """
+    Return the content hash of a call: the model's address (provider, base URL, model, script) and the request. No key,
+    no limits.
+    """
     asked = [settings.provider, settings.base_url, settings.model, settings.script]
     return content_key("chat", asked, request.content)
 
@@ -137,7 +140,7 @@ def call_id(settings: ChatSettings, request: ChatRequest) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What a model is known to accept; None: unknown, so that it may be asked."""
+    """Parameters that a model is known to accept; None if unknown, so that it may be asked."""
 
     context_window: int | None = None  # tokens of input and output together
     temperature: bool | None = None
@@ -186,14 +189,17 @@ _KNOWN: tuple[tuple[str, Capabilities], ...] = (
 
 
 def known_capabilities(model: str) -> Capabilities:
-    """What is known of *model* (a `provider/` prefix is passed over); all unknown for a name that is not known."""
+    """
+    Return the known capabilities of *model* (a `provider/` prefix is passed over); all unknown for
+    an unknown name.
+    """
     name = model.rsplit("/", 1)[-1].lower()
     matching = (capabilities for pattern, capabilities in _KNOWN if re.fullmatch(pattern, name))
     return next(matching, Capabilities())
 
 
 def capabilities(settings: ChatSettings) -> Capabilities:
-    """What the configured model accepts: what the configuration states, else what is known of the model."""
+    """Return the configured model's capabilities: those that the configuration states, else the known ones."""
     found = known_capabilities(settings.model)
     if settings.provider == "scripted":
         found = replace(found, logprobs=True)
@@ -205,7 +211,7 @@ def capabilities(settings: ChatSettings) -> Capabilities:
 
 
 def refusal_reason(request: ChatRequest, accepted: Capabilities) -> str | None:
-    """Why *request* must not be sent to a model that accepts *accepted*; None where nothing speaks against it."""
+    """Return why *request* must not be sent to a model that accepts *accepted*; None if nothing speaks against it."""
     asked = {
         "temperature": request.temperature,
         "json_schema": request.json_schema,

@@ -1,5 +1,5 @@
 """
-OpenAI's chat completions as JSON: what is sent, what a reply's body says, and what an error's body means.
+OpenAI's chat completions as JSON: request bodies, reply bodies, and error bodies.
 
 Servers and libraries that speak this dialect (vLLM, llama.cpp, litellm) are read by the same code.
 """
@@ -123,12 +123,12 @@ class _Completion(BaseModel):
 
 def read_completion(body: bytes) -> ChatReply:
     """
-    The reply in the body of a chat completion.
+    Return the reply in the body of a chat completion.
 
     Log probabilities are finite and at most 0: minus infinity becomes -9999, and a reply has none if one of them is
     NaN, above 0 or missing.
 
-    Failures: `bad_body` (not the JSON of a completion), `reply_too_large`; and with what was used, because it was paid
+    Failures: `bad_body` (not the JSON of a completion), `reply_too_large`; and, with their usage because they were paid
     for, `length`, `content_filter`, `refusal`, `empty_reply`.
     """
     if len(body) > LARGEST_BODY:
@@ -151,8 +151,8 @@ def read_completion(body: bytes) -> ChatReply:
 
 def read_usage(stated: Any) -> Usage:
     """
-    Four classes of tokens from a completion's `usage`, where the cached count within the prompt and the reasoning
-    within the completion; a class that is missing or makes no sense is None.
+    Return four classes of tokens from a completion's `usage`, which counts cached tokens within the prompt and
+    reasoning within the completion; a class that is missing or makes no sense is None.
     """
     cached = _count(stated, "prompt_tokens_details", "cached_tokens")
     reasoning = _count(stated, "completion_tokens_details", "reasoning_tokens")

@@ -1,4 +1,4 @@
-"""What the ledger holds of a call: the intent, written before it leaves, and the receipt, before its reply is used."""
+"""The ledger's rows of a call: the intent, written before it leaves, and the receipt, before its reply is used."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class Intent(NamedTuple):
 
     Attributes:
         attempt_id: Unique.
-        call_id: The content hash of what is asked, and of whom; attempts of one call share it.
-        stage: Of which stage of the job.
+        call_id: The content hash of the request and its model; attempts of one call share it.
+        stage: The job's stage.
         provider: As configured.
         model: As configured.
         repeat: Tells apart calls that ask the same again on purpose.
         reserved_usd: The most it can cost; None: its price is not known.
         deadline_s: It will have ended by then, from now.
-        counted_tokens: Input tokens, as counted or guessed by whoever asks; None: not counted.
+        counted_tokens: Input tokens, as counted or guessed by the caller; None: not counted.
     """
 
     attempt_id: str
@@ -37,13 +37,13 @@ class Intent(NamedTuple):
 
 class Receipt(NamedTuple):
     """
-    What an attempt came to. Its reply holds a text, or the reason why there is none.
+    The outcome of an attempt. Its reply holds a text, or the reason why there is none.
 
     Attributes:
         attempt_id: Of the intent.
         call_id: Of the intent.
-        reply: What came.
-        server: Which server was asked; None: none that is watched. Not stored.
+        reply: The text or the failure.
+        server: The server that was asked, if it is watched. Not stored.
     """
 
     attempt_id: str

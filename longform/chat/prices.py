@@ -1,4 +1,4 @@
-"""What calls cost: dollars from tokens in four classes, at list prices."""
+"""Costs of calls: dollars from tokens in four classes, at list prices."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ FREE = Price(input=0.0, output=0.0, cached_input=0.0)
 
 def cost_usd(usage: Usage, price: Price | None) -> float | None:
     """
-    Dollars of a call that used *usage*; None where it cannot be known.
+    Return the dollars of a call that used *usage*; None if they cannot be known.
 
-    That is: the price is unknown, the input or the output count is, or tokens came from a cache whose price is
-    unknown. Where a total is given without its cached (reasoning) share, `Usage` holds it as input (output), and it is
-    charged as that. What is free costs 0, whatever it used.
+    That is so if the price is unknown, the input or the output count is, or tokens came from a cache whose price is
+    unknown. If a total is given without its cached (reasoning) share, `Usage` holds it as input (output), and it is
+    charged as that. A free model's calls cost 0.
     """
     if price is None:
         return None
@@ -84,9 +84,9 @@ def cost_usd(usage: Usage, price: Price | None) -> float | None:
 
 def most_usd(input_tokens: int, max_tokens: int, price: Price | None) -> float | None:
     """
-    The most that a call can cost which has at most *input_tokens* of input and *max_tokens* of output, hidden or not.
+    Return the most that a call can cost with at most *input_tokens* of input and *max_tokens* of output, hidden or not.
 
-    No split into classes and no smaller input costs more. None where the price is unknown.
+    No split into classes and no smaller input costs more. Return None if the price is unknown.
     """
     if price is None:
         return None

@@ -1,9 +1,9 @@
 """
-What a provider's reply headers say of its limits.
+Read a provider's limits from the headers of its replies.
 
 Read are `Retry-After` (RFC 9110, section 10.2.3: seconds or a date) and `retry-after-ms`, OpenAI's `x-ratelimit-*` with
-waits such as `6m0s`, and Anthropic's `anthropic-ratelimit-*` with RFC 3339 dates. What makes no sense (negative, past,
-not finite, text) is None.
+waits such as `6m0s`, and Anthropic's `anthropic-ratelimit-*` with RFC 3339 dates. A value that makes no sense
+(negative, past, not finite, text) is None.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _finite(value: float) -> float | None:
 
 
 def _until(date: datetime | None, now: float) -> float | None:
-    """Seconds from *now* to *date*; None where it is past, or names no time zone."""
+    """Return the seconds from *now* to *date*; None if it is past, or names no time zone."""
     if date is None or date.tzinfo is None:
         return None
     wait = date.timestamp() - now

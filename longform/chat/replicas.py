@@ -1,5 +1,5 @@
 """
-Which replica answers which group of calls that share a text.
+Choose the replica that answers a group of calls with a shared text.
 
 A server that has read a text once answers further questions about it for less, if they come to the same replica.
 """
@@ -30,7 +30,7 @@ def pieces(sizes: Sequence[int], n_replicas: int) -> list[list[range]]:
 
 def replica_of(shared: str, piece: int, loads: Sequence[int]) -> int:
     """
-    The replica for a *piece* of the group whose shared text has the key *shared*.
+    Return the replica for a *piece* of the group whose shared text has the key *shared*.
 
     Rendezvous hashing: a text keeps its replica whatever other groups there are, and each further piece goes to the
     next; a replica that has more than a quarter over its even share of *loads* (items given to each so far) is passed.

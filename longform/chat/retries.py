@@ -1,4 +1,4 @@
-"""Which failed attempts of a call may pass when tried again, and how long to wait before that."""
+"""Say which failed attempts of a call are tried again, and how long to wait before that."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ _FIRST_S, _LONGEST_S = 0.25, 30.0
 
 def may_pass(failure: str) -> bool:
     """
-    Whether another attempt may end better: overload, resets, timeouts and bodies that are no reply.
+    Return whether another attempt may end better: overload, resets, timeouts and bodies that are no reply.
 
-    What the provider will say again (400, 401, a context too long, a filter) and replies that were paid for and are no
-    answer (empty, cut at the length limit) are final.
+    Failures that the provider would repeat (400, 401, a context too long, a filter) and paid replies without an answer
+    (empty, cut at the length limit) are final.
     """
     return failure == REFUSED or _PASSING.fullmatch(failure) is not None
 
 
 def may_pass_later(failure: str) -> bool:
     """
-    Return whether a later command may end better: what may pass, and what people put right between two commands.
+    Return whether a later command may end better: the failure passes, or people put its cause right between two
+    commands.
 
     That is a key that was wrong or has expired, an account without credit, and an address that was wrong.
     """

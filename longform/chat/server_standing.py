@@ -1,5 +1,5 @@
 """
-How a server stands with one command: whether it answers, refuses every call, or cannot be used at all.
+Tell whether a server answers a command, refuses every call, or cannot be used at all.
 
 A command that goes on asking a server that is not there, or does not take its key, makes only rows without an answer.
 It ends early on two kinds of evidence: the first attempts of a dozen calls found the server unusable and none
@@ -49,10 +49,10 @@ class Server(NamedTuple):
 
 class Standing(NamedTuple):
     """
-    What a command has found out.
+    A command's findings about a server.
 
     Attributes:
-        server: Which one.
+        server: Its address.
         n_succeeded: Attempts that were answered, whatever the answer was.
         failures: Failure, in words -> attempts; refusals are not among them.
         n_refused_lately: Refusals (429) within the last minute.
@@ -71,7 +71,7 @@ class Watch:
     Follows one server's replies.
 
     Args:
-        server: Which one.
+        server: Its address.
         has_succeeded: Whether a call of this command has succeeded before.
     """
 
@@ -110,7 +110,7 @@ class Watch:
 
     def reason_to_end(self, now: float, *, has_answered: bool) -> str | None:
         """
-        Return why the command should end, in one sentence; None: it should go on.
+        Return why the command should end, in one sentence; None if it should go on.
 
         Args:
             now: Monotonic seconds.
@@ -123,7 +123,7 @@ class Watch:
         return self._failed() if len(tried) >= FIRST_CALLS else None
 
     def standing(self, now: float) -> Standing:
-        """Return what is known by now."""
+        """Return the standing known by now."""
         self._forget_refusals(now)
         failures: Counter[str] = Counter()
         for (failure, detail), n in self._failures.items():
@@ -133,7 +133,7 @@ class Watch:
         return Standing(self._server, self._n_succeeded, dict(failures), len(self._refused_at), unusable)
 
     def has_failed_first(self) -> bool:
-        """Return whether so many calls have failed that the ledger is to be asked if the model ever answered."""
+        """Return whether so many calls have failed that the ledger should say if the model ever answered."""
         return len(self._failing) >= FIRST_CALLS
 
     def _refuse(self, now: float, told_s: float | None) -> None:
@@ -181,7 +181,7 @@ def _speaks_of_server(failure: str) -> bool:
 
 
 def _words(failure: str, detail: str | None, server: Server) -> str:
-    """Say what is wrong with a server, as a predicate."""
+    """Return a predicate that says what is wrong with a server."""
     if failure == "connection":
         return f"could not be reached: {detail or 'connection lost'}"
     if failure == "timeout":

@@ -1,4 +1,4 @@
-"""How many tokens a call will take, learnt from what calls of the same model took."""
+"""Estimate the tokens of a call from those of earlier calls of the same model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class TokenEstimates:
         return counted_input(request) * self._ratio + output
 
     def learn(self, request: ChatRequest, usage: Usage) -> float | None:
-        """Take in what *request* took; its tokens in all classes, None where the provider did not say."""
+        """
+        Learn from the *usage* of *request*, and return its tokens in all classes, or None if the
+        provider did not say.
+        """
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         sent = usage.input_tokens + (usage.cached_tokens or 0)
@@ -38,7 +41,7 @@ class TokenEstimates:
 
 
 def counted_input(request: ChatRequest) -> float:
-    """Input tokens as counted by whoever made the request, else a quarter of its characters."""
+    """Return the input tokens that the caller counted, else a quarter of the request's characters."""
     if request.input_tokens is not None:
         return float(request.input_tokens)
     return sum(len(message.text) for message in request.messages) / _CHARS_A_TOKEN

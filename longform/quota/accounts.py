@@ -1,4 +1,4 @@
-"""What a quota has left of one resource."""
+"""The balance of a quota in one resource."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _PATIENT_BURST_S = 0.5  # the same where one call takes longer than that to accr
 
 
 class Account:
-    """Amounts that accrue at a pace; what is taken may exceed what is there, and is then owed. It starts empty."""
+    """Amounts that accrue at a pace. More may be taken than is there, and is then owed. It starts empty."""
 
     def __init__(self) -> None:
         self.level = 0.0
@@ -17,7 +17,7 @@ class Account:
         self._capacity = 0.0
 
     def accrue(self, seconds: float, pace: float, one_call: float) -> None:
-        """Fill for *seconds*; *one_call* is what a usual call takes."""
+        """Fill for *seconds*; *one_call* is the amount of a usual call."""
         self._pace = pace
         if pace == inf:
             self.level = 0.0
@@ -31,7 +31,7 @@ class Account:
         return inf if self._pace == inf else self.level / self._pace
 
     def empty(self, one_call: float) -> None:
-        """What has accrued is lost, and a call is owed, as all workers ask at once when a hold ends. Debts stay."""
+        """Drop the accrued amount and owe one call, as all workers ask at once when a hold ends. Debts stay."""
         self.level = min(self.level, -one_call)
 
     def wait_s(self, amount: float) -> float:

@@ -1,8 +1,8 @@
 """
-Who may take next: jobs share a quota evenly, and so do the workers of a job, whatever their numbers.
+Share a quota evenly among jobs, and among the workers of a job, whatever their numbers.
 
-Start-time fair queueing (Goyal, Vin and Cheng, 1996): what each took is summed in seconds of the whole quota, and who
-took least goes first. What one does not want goes to the others; nobody saves up by not asking.
+Start-time fair queueing (Goyal, Vin and Cheng, 1996): each worker's takings are summed in seconds of the whole quota,
+and the smallest sum goes first. An unwanted share goes to the others; a worker saves nothing up by not asking.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Worker:
 @dataclass(frozen=True)
 class Turn:
     """
-    What the others leave to the worker whose turn it may be.
+    A worker's turn: its share of the quota, as the others leave it.
 
     Attributes:
-        seconds: Of the quota that it may take; where positive, at least one call.
-        dues: When the others that wait ask again, in order, and the share of the quota that each is due.
+        seconds: Of the quota that it may take; if positive, at least one call.
+        dues: The times at which the waiting others ask again, in order, and the share of the quota due to each.
         share: Of the quota that is due to it.
         smallest_share: Of the workers that wait, this one included.
         in_flight: Calls of the others.
@@ -62,14 +62,14 @@ class Shares:
 
     @property
     def jobs(self) -> frozenset[str]:
-        """Those with a worker that is alive."""
+        """Return the jobs with a worker that is alive."""
         return frozenset(self._jobs)
 
     def __contains__(self, worker: str) -> bool:
         return worker in self._workers
 
     def hear(self, now: float, name: str, job: str, in_flight: int) -> Worker:
-        """The worker that asks, with what it says of its calls; those not heard for long are forgotten."""
+        """Return the worker that asks, updated by its ask; workers not heard for long are forgotten."""
         dead = [w for w in self._workers.values() if now > w.due + DEAD_AFTER_S and w.name != name]
         for worker in dead:
             del self._workers[worker.name]
@@ -82,7 +82,7 @@ class Shares:
         return worker
 
     def turn(self, now: float, me: Worker) -> Turn:
-        """What *me* may take, as all others stand."""
+        """Return the share that *me* may take, given all others."""
         siblings = others = inf
         in_flight = 0
         waiting = [me]
@@ -110,7 +110,7 @@ class Shares:
         me.job.service += seconds
 
     def forgive(self) -> None:
-        """Nobody owes anything: the pace changed, and with it what a second of the quota is."""
+        """Clear all debts: the pace changed, and with it the value of a second of the quota."""
         for worker in self._workers.values():
             worker.service = worker.job.service = 0.0
 

@@ -1,5 +1,5 @@
 """
-When nobody may call: after a refusal, for as long as the provider asks or, where it says nothing, a short while.
+Hold all calls after a refusal, for as long as the provider asks, or for a short while if it does not say.
 
 A wait of up to two seconds is obeyed to the letter. During a longer one a single canary call leaves now and then:
 headers of 30 seconds where ten milliseconds would do exist, and so do true ones, to which a few canaries do no harm.
@@ -30,11 +30,11 @@ class Hold:
 
     @property
     def closed(self) -> bool:
-        """Whether the last events met nothing but refusals, so that they say nothing of a rate."""
+        """Return whether the last events met nothing but refusals, so that they say nothing of a rate."""
         return self._doubt > 1
 
     def leave(self, now: float) -> int | None:
-        """How many calls may leave now: 0, 1 (a canary), or None where no hold bounds them."""
+        """Return how many calls may leave now: 0, 1 (a canary), or None if no hold bounds them."""
         if now < self.until:
             return int(now >= self._canary_at)
         return 1 if self.closed else None
@@ -49,7 +49,7 @@ class Hold:
         self._begin(now, self._backoff(self._doubt + 1), contestable=True, from_header=False)
 
     def refused(self, now: float, sent: float, retry_after_s: float | None) -> bool:
-        """Whether a refusal begins a new event; one that belongs to the last event may prolong its hold."""
+        """Return whether a refusal begins a new event; one that belongs to the last event may prolong its hold."""
         new = sent >= self._event_ends
         self._doubt += new
         wait = self._wait(retry_after_s)
@@ -62,7 +62,7 @@ class Hold:
         return new
 
     def accepted(self, now: float, sent: float) -> None:
-        """A call was let in: where it was sent during a long hold, the hold was not meant."""
+        """Take in an accepted call. If it was sent during a long hold, the hold was not meant."""
         if sent < self._since:
             return
         self._doubt = 0

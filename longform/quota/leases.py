@@ -1,7 +1,7 @@
 """
-What a worker and the authority over a quota say to each other: an ask, with what was heard, and a lease.
+Messages between a worker and the authority over a quota: an ask, with the worker's news, and a lease.
 
-A quota domain is what a provider counts together: one provider, base URL, key and model, or several models that share
+A quota domain is counted together by its provider: one provider, base URL, key and model, or several models that share
 one upstream quota. Every duration is relative (seconds ago, seconds from now), so that no two clocks need agree.
 """
 
@@ -13,7 +13,7 @@ from longform.chat.call import Signals
 
 
 class Limits(NamedTuple):
-    """What a quota allows; None: not known."""
+    """Limits of a quota; None if not known."""
 
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None  # input and output together
@@ -21,7 +21,7 @@ class Limits(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """A call that the provider let in, whatever it answered."""
+    """A call that the provider let in, answered or not."""
 
     sent_s_ago: float
     reserved_tokens: float
@@ -38,7 +38,7 @@ class Refused(NamedTuple):
 
 class Ask(NamedTuple):
     """
-    What a worker wants, and what it heard since it asked last.
+    A worker's request, with its news since the last one.
 
     Attributes:
         worker: One process's name, never used again.
@@ -67,9 +67,9 @@ class Ask(NamedTuple):
 
 class Lease(NamedTuple):
     """
-    Leave to make the first `calls` of the sizes asked for, spread evenly over `over_s`; ask again in `again_s`.
+    Leave for the first `calls` of the requested sizes, spread evenly over `over_s`; ask again in `again_s`.
 
-    `limits` is what the authority now believes, told or found.
+    `limits` are those the authority now believes, told or found.
     """
 
     calls: int

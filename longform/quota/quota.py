@@ -1,8 +1,8 @@
 """
-One quota domain: how many calls each worker may make next, so that all together keep within a provider's limits.
+One quota domain: lease calls to its workers so that all together keep within a provider's limits.
 
 Two accounts, of calls and of tokens, fill at the pace that was told or found. A worker leases what fits its share of
-them; sizes are reserved, and settled when the provider says what was used. Each is told to ask again when its turn will
+them; sizes are reserved, and settled when the provider states the usage. Each is told to ask again when its turn will
 come, one after the other, so that calls leave evenly. No clock: the time comes with every ask, in seconds that grow.
 """
 
@@ -61,24 +61,24 @@ class Quota:
 
     @property
     def limits(self) -> Limits:
-        """What is believed, a minute: the lower of what was told and what was found; None: not known."""
+        """Return the believed limits a minute: the lower of the told and the found ones; None if not known."""
         found = self._finder.found
         return _lowest([self._limits, found])
 
     @property
     def limits_found(self) -> Limits:
-        """What refusals and headers taught, to go on from after a restart."""
+        """Return the limits taught by refusals and headers, from which a restart goes on."""
         return _lowest([self._headers, self._finder.found])
 
     def lease(self, now: float, ask: Ask, told: Limits | None = None) -> Lease:
         """
-        What the worker may do next.
+        Return the worker's next lease.
 
         Args:
             now: Monotonic seconds, never less than the last.
-            ask: What it wants and heard.
-            told: Limits in the job's configuration. They hold while a worker of the job is alive; where its stages
-                say different things, the lowest holds.
+            ask: Its wishes and its news.
+            told: Limits in the job's configuration. They hold while a worker of the job is alive; if its stages state
+                different ones, the lowest holds.
         """
         if told is not None and self._told.get(ask.job) != (lowest := _lowest([told, self._told.get(ask.job, told)])):
             self._told[ask.job] = lowest

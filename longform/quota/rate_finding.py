@@ -1,5 +1,5 @@
 """
-The pace of a quota that nobody told, or told wrongly: found from what a provider lets in and what it refuses.
+Find the pace of a quota whose limits are unknown or wrongly told, from accepted and refused calls.
 
 A bare 429 does not say which resource it was about, so both goodputs are measured. At a refusal, what was let in within
 the last second is the limit of a provider that counts a sliding second, and at least the limit of one that fills a
@@ -52,7 +52,7 @@ _NOTHING = Amounts(0.0, 0.0)
 
 
 class Goodput:
-    """What was let in lately, in bins of 10 ms: at most ten seconds of it."""
+    """Goodput of the last ten seconds at most, in bins of 10 ms."""
 
     def __init__(self) -> None:
         self._bins: dict[int, tuple[float, float]] = {}
@@ -79,7 +79,7 @@ class Goodput:
 
 class RateFinder:
     """
-    How fast one quota domain may go, by what it was told and what it found.
+    The pace of one quota domain, from told limits and from findings.
 
     Args:
         known: Limits found earlier, from which to go on.
@@ -110,17 +110,17 @@ class RateFinder:
 
     @property
     def seeking(self) -> bool:
-        """Whether nothing is known, so that the pace grows fast."""
+        """Return whether nothing is known, so that the pace grows fast."""
         return self._seeking
 
     @property
     def found(self) -> Limits:
-        """What refusals taught, a minute; None where they taught nothing."""
+        """Return the limits a minute that refusals taught; None if they taught nothing."""
         requests, tokens = (None if self._seeking or f == inf else f * 60 for f in self._found)
         return Limits(requests_per_minute=requests, tokens_per_minute=tokens)
 
     def tell(self, limits: Limits) -> None:
-        """Limits from a configuration or from headers; what was found stays where it is lower."""
+        """Take limits from a configuration or from headers; a lower finding stays."""
         requests, tokens = _given(limits.requests_per_minute), _given(limits.tokens_per_minute)
         before = self._told
         self._told = Amounts(TOLD_SHARE * requests, TOLD_TOKENS_SHARE * tokens)
@@ -133,7 +133,7 @@ class RateFinder:
             self._seeking = True
 
     def go_on_from(self, known: Limits) -> None:
-        """Take over what a predecessor found, unless something has been found since."""
+        """Take over a predecessor's findings, unless something has been found since."""
         if self._event > -inf:
             return
         requests, tokens = _given(known.requests_per_minute), _given(known.tokens_per_minute)
@@ -144,7 +144,7 @@ class RateFinder:
             self._seeking = False
 
     def run(self, seconds: float, *, requests_bind: bool, tokens_bind: bool) -> None:
-        """Time passed in which calls waited for one resource or the other: probe upwards where it is time."""
+        """Let time pass in which calls waited for one resource or the other; probe upwards when it is time."""
         if not (requests_bind or tokens_bind):
             return
         self._quiet_s += seconds

@@ -1,1 +1,1 @@
-"""What a fake provider is told to do, and the best that its client can reach."""
+"""Settings of a fake provider, and the best result that its client can reach."""

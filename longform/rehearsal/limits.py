@@ -1,4 +1,4 @@
-"""What a fake provider enforces: limits on requests and on tokens, as a token bucket or a sliding window."""
+"""Limits of a fake provider on requests and on tokens, as a token bucket or a sliding window."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Quota(Protocol):
         ...
 
     def left(self, now: float) -> float:
-        """What could be let in now."""
+        """Return the amount that could be let in now."""
         ...
 
     def full_in_s(self, now: float) -> float:
@@ -61,7 +61,7 @@ class Bucket:
 
 class Window:
     """
-    A sliding window: its share of the minute's limit within any *window_s* seconds (longer where that is below 1).
+    A sliding window: its share of the minute's limit within any *window_s* seconds (longer if that is below 1).
 
     An amount above that is let in when the window is empty, and counts for as much longer.
     """
@@ -125,7 +125,7 @@ class Gate:
             self._tokens.take(tokens, now)
 
     def headers(self, now: float) -> dict[str, str]:
-        """OpenAI's `x-ratelimit-*`, where they are wanted."""
+        """Return OpenAI's `x-ratelimit-*`, if they are wanted."""
         if not self._settings.limit_headers:
             return {}
         stated: dict[str, str] = {}
@@ -141,7 +141,7 @@ class Gate:
 
 
 def refusal_headers(settings: FakeSettings, wait_s: float) -> dict[str, str]:
-    """What a refusal says of the wait, as the settings have it."""
+    """Return the headers of a refusal about the wait, true or false by the settings."""
     if settings.retry_after == "missing":
         return {}
     said_s = wait_s if settings.retry_after == "right" else settings.wrong_retry_after_s

@@ -1,5 +1,5 @@
 """
-What a fake provider is told to do, and the fate of each request: how long its reply takes, and what goes wrong.
+Settings of a fake provider, and the fate of each request: its delay and its fault.
 
 Fates are drawn from the seed, the content of a request and how often that content was let in before, never from the
 order of arrival: another worker count meets the same ones.
@@ -39,14 +39,14 @@ HUGE_BYTES = 100 * 2**20
 @dataclass(frozen=True, kw_only=True)
 class FakeSettings:
     """
-    What the fake does; the defaults are a provider without limits or faults.
+    Behaviour of the fake; the defaults are a provider without limits or faults.
 
     Attributes:
         requests_per_minute: None: no limit.
         tokens_per_minute: Of prompt and reply together, charged when a request is let in; None: no limit.
         limiter: A bucket holds one second's worth and refills continuously; a window counts the last `window_s`.
         window_s: Seconds.
-        retry_after: What a refusal says of the wait: the truth, nothing, or `wrong_retry_after_s`.
+        retry_after: The wait that a refusal states: the true one, none, or `wrong_retry_after_s`.
         wrong_retry_after_s: Whole seconds.
         retry_after_ms: Say the wait in milliseconds too.
         limit_headers: `x-ratelimit-*` on every reply.
@@ -104,7 +104,7 @@ class FakeSettings:
 
 
 class Fate(NamedTuple):
-    """What becomes of a request that is let in: a kind of fault or None, after so many seconds."""
+    """The fate of a request that is let in: a kind of fault or None, after so many seconds."""
 
     fault: str | None
     delay_s: float

@@ -45,11 +45,11 @@ class Bm25:
         self._n_documents = len(lengths)
 
     def scores(self, query_tokens: Iterable[str]) -> NDArray[np.float64]:
-        """Shape (documents,). A token that stands twice in the query counts twice."""
+        """Return scores of shape (documents,). A token that stands twice in the query counts twice."""
         return self._summed([self.terms[token] for token in query_tokens if token in self.terms])
 
     def weighted_scores(self, weights: Mapping[str, float]) -> NDArray[np.float64]:
-        """Sum over terms of the query weight times the term's weight. Shape (documents,)."""
+        """Return the sum over terms of the query weight times the term's weight, shape (documents,)."""
         known = {self.terms[term]: weight for term, weight in weights.items() if term in self.terms}
         return self._summed(list(known), list(known.values()))
 
@@ -65,7 +65,7 @@ class Bm25:
 
 
 def stem_documents(texts: Iterable[str]) -> list[list[str]]:
-    """`longform.text.words.stems` of each text; each distinct word is stemmed once."""
+    """Return `longform.text.words.stems` of each text; each distinct word is stemmed once."""
     known = _Stems()
     return [list(chain.from_iterable(map(known.__getitem__, text.split()))) for text in texts]
 
@@ -83,7 +83,7 @@ class _Stems(dict[str, list[str]]):
 
 
 def _count(documents: Sequence[Sequence[str]], lengths: NDArray[np.int64]) -> tuple[dict[str, int], csc_array]:
-    """Columns of the terms, and how often each stands in each document."""
+    """Return the columns of the terms, and how often each term stands in each document."""
     terms: defaultdict[str, int] = defaultdict()
     terms.default_factory = terms.__len__
     columns = np.fromiter(

@@ -1,5 +1,5 @@
 """
-Pseudo-relevance feedback: the first documents' words widen the query.
+Pseudo-relevance feedback: words of the first documents widen the query.
 
 After Lavrenko and Croft, Relevance-Based Language Models (SIGIR 2001), in the form known as RM3: the original query
 keeps its say. Here that is a sum of z-scores, so that it widens any retriever, lexical or not.
@@ -16,7 +16,7 @@ from longform.retrieval.ranking import ranked, z_scores
 
 def expansion_terms(index: Bm25, base_scores: ArrayLike, *, documents: int, terms: int) -> dict[str, float]:
     """
-    The heaviest terms of the best documents, with their weights.
+    Return the heaviest terms of the best documents, with their weights.
 
     A term weighs the sum over the *documents* best of softmax(z-score of the base) * occurrences * idf.
 
@@ -37,7 +37,7 @@ def feedback_scores(
     index: Bm25, base_scores: ArrayLike, *, documents: int, terms: int, weight: float
 ) -> NDArray[np.float64]:
     """
-    z(base) + *weight* * z(BM25 of the expansion). Shape (documents,).
+    Return z(base) + *weight* * z(BM25 of the expansion), shape (documents,).
 
     Raises:
         LongformError: The base retriever left a document without a score.

@@ -1,5 +1,5 @@
 """
-Ranked documents into a prompt: which ones, how much of each, in which order.
+Pack ranked documents into a prompt: choose them, cut the last one, and order them.
 
 The budget follows SummHay's released code: documents are added in rank order; the one that would reach the budget is
 cut to the tokens that remain and is the last. The orders are those of its position study (the paper's "Random" is the
@@ -26,7 +26,7 @@ BY_IMPORTANCE = ("top", "middle", "bottom")
 
 class ImportanceOf(NamedTuple):
     """
-    How important each document of a haystack is for one query.
+    The importance of each document of a haystack for one query.
 
     Attributes:
         of: By document index; larger is more important.
@@ -62,7 +62,7 @@ class Packing:
 
     @property
     def cut_share(self) -> float:
-        """Tokens cut, as a share of what the kept documents hold when whole; 0 where they hold nothing."""
+        """Return the tokens cut, as a share of the kept documents' tokens when whole; 0 if they hold none."""
         whole = self.n_tokens + self.cut_tokens
         return self.cut_tokens / whole if whole else 0.0
 
@@ -78,16 +78,16 @@ def pack(
     permutation: int | None = None,
 ) -> Packing:
     """
-    The documents of one prompt.
+    Choose, cut and order the documents of one prompt.
 
     Args:
         ranking: Document indices, best first; for full context the haystack's order.
         document_tokens: Tokens of each document of the haystack, by document index.
         budget_tokens: None: no limit.
-        order: How the documents that found room stand in the prompt; see `arranged`.
+        order: The order of the documents in the prompt; see `arranged`.
         importance: Of each document; read by top, middle and bottom, None for the others.
         seed: Read by middle, random and permuted; one per query, or all queries share their coin flips.
-        permutation: Which of the drawn orders, for `permuted`.
+        permutation: The number of the drawn order, for `permuted`.
     """
     kept = _within_budget(ranking, document_tokens, budget_tokens)
     prompt = arranged(list(kept), order=order, importance=importance, seed=seed, permutation=permutation)
@@ -103,9 +103,10 @@ def pack(
 
 def whole_within(ranking: Sequence[int], document_tokens: Sequence[int], length_tokens: int) -> list[int]:
     """
-    The first documents of *ranking* that together fit *length_tokens*, each of them whole.
+    Return the first documents of *ranking* that together fit *length_tokens*, each of them whole.
 
-    The first one that does not fit ends them, smaller ones behind it too: a longer length begins with a shorter one.
+    The first one that does not fit ends the list, even before smaller ones, so that a longer length begins with a
+    shorter one.
     """
     left = length_tokens
     kept = []
@@ -126,11 +127,11 @@ def arranged(
     permutation: int | None = None,
 ) -> list[int]:
     """
-    *documents* in prompt order.
+    Return *documents* in prompt order.
 
     `given` leaves them; `random` shuffles; `permuted` is the one numbered *permutation* of orders drawn without
-    repetition, from the first again where all n! are drawn; `top` and `bottom` sort by importance, descending and
-    ascending, ties as given.
+    repetition, beginning again once all n! are drawn; `top` and `bottom` sort by importance, descending and ascending,
+    ties as given.
 
     `middle` by relevance sends each document without relevance to the front or the back with equal odds, and sorts the
     others between them by descending relevance (SummHay's released code). `middle` by another importance puts the most
@@ -169,7 +170,7 @@ def _middle(
 
 
 def _drawn(n: int, number: int, generator: np.random.Generator) -> tuple[int, ...]:
-    """The order with this *number* among those drawn one after the other, none of them twice."""
+    """Return the order with this *number* among distinct orders drawn one after the other."""
     wanted = number % factorial(n) if n < _FEW else number
     drawn: dict[tuple[int, ...], None] = {}
     while len(drawn) <= wanted:
@@ -178,13 +179,13 @@ def _drawn(n: int, number: int, generator: np.random.Generator) -> tuple[int, ..
 
 
 def _outwards(falling: Sequence[int]) -> list[int]:
-    """The first in the centre, the second behind it, the third before it, and so on."""
+    """Put the first in the centre, the second behind it, the third before it, and so on."""
     before, behind = falling[2::2], falling[1::2]
     return [*reversed(before), *falling[:1], *behind]
 
 
 def _within_budget(ranking: Sequence[int], document_tokens: Sequence[int], budget_tokens: int | None) -> dict[int, int]:
-    """Document index -> tokens kept, in rank order."""
+    """Map each document index that fits to the tokens kept of it, in rank order."""
     if budget_tokens is None:
         return {document: document_tokens[document] for document in ranking}
     kept: dict[int, int] = {}

@@ -1,5 +1,5 @@
 """
-Scores into ranks, and the arithmetic that joins several retrievers' scores.
+Turn scores into ranks, and join the scores of several retrievers.
 
 A score array has shape (documents,), in the haystack's order. NaN says that a document has no score: it is not ranked.
 Scores are rounded to 6 decimals before anything is compared, so that batch sizes and threads never decide a rank.
@@ -25,15 +25,15 @@ _KEYWORD = re.compile(rf"{_ACRONYM}|{_CLITIC}|{_MARK}|\.(?=\s|$)|(?:(?!{_CLITIC}
 
 
 def rounded(scores: ArrayLike) -> NDArray[np.float64]:
-    """The scores as they are stored and compared: 6 decimals, no negative zero."""
+    """Return the scores as they are stored and compared: 6 decimals, no negative zero."""
     return np.asarray(scores, dtype=np.float64).round(SCORE_DECIMALS) + 0.0
 
 
 def ranked(scores: ArrayLike, *, depth: int | None = None) -> list[int]:
     """
-    Document indices by descending rounded score, the first *depth* of them.
+    Return document indices by descending rounded score, the first *depth* of them.
 
-    Ties keep the haystack's order, also where *depth* cuts through them; NaN is left out.
+    Ties keep the haystack's order, also if *depth* cuts through them; NaN is left out.
     """
     values = rounded(scores)
     candidates = np.flatnonzero(~np.isnan(values))
@@ -46,7 +46,7 @@ def ranked(scores: ArrayLike, *, depth: int | None = None) -> list[int]:
 
 def z_scores(scores: ArrayLike) -> NDArray[np.float64]:
     """
-    Standard scores over the haystack (population deviation); all zero where the scores do not differ.
+    Return standard scores over the haystack (population deviation); all zero if the scores do not differ.
 
     Raises:
         LongformError: A document has no score.
@@ -64,14 +64,15 @@ def z_scores(scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def z_sum(score_arrays: Sequence[ArrayLike], weights: Sequence[float] | None = None) -> NDArray[np.float64]:
-    """Sum of the retrievers' z-scores, each times its weight (None: 1). Shape (documents,)."""
+    """Return the sum of the retrievers' z-scores, each times its weight (None: 1), shape (documents,)."""
     factors = [1.0] * len(score_arrays) if weights is None else weights
     return np.asarray(np.sum([w * z_scores(scores) for w, scores in zip(factors, score_arrays, strict=True)], axis=0))
 
 
 def reciprocal_rank_fusion(score_arrays: Sequence[ArrayLike], *, rank_constant: int) -> NDArray[np.float64]:
     """
-    Sum over retrievers of 1 / (rank_constant + rank), ranks from 1; a retriever that did not rank a document adds 0.
+    Return the sum over retrievers of 1 / (rank_constant + rank), ranks from 1; an unranked document gets 0 from a
+    retriever.
 
     Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet (SIGIR 2009); their constant is 60.
     Neighbouring ranks below about 900 differ by less than the 6 decimals that scores keep, and then tie.
@@ -85,7 +86,7 @@ def reciprocal_rank_fusion(score_arrays: Sequence[ArrayLike], *, rank_constant: 
 
 def keyword_tokens(text: str) -> list[str]:
     """
-    Lower-case tokens, punctuation kept and contractions split, as the Penn Treebank tokenizer cuts them.
+    Return lower-case tokens, punctuation kept and contractions split, as the Penn Treebank tokenizer cuts them.
 
     A full stop before white space is a token of its own, except in an acronym such as `u.s.`.
     """
@@ -94,7 +95,7 @@ def keyword_tokens(text: str) -> list[str]:
 
 def keyword_overlap(query_tokens: Iterable[str], documents: Sequence[Collection[str]]) -> NDArray[np.float64]:
     """
-    Share of the query's tokens, stop words removed and duplicates kept, found in each document.
+    Return the share of the query's tokens, stop words removed and duplicates kept, found in each document.
 
     SummHay's released `keywords` retriever, with this project's own stop words.
 
@@ -103,7 +104,7 @@ def keyword_overlap(query_tokens: Iterable[str], documents: Sequence[Collection[
         documents: The distinct tokens of each document.
 
     Returns:
-        Shape (documents,), in [0, 1]; all zero where the query holds nothing but stop words.
+        Shape (documents,), in [0, 1]; all zero if the query holds nothing but stop words.
     """
     wanted = [token for token in query_tokens if token not in STOP_WORDS]
     if not wanted:

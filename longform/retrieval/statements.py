@@ -1,5 +1,5 @@
 """
-Documents ranked by the statements they share: what a query's best sentences say, and which documents support it.
+Rank documents by repeated statements: the query's best sentences, and the documents that support them.
 
 A document that says what the query asks for need not use the query's words; another document that says the same may.
 Two retrievers read a collection that way. *Cluster feedback* (after Kurland and Lee, Corpus structure, language models
@@ -30,10 +30,10 @@ Array = NDArray[np.float64]
 
 def cluster_feedback_scores(support: SentenceSupport, query: QueryText) -> Array:
     """
-    Sum of relevance x probability of support over the most relevant repeated sentences. Shape (documents,).
+    Return the sum of relevance x probability of support over the most relevant repeated sentences, shape (documents,).
 
-    A sentence counts where between 3 and 30 documents probably support it: fewer repeat nothing, more are common
-    ground. Its relevance counts from that of the first sentence left out.
+    A sentence counts if between 3 and 30 documents probably support it: fewer repeat nothing, more are common ground.
+    Its relevance counts from that of the first sentence left out.
     """
     here = relevance_here(support, query)
     n_supporters = (support.probability >= _PROBABLE).sum(axis=1)
@@ -45,7 +45,8 @@ def cluster_feedback_scores(support: SentenceSupport, query: QueryText) -> Array
 
 def statement_scores(extractor: Extractor, query: QueryText, *, n_statements: int) -> Array:
     """
-    Sum of rank score x probability of support over the sentences a summary of *n_statements* would quote.
+    Return the sum of rank score x probability of support over the sentences that a summary of *n_statements* would
+    quote.
 
     Divided by the document's words relative to the mean: contexts have a budget of tokens, and under it a short
     document that says the same leaves room for another. Shape (documents,), in the extractor's order.
@@ -64,5 +65,5 @@ def _relative_lengths(support: SentenceSupport) -> Array:
 
 
 def statements_version() -> str:
-    """Changes with any change of a score: of the code here, the summarizer's, or the models'."""
+    """Return a text that changes with any change of a score: of the code here, the summarizer's, or the models'."""
     return f"statements@{VERSION}+{extractor_version()}"

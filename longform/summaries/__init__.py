@@ -1,1 +1,1 @@
-"""Summaries: how they are asked for, read, and written offline."""
+"""Summaries: prompts and plans of methods, replies read, and the offline summarizer."""

@@ -1,13 +1,14 @@
 """
-The offline summarizer: quotes what several documents repeat and the query asks for, and cites those documents.
+The offline summarizer: quotes sentences that several documents repeat and the query asks for, and cites those
+documents.
 
 Every sentence is a candidate. `longform.summaries.sentence_support` says which documents support it,
-`longform.summaries.query_relevance` what speaks for it, and a small ranker of boosted trees, fitted on gold maps, puts
-the candidates in order. They are taken greedily, each against its likeness to what was taken: the same words or meaning
-from the same documents. A bullet cites the documents that maximise the expected F1 of its citations.
+`longform.summaries.query_relevance` describes its relevance, and a small ranker of boosted trees, fitted on gold maps,
+puts the candidates in order. They are taken greedily, each against its likeness to what was taken: the same words or
+meaning from the same documents. A bullet cites the documents that maximise the expected F1 of its citations.
 
-No language model writes anything: bullets are sentences of the documents, made to stand alone by rule. What follows
-from a document without being said in it is never found.
+No language model writes anything: bullets are sentences of the documents, made to stand alone by rule. Conclusions that
+no document states are never found.
 """
 
 from __future__ import annotations
@@ -51,16 +52,17 @@ class Extractor:
 
     def extract(self, query: QueryText, n_bullets: int, max_words: int) -> list[tuple[str, list[int]]]:
         """
-        At most *n_bullets* sentences of at most *max_words* words together, best first, each with the numbers it cites.
+        Return at most *n_bullets* sentences of at most *max_words* words together, best first, each with the numbers it
+        cites.
 
-        Questions, talk and sentences that open with a dangling word come only where nothing else is left, and so does
-        what fewer than three documents probably support.
+        Questions, talk and sentences that open with a dangling word come only if nothing else is left, and so do those
+        that probably fewer than three documents support.
         """
         chosen = [place for place, _ in self.ranked_choice(query, n_bullets, max_words)]
         return [(self.support.statements[i], self.numbers[self.support.cited[i]].tolist()) for i in chosen]
 
     def ranked_choice(self, query: QueryText, n_bullets: int, max_words: int) -> list[tuple[int, float]]:
-        """The places of the sentences that `extract` quotes, in order, each with its score."""
+        """Return the places of the sentences that `extract` quotes, in order, each with its score."""
         if not self.support.statements:
             return []
         features = relevance(self.support, query).features
@@ -93,7 +95,10 @@ class Extractor:
             self._mark(chosen[-1], pool, cost, out)
 
     def _mark(self, taken: int, pool: NDArray[np.int64], cost: Array, out: NDArray[np.bool_]) -> None:
-        """What taking a sentence costs the others in *pool*, and which of them it makes superfluous; in place."""
+        """
+        Lower the others in *pool* by the cost of taking a sentence, and mark those it makes
+        superfluous, in place.
+        """
         alike, same_documents = self._likeness(taken, pool)
         np.maximum(cost, alike * same_documents, out=cost)
         out |= (alike > _TOO_ALIKE) | ((alike > _ALIKE) & (same_documents > _SAME_DOCUMENTS))
@@ -111,14 +116,14 @@ class Extractor:
 
 
 def candidates(support: SentenceSupport) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which sentences may be quoted, and which of them are to be; both of shape (sentences,)."""
+    """Return which sentences may be quoted, and which of them should be; both of shape (sentences,)."""
     usable = (support.n_words >= _MIN_WORDS) & (support.n_words <= _MAX_WORDS) & (support.weights > 0)
     supporters = (support.probability >= 0.5).sum(axis=1) >= min(_SUPPORTERS, support.probability.shape[1])
     return usable, usable & support.alone & supporters
 
 
 def shipped_ranker() -> TreeEnsemble:
-    """The ranker in `longform/models/`; `longform train ranker` re-makes it."""
+    """Return the ranker in `longform/models/`; `longform train ranker` re-makes it."""
     ranker = TreeEnsemble.from_json(read_model("ranker")["model"])
     if ranker.features != FEATURES:
         raise ValueError(
@@ -128,10 +133,10 @@ def shipped_ranker() -> TreeEnsemble:
 
 
 def extractor_version() -> str:
-    """Changes with any change of what is extracted: of the code, or of the models that ship."""
+    """Return a text that changes with any change of the extraction: of the code, or of the models that ship."""
     return f"{VERSION}+{models_version('support_vectors', 'ranker')}"
 
 
 def bullet_lines(extracted: Sequence[tuple[str, Sequence[int]]]) -> str:
-    """The summary's text: `- Sentence. [3][17]`, one a line."""
+    """Return the summary's text: `- Sentence. [3][17]`, one a line."""
     return "\n".join(f"- {text} {''.join(f'[{number}]' for number in numbers)}" for text, numbers in extracted)

@@ -1,5 +1,5 @@
 """
-Methods of summarising as plans: which prompts are asked, about which documents, and which replies each one reads.
+Methods of summarising as plans: the prompts, the documents each shows, and the replies each reads.
 
 Wan et al., On Positional Bias of Faithfulness for Long-form Summarization, section 5.1. A plan is a value: it asks
 nothing, and one executor runs them all. Documents are named by their places in the context, from 0; steps that belong
@@ -44,10 +44,10 @@ class Step(NamedTuple):
 
     Attributes:
         name: Unique in its plan; `final` for the last one.
-        task: What is asked: a summary of documents, of summaries, or of a summary and a document.
+        task: A summary of documents, of summaries, or of a summary and a document.
         documents: Places of the documents it shows, in prompt order; a merge shows none.
         parents: Names of the steps whose texts it reads, in prompt order.
-        focus: Where the model is told to look; None: not told.
+        focus: The place that the model is told to look at; None: not told.
     """
 
     name: str
@@ -65,7 +65,7 @@ Order = tuple[int, ...]
 
 def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0) -> Plan:
     """
-    The steps of *settings* on a context; every document is shown at least once.
+    Return the steps of *settings* on a context; every document is shown at least once.
 
     A context of one document, or of none, is summarised in one step by every method.
 
@@ -134,7 +134,7 @@ def _incremental(n_documents: int) -> Plan:
 
 
 def _orders(settings: CalibrationMethodSettings, n: int, seed: int) -> list[Order]:
-    """Different orders of *n* documents; rotations and all orders begin with the given one."""
+    """Return different orders of *n* documents; rotations and all orders begin with the given one."""
     n_orders = _n_orders(settings, n)
     match settings.orders:
         case "rotations":
@@ -146,7 +146,7 @@ def _orders(settings: CalibrationMethodSettings, n: int, seed: int) -> list[Orde
 
 
 def _drawn(n: int, seed: int) -> Iterator[Order]:
-    """Orders drawn uniformly, each once."""
+    """Yield orders drawn uniformly, each once."""
     generator = np.random.default_rng(seed)
     found: set[Order] = set()
     while True:

@@ -1,5 +1,5 @@
 """
-How much each sentence of a collection bears on a query, and what speaks for quoting it.
+Measure how much each sentence of a collection bears on a query, and other reasons for quoting it.
 
 A sentence may answer a query whose words it does not have: its neighbours have them, or the other documents that say
 the same. So relevance is read in a sentence's surroundings and averaged over all places that support it.
@@ -57,7 +57,7 @@ class Relevance(NamedTuple):
 
 
 class _Matches(NamedTuple):
-    """How sentences and their surroundings match a query."""
+    """Matches of sentences and their surroundings with a query."""
 
     held: Array  # (sentences, stems): whether a sentence holds each stem of the query
     weights: Array  # (stems,): shares of the query's weight
@@ -73,12 +73,12 @@ class _Matches(NamedTuple):
 
 
 def relevance_here(support: SentenceSupport, query: QueryText) -> Array:
-    """How much each sentence bears on *query* in its own surroundings, a sum of z-scores; shape (sentences,)."""
+    """Return how much each sentence bears on *query* in its own surroundings, a sum of z-scores; shape (sentences,)."""
     return _matches(support, query).here()
 
 
 def relevance(support: SentenceSupport, query: QueryText) -> Relevance:
-    """What speaks for each sentence as an answer to *query*; see `FEATURES`."""
+    """Return each sentence's features as an answer to *query*; see `FEATURES`."""
     matches = _matches(support, query)
     here = matches.here()
     words_far = (support.around(matches.held, _FAR) > 0) @ matches.weights

@@ -1,4 +1,4 @@
-"""What a model that was asked for `Summary: ...` wrote (Wan et al., appendix D; our reading of such replies)."""
+"""Read the reply of a model that was asked for `Summary: ...` (Wan et al., appendix D; our reading of such replies)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _QUOTES = ('"""', "'''")
 
 def summary_text(reply: str) -> str | None:
     """
-    The summary in *reply*: what follows the first line that begins with the label, or all of it where no line does.
+    Return the text behind the first line that begins with the label, or the whole *reply* if no line does.
 
-    Triple quotes around it are taken off. None where nothing is left. The released code takes the label off wherever it
-    stands and keeps what came before it; here an introduction is no sentence of the summary.
+    Triple quotes around it are taken off. Return None if nothing is left. The released code takes the label off
+    wherever it stands and keeps what came before it; here an introduction is no sentence of the summary.
     """
     label = _LABEL.search(reply)
     text = (reply if label is None else reply[label.end() :]).strip()

@@ -1,9 +1,9 @@
 """
-The sentences of documents as claims on each other: which documents repeat each sentence, and where.
+Treat the sentences of documents as claims on each other, and find the documents and places that repeat each one.
 
-What several documents say, each in its own words, is what a reader of all of them would be told. A sentence's
-support by the other documents, together with the places where they say it, is all the summarizer and the
-statement-based retrievers know of a collection.
+A statement that several documents make, each in its own words, is one that a reader of all would learn. A sentence's
+support by the other documents, and the places of that support, are all that the summarizer and the statement-based
+retrievers know of a collection.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _REPEATED_BY = (3, 6)
 
 class SentenceSupport:
     """
-    Every sentence of some documents against every document.
+    Every sentence of some documents, held against every document.
 
     Attributes:
         index: The documents' sentences, with vectors.
         sentence_vectors: Of each sentence, shape (sentences, dimensions).
         statements: Each sentence as a bullet would quote it, alone or after the one before it, shape (sentences,).
-        alone: Whether a reader understands the statement by itself, shape (sentences,).
+        alone: True if a reader understands the statement by itself, shape (sentences,).
         vectors: Of each statement, shape (sentences, dimensions).
         stems: Of each statement.
         weights: Weight of each statement's stems.
         n_words: Of each statement.
         document_words: Words of each document's sentences, shape (documents,).
-        probability: How probably a document supports a sentence, its own with 1; shape (sentences, documents).
+        probability: Probability that a document supports a sentence, 1 for its own; shape (sentences, documents).
         n_expected: The sum of a sentence's probabilities, shape (sentences,).
         cited: The documents a bullet of that sentence would cite, shape (sentences, documents).
         places: The sentence in the middle of each document's best window, shape (sentences, documents).
@@ -88,32 +88,38 @@ class SentenceSupport:
         return np.asarray(summed / np.maximum(norms, 1e-6), dtype=np.float32)
 
     def mass(self, held: frozenset[str]) -> float:
-        """The weight of distinct stems."""
+        """Return the weight of distinct stems."""
         # sorted: the order of a set changes with the process, and with it the last digits of a sum
         return sum(self.index.idf(stem) for stem in sorted(held))
 
     def over_support(self, by_sentence: Array) -> Array:
         """
-        Mean of a sentence measure over the places that support each sentence, weighted by probability.
+        Return the mean of a sentence measure over the places that support each sentence, weighted by probability.
 
         Shape (sentences,) -> (sentences,). A sentence that stands alone has its own value.
         """
         return np.asarray(self._shares @ by_sentence)
 
     def held(self, wanted: Iterable[str]) -> tuple[list[str], Array]:
-        """Those of *wanted* that any sentence holds, sorted, and whether each does, 0 or 1; (sentences, stems)."""
+        """
+        Return the *wanted* stems that any sentence holds, sorted, and 1 for each sentence that holds one, else 0;
+        (sentences, stems).
+        """
         found = sorted(stem for stem in set(wanted) if stem in self._columns)
         return found, np.asarray(self._held[:, [self._columns[stem] for stem in found]].toarray())
 
     def shared_mass(self, taken: int, others: NDArray[np.int64]) -> Array:
-        """The weight of the stems that one statement has in common with each of *others*; shape (others,)."""
+        """Return the weight of the stems that one statement shares with each of *others*; shape (others,)."""
         wanted = np.zeros(len(self._stated_weights))
         stems_taken = self._stated[[taken]].indices
         wanted[stems_taken] = self._stated_weights[stems_taken]
         return np.asarray(self._stated[others] @ wanted)
 
     def around(self, by_sentence: Array, reach: int) -> Array:
-        """Mean over each sentence and *reach* neighbours on both sides in its document; first axis is sentences."""
+        """
+        Return the mean over each sentence and *reach* neighbours on both sides in its document; first axis is
+        sentences.
+        """
         summed = np.concatenate([np.zeros((1, *by_sentence.shape[1:])), by_sentence.cumsum(axis=0)])
         lengths = np.diff(self.index.bounds)
         begins, ends = np.repeat(self.index.bounds[:-1], lengths), np.repeat(self.index.bounds[1:], lengths)
@@ -152,7 +158,7 @@ def _word_counts(texts: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _held_stems(texts: Sequence[frozenset[str]]) -> tuple[dict[str, int], sparse.csr_array]:
-    """Stem -> column, and which text holds which stem, 0 or 1; shape (texts, stems)."""
+    """Return stem -> column, and 1 for each text that holds a stem, else 0; shape (texts, stems)."""
     columns = {stem: column for column, stem in enumerate(sorted(frozenset[str]().union(*texts)))}
     ends = np.cumsum([0, *map(len, texts)])
     # sorted: the order of a set changes with the process, and with it the last digits of a sum

@@ -1,9 +1,9 @@
 """
-Boosted regression trees as text: what a fitted model needs to predict, and nothing else.
+Boosted regression trees as text, with all that prediction needs.
 
-Trees are read by QuickScorer (Lucchese et al., QuickScorer: A Fast Algorithm to Rank Documents with Additive
-Ensembles of Regression Trees, SIGIR 2015): each condition that a row fails closes the leaves on its left, and of the
-leaves left open a row exits by the first. Feature by feature, one look-up closes leaves in all trees at once.
+Trees are read by QuickScorer (Lucchese et al., QuickScorer: A Fast Algorithm to Rank Documents with Additive Ensembles
+of Regression Trees, SIGIR 2015): each condition that a row fails closes the leaves on its left, and of the leaves left
+open a row exits by the first. Feature by feature, one look-up closes leaves in all trees at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BLOCK_ROWS = 128
 
 
 class Tree(NamedTuple):
-    """Nodes in one array each, the root first. A row goes left where its feature is at most the threshold."""
+    """Nodes in one array each, the root first. A row goes left if its feature is at most the threshold."""
 
     feature: NDArray[np.int64]  # -1: a leaf
     threshold: Array
@@ -35,14 +35,14 @@ class Tree(NamedTuple):
     value: Array  # of a leaf
 
     def leaves(self, node: int = 0) -> list[int]:
-        """The leaves under a node, from left to right."""
+        """Return the leaves under a node, from left to right."""
         if self.feature[node] == _LEAF:
             return [node]
         return self.leaves(int(self.left[node])) + self.leaves(int(self.right[node]))
 
 
 class _Condition(NamedTuple):
-    """A row whose feature is above the threshold cannot reach some leaves of a tree."""
+    """A condition that closes some leaves of a tree to rows whose feature is above the threshold."""
 
     feature: int
     threshold: float
@@ -126,7 +126,7 @@ class TreeEnsemble:
         return values
 
     def as_json(self) -> dict[str, Any]:
-        """Each tree as a list of nodes: [feature, threshold, left, right], or [value] for a leaf."""
+        """Return each tree as a list of nodes: [feature, threshold, left, right], or [value] for a leaf."""
         return {"features": list(self.features), "baseline": self.baseline, "trees": [_nodes(t) for t in self.trees]}
 
     @classmethod

@@ -1,1 +1,1 @@
-"""How strongly documents support a claim, measured in words they share."""
+"""Support of claims by documents, measured in shared words."""

@@ -1,13 +1,13 @@
 """
-How strongly documents support a claim: what they share with it, in a few consecutive sentences.
+Measure how strongly documents support a claim by the words they share in a few consecutive sentences.
 
 For a claim c and a document d, `r_k(c, d)` is the largest share of c's weight found in any window of up to k
-consecutive sentences of d. Weights are inverse document frequencies over the sentences of all documents given.
-Windows, not whole documents: on SummHay a claim's words meet in one place of a document that states it, and
-scattered in the others. With sentence vectors, cosines over the same windows join the words: they find a paraphrase.
+consecutive sentences of d. Weights are inverse document frequencies over the sentences of all documents given. Windows,
+not whole documents: on SummHay a claim's words meet in one place of a document that states it, and scattered in the
+others. With sentence vectors, cosines over the same windows join the words: they find a paraphrase.
 
-Every signal is blind to word order and negation. What a signal says is relative: `longform.support.model` reads a
-claim's documents against each other.
+Every signal is blind to word order and negation. Signals are relative: `longform.support.model` reads a claim's
+documents against each other.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class SupportIndex:
 
     @property
     def owners(self) -> NDArray[np.int64]:
-        """The document of each sentence, shape (sentences,)."""
+        """Return the document of each sentence, shape (sentences,)."""
         return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
 
     def with_vectors(self, vectors: Matrix) -> SupportIndex:
-        """Take the sentences' unit vectors, shape (sentences, dimensions); the vector signals exist from now on."""
+        """Add the sentences' unit vectors, shape (sentences, dimensions), from which the vector signals are made."""
         if len(vectors) != len(self.sentences):
             raise ValueError(f"expected a vector for each of {len(self.sentences)} sentences, got {len(vectors)}")
         self._vectors = vectors
@@ -91,19 +91,19 @@ class SupportIndex:
         return self
 
     def idf(self, stem: str) -> float:
-        """The weight of a stem; one that no sentence holds has the largest."""
+        """Return the weight of a stem; one that no sentence holds has the largest."""
         return self._idf.get(stem, self._unseen)
 
     # ------------------------------------------------------------ all signals
 
     def signals(self, claims: Sequence[str], vectors: Matrix | None = None) -> Signals:
         """
-        Every signal of each claim in each document; the vector signals where both sides have vectors.
+        Return every signal of each claim in each document; the vector signals only if both sides have vectors.
 
         - `recall_k`: r_k in windows of k sentences, in [0, 1]; `recall_document`: in the whole document.
         - `cosine`: the largest cosine of the claim with a sentence or with the sum of two neighbours.
         - `recall_and_cosine`: the largest sum of both in one place.
-        - `numbers`: the share of the claim's numbers that the document states, 0.5 where the claim has none.
+        - `numbers`: the share of the claim's numbers that the document states, 0.5 if the claim has none.
 
         Citations and list markers of a claim are left aside. Memory: the answer and a few blocks.
 
@@ -154,14 +154,14 @@ class SupportIndex:
 
     def support(self, claims: Sequence[str], *, window: int = WINDOW) -> Matrix:
         """
-        `r_window` of each claim in each document, in [0, 1]; shape (claims, documents).
+        Return `r_window` of each claim in each document, in [0, 1]; shape (claims, documents).
 
         Citations and list markers are left aside. A claim without stems and a document without sentences have 0.
         """
         return self.best_windows([stems(without_marks(claim)) for claim in claims], window=window).recall
 
     def best_windows(self, claims: Iterable[Iterable[str]], *, window: int = WINDOW) -> BestWindows:
-        """`support` of claims given as their stems, and where in each document it was found. Memory: both, a block."""
+        """Return `support` of claims given as their stems, and its place in each document. Memory: both, a block."""
         weighted = self._claim_matrix(claims)
         recall = self._empty(weighted.shape[0])
         start = np.zeros(recall.shape, dtype=np.int32)

@@ -1,17 +1,17 @@
 """
-Which documents support a claim: probabilities from signals, and the set of documents worth citing.
+Turn signals into probabilities that documents support a claim, and choose the documents worth citing.
 
 A claim's documents are read against each other, because levels do not carry over: the best document for a paraphrase
-has a weaker signal than a bystander for a quotation. The *strength* of a document is the mean of its z-scores over
-the claim's documents, one z-score a signal. Three numbers describe a (claim, document):
+has a weaker signal than a bystander for a quotation. The *strength* of a document is the mean of its z-scores over the
+claim's documents, one z-score a signal. Three numbers describe a (claim, document):
 
 - `stands_out`: strength in deviations above the weaker 85 % of the documents, which support nearly no claim;
 - `near_best`: strength on a scale from the median document (0) to the mean of the five best (1);
 - `numbers`: the share of the claim's numbers that the document states.
 
 A logistic regression of these gives the probability; levels of words or cosines are not in it, so that a model fitted
-on news also serves conversations. The documents cited are those that maximise the expected F1 under the
-probabilities: there is no threshold to tune.
+on news also serves conversations. The documents cited are those that maximise the expected F1 under the probabilities:
+there is no threshold to tune.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class SupportModel(NamedTuple):
 
     def probability(self, signals: Signals, own: NDArray[np.int64] | None = None) -> Array:
         """
-        How probably each document supports each claim; shape (claims, documents).
+        Return the probability that each document supports each claim; shape (claims, documents).
 
         Args:
             signals: Of `SupportIndex.signals`.
@@ -76,7 +76,7 @@ class SupportModel(NamedTuple):
         return np.round(probability, 6)
 
     def features(self, signals: Signals, own: NDArray[np.int64] | None = None) -> Array:
-        """Shape (claims, documents, features), NaN at a claim's own document."""
+        """Return the features, shape (claims, documents, features), NaN at a claim's own document."""
         strength = np.mean([_z_scores(_without_own(signals[name], own)) for name in self._read(signals)], axis=0)
         return np.stack([_stands_out(strength), _near_best(strength), signals[NUMBERS].astype(np.float64)], axis=-1)
 
@@ -100,16 +100,16 @@ class SupportModel(NamedTuple):
 
 
 def shipped_support_model(kind: Kind) -> SupportModel:
-    """The model in `longform/models/`; `longform train support` re-makes it."""
+    """Return the model in `longform/models/`; `longform train support` re-makes it."""
     return SupportModel.from_json(read_model(f"support_{kind}")["model"])
 
 
 def expected_f1_sets(probability: Array) -> NDArray[np.bool_]:
     """
-    The documents whose set has the largest expected F1, shape as *probability* (claims, documents).
+    Return the documents whose set has the largest expected F1, shaped as *probability* (claims, documents).
 
-    With documents in order of probability p, k of them promise 2 * (p_1 + ... + p_k) / (k + sum of all p). A claim
-    that no document supports (all p are 0) gets none.
+    With documents in order of probability p, k of them promise 2 * (p_1 + ... + p_k) / (k + sum of all p). A claim that
+    no document supports (all p are 0) gets none.
     """
     order = np.argsort(-probability, axis=1, kind="stable")
     ranked = np.take_along_axis(probability, order, axis=1)

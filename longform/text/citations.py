@@ -22,7 +22,7 @@ class Bullet(NamedTuple):
 
 
 def cited_numbers(text: str) -> list[int]:
-    """The distinct document numbers in *text*, ascending; `[Article 3]` and `[2-4]` are not citations."""
+    """Return the distinct document numbers in *text*, ascending; `[Article 3]` and `[2-4]` are not citations."""
     found = {
         int(number)
         for group in _CITATION_GROUP.findall(text)
@@ -33,12 +33,12 @@ def cited_numbers(text: str) -> list[int]:
 
 
 def without_citations(line: str) -> str:
-    """*line* without its citation groups and the space before them; every other bracket stays."""
+    """Return *line* without its citation groups and the space before them; every other bracket stays."""
     return re.sub(rf"\s*{_CITATION_GROUP.pattern}", "", line).strip()
 
 
 def bullets(summary: str | Iterable[str]) -> list[Bullet]:
-    """The non-empty lines of *summary* (a text, or lines that may hold line breaks), stripped, in order."""
+    """Return the non-empty lines of *summary* (a text, or lines that may hold line breaks), stripped, in order."""
     text = summary if isinstance(summary, str) else "\n".join(summary)
     lines = (line.strip() for line in text.split("\n"))
     return [Bullet(line, cited_numbers(line)) for line in lines if line]
@@ -46,7 +46,8 @@ def bullets(summary: str | Iterable[str]) -> list[Bullet]:
 
 def words_per_bullet(lines: list[str]) -> float | None:
     """
-    Words a bullet as the release counts them: (spaces in the joined lines + 1) / lines; None for no line.
+    Return the words a bullet as the release counts them: (spaces in the joined lines + 1) / lines; None if there is no
+    line.
 
     A line break is no space there, so the last word of a line and the first of the next count once.
     """

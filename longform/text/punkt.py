@@ -1,4 +1,4 @@
-"""Sentences as NLTK's English Punkt model splits them: what released sentence labels count."""
+"""Split sentences as NLTK's English Punkt model does; released sentence labels count these."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
 
 def release_sentences(text: str) -> list[str]:
-    """The sentences of *text*, stripped, as `nltk.sent_tokenize` gives them; nothing is downloaded."""
+    """Return the sentences of *text*, stripped, as `nltk.sent_tokenize` gives them; nothing is downloaded."""
     found: list[str] = _tokenizer().tokenize(text.strip())
     return found
 

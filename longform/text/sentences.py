@@ -1,4 +1,4 @@
-"""Sentences of a text, each with its place; what the offline summarizer quotes and the citing rule looks for."""
+"""Sentences of a text, each with its place. The offline summarizer quotes them, and the citing rule reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Sentence(NamedTuple):
 
 def sentences(text: str) -> list[Sentence]:
     """
-    The sentences of *text*, in order; nothing but white space lies between them.
+    Return the sentences of *text*, in order; nothing but white space lies between them.
 
     A line break always ends a sentence: a transcript has one turn a line, and a heading is no part of what follows.
     """
@@ -34,7 +34,7 @@ def sentences(text: str) -> list[Sentence]:
 
 def cited_sentences(text: str) -> list[Bullet]:
     """
-    The sentences of a summary, in order, with what they cite.
+    Return the sentences of a summary, in order, with their citations.
 
     Citations behind a full stop belong to the sentence before them; marks of a list are no sentence.
     """

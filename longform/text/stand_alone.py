@@ -1,10 +1,10 @@
 """
-From the sentences of a document to statements that can stand alone.
+Turn the sentences of a document into statements that can stand alone.
 
-Transcripts and web pages carry what is no statement: speakers, interjections, assent, calls to subscribe. Rules take
-it off the ends of a sentence, put the sentence before it where it opens with a pronoun, name the kind of speaker
-where somebody speaks of himself, and mark what is left to be quoted last. They are rules for English, and read words
-only.
+Transcripts and web pages hold text that states nothing: speakers, interjections, assent, calls to subscribe. Rules take
+it off the ends of a sentence, prepend the previous sentence if one opens with a pronoun, name the kind of speaker if a
+sentence is in the first person, and mark the remaining ones to be quoted last. They are rules for English, and read
+words only.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _JOINED_WORDS = 45
 
 
 class Statement(NamedTuple):
-    """What a bullet says when it quotes a sentence."""
+    """The text of a bullet that quotes a sentence."""
 
     text: str
     first: int  # the place of the sentence it begins with: the quoted one, or the one before it
@@ -84,7 +84,7 @@ class Statement(NamedTuple):
 
 def statements(sentences: Sequence[str], opens_line: Sequence[bool]) -> list[Statement]:
     """
-    One statement for each sentence of a document, in order.
+    Return one statement for each sentence of a document, in order.
 
     Args:
         sentences: Of one document.
@@ -107,14 +107,20 @@ def statements(sentences: Sequence[str], opens_line: Sequence[bool]) -> list[Sta
 
 
 def trimmed(sentence: str) -> str:
-    """A sentence without its speaker, interjections before it, and bracketed numbers; one space between words."""
+    """
+    Return a sentence without its speaker, interjections before it, and bracketed numbers; one space
+    between words.
+    """
     said = " ".join(without_marks(_LABEL.sub("", sentence)).split())
     bare = _HEARSAY.sub("", _CONNECTIVE.sub("", _OPENING.sub("", said)))
     return bare[:1].upper() + bare[1:] if len(bare.split()) > 2 else said
 
 
 def stands_alone(text: str) -> bool:
-    """Whether a line says something by itself: no dangling opening, question, cry, assent, or call on the reader."""
+    """
+    Return whether a line says something by itself: no dangling opening, question, cry, assent, or
+    call on the reader.
+    """
     return not (
         _dangles(text)
         or text.endswith(("?", "!"))

@@ -1,8 +1,8 @@
 """
-What a line says besides its words: their order, its numbers, and what it denies.
+Read more of a line than its words: their order, its numbers, and its denials.
 
 A denial reaches six words from its cue, as in NegEx (Chapman et al. 2001, which reads clinical notes that way), or to
-the end of the sentence where a `that` follows the cue; it ends at a word that turns the sentence (`but`, `while`).
+the end of the sentence if a `that` follows the cue; it ends at a word that turns the sentence (`but`, `while`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Quantity(NamedTuple):
     beside: frozenset[str]
 
     def could_be(self, other: Quantity) -> bool:
-        """Whether both measure the same thing, as far as unit and neighbouring words tell."""
+        """Return whether both measure the same thing, as far as unit and neighbouring words tell."""
         return self.unit == other.unit and not self.beside.isdisjoint(other.beside)
 
 
@@ -63,7 +63,7 @@ class Statement(NamedTuple):
 
 
 def read_statement(line: str) -> Statement:
-    """The statement of a line, its citations and list marker left aside."""
+    """Read a line without its citations and list marker."""
     text = _NOT_DENYING.sub("", _without_contractions(without_marks(line)))
     kept: list[str] = []
     denied: set[str] = set()
@@ -90,7 +90,7 @@ def _without_contractions(text: str) -> str:
 
 
 def _reach_after(word: str, reach: int) -> int:
-    """Words that are still denied, this one counted; a second denial takes the first back."""
+    """Return how many words are still denied, this one counted; a second denial cancels the first."""
     if word in _CLAUSE_ENDS:
         return 0
     if word in _CUES:
@@ -100,7 +100,7 @@ def _reach_after(word: str, reach: int) -> int:
 
 @lru_cache(maxsize=200_000)
 def _read_piece(piece: str) -> tuple[str, tuple[str, ...], str | None]:
-    """The piece in lower case, its stems, and its unit where it is a number; `one` is no number as a rule."""
+    """Return the piece in lower case, its stems, and its unit if it is a number; `one` is no number as a rule."""
     word = piece.lower()
     found = tuple(stems(word))
     is_number = len(found) == 1 and found[0][0].isdigit() and word != "one"

@@ -11,7 +11,7 @@ PADDING = 0.05
 
 class Window(NamedTuple):
     """
-    Sentences `first` up to `end`; of a sentence that is too long for a window, the tokens `start` up to `stop` of it.
+    Sentences `first` up to `end`. Of a sentence that is too long for a window, the tokens `start` up to `stop`.
 
     A window of whole sentences has `start` 0 and `stop` None.
     """
@@ -24,11 +24,11 @@ class Window(NamedTuple):
 
 def sentence_windows(opening: Sequence[int], following: Sequence[int], limit: int) -> list[Window]:
     """
-    The fewest consecutive windows that a greedy reader makes of the sentences, each of at most *limit* tokens.
+    Return the fewest consecutive windows that a greedy reader makes of the sentences, each of at most *limit* tokens.
 
     Args:
-        opening: Tokens of each sentence where it opens a window.
-        following: Tokens of each where it follows another; the same, but for vocabularies that tell " a" from "a".
+        opening: Tokens of each sentence that opens a window.
+        following: Tokens of each that follows another; they differ in vocabularies that tell " a" from "a".
         limit: Tokens of a window, above 0.
     """
     if limit < 1:
@@ -50,7 +50,7 @@ def sentence_windows(opening: Sequence[int], following: Sequence[int], limit: in
 
 def length_batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
     """
-    Places of *lengths* in batches, the longest first; every place in one batch.
+    Return places of *lengths* in batches, the longest first; every place is in one batch.
 
     A batch, padded to its longest, has at most *batch_tokens* tokens (or one sequence), at most 5 % of them padding.
     """

@@ -1,4 +1,4 @@
-"""Words, stems and numbers: what the retrievers, the offline judge and the offline summarizer see of a text."""
+"""Words, stems and numbers of a text, as the retrievers, the offline judge and the offline summarizer read it."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def _stem(word: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words and numbers, in order, stop words included. `$2,330.50` is `2330.5`, `five` is `5`."""
+    """Return lower-case words and numbers, in order, stop words included. `$2,330.50` is `2330.5`, `five` is `5`."""
     return [_normal(token) for token in _TOKEN.findall(text.lower())]
 
 
 def stems(text: str) -> list[str]:
-    """Snowball stems and numbers, in order, without stop words."""
+    """Return Snowball stems and numbers, in order, without stop words."""
     return [token if token[0].isdigit() else _stem(token) for token in words(text) if token not in STOP_WORDS]
 
 
 def numbers(text: str) -> set[str]:
-    """The distinct numbers that a text states, digits or words."""
+    """Return the distinct numbers that a text states, as digits or words."""
     return {token for token in words(text) if token[0].isdigit()}
 
 
@@ -71,13 +71,13 @@ def _normal(token: str) -> str:
 
 
 def without_marks(line: str) -> str:
-    """A bullet's statement: list marker, bracket groups that hold a digit, and `**` taken away."""
+    """Return a bullet without its list marker, bracket groups that hold a digit, and `**`."""
     return _CITATION.sub("", _LIST_MARKER.sub("", line)).replace("**", "").strip()
 
 
 def inverse_document_frequency(texts: Iterable[Iterable[str]]) -> Mapping[str, float]:
     """
-    Stem -> ln((n + 1) / (df + 0.5)) over *texts* (stems of one text each); unseen stems are `unseen_idf(n)`.
+    Map each stem to ln((n + 1) / (df + 0.5)) over *texts* (stems of one text each); unseen stems are `unseen_idf(n)`.
 
     Measured on SummHay: with the haystack's own insights as *texts*, recall of an insight's mass in its best bullet
     correlates 0.73 with people (offline judge).
@@ -92,5 +92,5 @@ def inverse_document_frequency(texts: Iterable[Iterable[str]]) -> Mapping[str, f
 
 
 def unseen_idf(n_texts: int) -> float:
-    """The weight of a stem that no text holds."""
+    """Return the weight of a stem that no text holds."""
     return log(2 * (n_texts + 1))
