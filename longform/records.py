@@ -24,12 +24,12 @@ class Document(NamedTuple):
 class Query(NamedTuple):
     query_id: str
     haystack_id: str
-    domain: str | None
-    topic: str | None
-    subtopic_name: str | None
-    subtopic: str | None
-    participants: list[str] | None
     text: str
+    domain: str | None = None
+    topic: str | None = None
+    subtopic_name: str | None = None
+    subtopic: str | None = None
+    participants: list[str] | None = None
     dataset: str | None = None
 
 
@@ -75,6 +75,14 @@ def relevance_by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
             found = (of_queries if qrel.target_id is None else of_targets).setdefault(qrel.query_id, {})
             found[qrel.doc_id] = found.get(qrel.doc_id, 0) + (qrel.relevance if qrel.target_id is None else 1)
     return of_queries | of_targets
+
+
+def shown_query(query: Query, *, query_text: str) -> Query:
+    """The query as a retriever may see it: its text is what is searched with, and a hidden subtopic is left out."""
+    text = retrieval_text(query, query_text=query_text)
+    if query_text == "query":
+        return query._replace(text=text, subtopic=None, subtopic_name=None)
+    return query._replace(text=text)
 
 
 def retrieval_text(query: Query, *, query_text: str) -> str:

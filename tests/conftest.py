@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.modules import write  # noqa: F401  # a fixture
+
 # a busy machine is no failure; the same examples wherever a commit is tested
 settings.register_profile("longform", deadline=None, derandomize=True)
 settings.load_profile("longform")

@@ -8,14 +8,16 @@ from math import isfinite
 from typing import Any
 
 from actors.retrieval.cross_encoder import CrossEncoderReranker, Reranked
+from actors.retrieval.python_ranker import PythonRanker
 from actors.secret_values import secret
 from actors.serving.client import Reply, Send, ServedClient, over_http
 from actors.serving.handle import is_of_cluster, over_application
 from longform.errors import LongformError, UsageError
-from longform.settings.retrievers import EndpointRerankerSettings, RerankerSettings
+from longform.records import Document, Query
+from longform.settings.retrievers import EndpointRerankerSettings, PythonRerankerSettings, RerankerSettings
 
-Order = Callable[[str, Sequence[str]], Awaitable[list[Reranked]]]
-"""A query and documents in their old order -> all of them in the new one."""
+Order = Callable[[Query, Sequence[Document]], Awaitable[list[Reranked]]]
+"""A query, whose text is searched with, and documents in their old order -> all of them in the new one."""
 
 _DECIMALS = 6
 
@@ -25,16 +27,20 @@ def open_reranker(settings: RerankerSettings, *, threads: int) -> Order:
     The reranker that *settings* describe; what it loads, it loads here.
 
     Raises:
-        UsageError: Its model or its token is missing.
+        UsageError: Its model, its token or its class is missing.
     """
-    if isinstance(settings, EndpointRerankerSettings):
-        return EndpointReranker(settings).rerank
-    model = CrossEncoderReranker(settings.model, threads=threads)
+    match settings:
+        case EndpointRerankerSettings():
+            return EndpointReranker(settings).order
+        case PythonRerankerSettings():
+            return PythonRanker(settings).order
+        case _:
+            model = CrossEncoderReranker(settings.model, threads=threads)
 
-    async def rerank(query: str, texts: Sequence[str]) -> list[Reranked]:
-        return model.rerank(query, texts, depth=settings.depth)
+            async def rerank(query: Query, documents: Sequence[Document]) -> list[Reranked]:
+                return model.rerank(query.text, [document.text for document in documents], depth=settings.depth)
 
-    return rerank
+            return rerank
 
 
 class EndpointReranker:
@@ -56,6 +62,10 @@ class EndpointReranker:
         self._client = ServedClient(_to_one_url(_sends(settings)), attempts=settings.attempts, sleep=sleep)
         self._free: asyncio.Semaphore | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
+        """Return the *documents* in their new order; see `rerank`."""
+        return await self.rerank(query.text, [document.text for document in documents])
 
     async def rerank(self, query: str, texts: Sequence[str]) -> list[Reranked]:
         """

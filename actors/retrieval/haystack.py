@@ -34,7 +34,7 @@ class Haystack:
         self.texts = [
             f"{document.title}\n{document.text}" if document.title else document.text for document in documents
         ]
-        self._documents = documents
+        self.documents = documents
         self._extractor: Extractor | None = None
         self._indexes: dict[tuple[float, float, bool], Bm25] = {}
         self._chunks: dict[tuple[str, int | None, str], list[list[str]]] = {}
@@ -89,7 +89,7 @@ class Haystack:
     def _read_statements(self, encoder: Encoder) -> Extractor:
         """The documents as the offline summarizer reads them: without their titles."""
         if self._extractor is None:
-            numbered = list(enumerate(document.text for document in self._documents))
+            numbered = list(enumerate(document.text for document in self.documents))
             model, ranker = shipped_support_model("vectors"), shipped_ranker()
             self._extractor = Extractor(numbered, encoder.embed, model=model, ranker=ranker)
         return self._extractor

@@ -18,14 +18,18 @@ from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import check_checkpoint, checkpoint_path
 from actors.local_models.encoder import MINILM, Encoder
+from actors.python_class import check_class
 from actors.retrieval.haystack import Haystack
+from actors.retrieval.python_ranker import PythonRanker
 from actors.storage.benchmark import Benchmark
 from longform.errors import LongformError, UsageError
 from longform.keys import stable_seed
-from longform.records import Query, relevance_by_query, retrieval_text
+from longform.protocols import Ranker
+from longform.records import Query, relevance_by_query, retrieval_text, shown_query
 from longform.retrieval.feedback import feedback_scores
 from longform.retrieval.ranking import keyword_overlap, keyword_tokens, ranked, reciprocal_rank_fusion, rounded, z_sum
 from longform.settings.experiment import Experiment
+from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import (
     Bm25RetrieverSettings,
     ClusterFeedbackRetrieverSettings,
@@ -69,6 +73,7 @@ class HaystackRetriever:
         self._experiment = experiment
         self._threads = threads
         self._encoders: dict[str, Encoder] = {}
+        self._python: dict[str, PythonRanker] = {}
         self._haystack: Haystack | None = None
         self._scored: dict[tuple[str, str], Scores] = {}
         _with_bases(experiment, experiment.retrievers)
@@ -105,11 +110,19 @@ class HaystackRetriever:
         """Shape (documents,); computed once, whoever asks."""
         key = (name, query.query_id)
         if key not in self._scored:
-            self._scored[key] = self._computed(haystack, query, self._experiment.retrievers[name])
+            self._scored[key] = self._computed(haystack, query, name)
         return self._scored[key]
 
-    def _computed(self, haystack: Haystack, query: Query, settings: RetrieverSettings) -> Scores:
-        match settings:
+    def _by_their_class(self, haystack: Haystack, query: Query, name: str, settings: PythonClassSettings) -> Scores:
+        if name not in self._python:
+            self._python[name] = PythonRanker(settings)
+        shown = shown_query(query, query_text=self._experiment.query_text)
+        return self._python[name].scores(shown, haystack.documents)
+
+    def _computed(self, haystack: Haystack, query: Query, name: str) -> Scores:
+        match settings := self._experiment.retrievers[name]:
+            case PythonClassSettings():
+                return self._by_their_class(haystack, query, name, settings)
             case KeywordRetrieverSettings() | Bm25RetrieverSettings() | EncoderRetrieverSettings():
                 return self._matched(haystack, self._text(query), settings)
             case ClusterFeedbackRetrieverSettings() | StatementsRetrieverSettings():
@@ -261,6 +274,9 @@ def check_loadable(experiment: Experiment, *, bench_url: str | None = None) -> N
     models = [model for settings in retrievers if (model := _encoder_model(settings)) is not None]
     for model in dict.fromkeys([*models, *_reranking_models(rerankers)]):
         check_checkpoint(model)
+    for settings in [*retrievers, *rerankers]:
+        if isinstance(settings, PythonClassSettings):
+            check_class(settings, Ranker)
     if bench_url is not None:
         _check_benchmark(Benchmark(bench_url), retrievers)
 

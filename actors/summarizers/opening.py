@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from actors.chat.call_context import CallContext
-from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
+from longform.settings.chat import ChatSummarizerSettings, PythonSummarizerSettings, SummarizerSettings
 from longform.settings.methods import MethodSettings
 
 Rows = list[dict[str, Any]]
@@ -31,6 +31,10 @@ def make_summarizer(
 
         asking = Asking(chat=open_pool(definition.chat, context), prompts_folder=prompts)
         return ChatSummarizer(bench_url, name, definition, asking, methods=methods).summarize
+    if isinstance(definition, PythonSummarizerSettings):
+        from actors.summarizers.python import PythonSummarizer
+
+        return PythonSummarizer(bench_url, definition).summarize
     from actors.summarizers.offline import OfflineSummarizer
 
     summarizer = OfflineSummarizer(bench_url, max_words=definition.max_words, threads=threads)

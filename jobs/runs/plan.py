@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
+from actors.python_class import check_class, class_version
 from actors.retrieval.endpoint_reranker import token_of
 from actors.retrieval.retriever import check_loadable
 from actors.storage.benchmark import Benchmark
@@ -28,8 +29,14 @@ from longform.errors import UsageError
 from longform.judges import lexical_coverage as lexical_judge
 from longform.keys import content_key
 from longform.prompts import prompt_names
+from longform.protocols import Summarizer
 from longform.repair import by_matrix as repair
-from longform.settings.chat import ChatSummarizerSettings
+from longform.settings.chat import (
+    ChatSummarizerSettings,
+    OfflineSummarizerSettings,
+    PythonSummarizerSettings,
+    SummarizerSettings,
+)
 from longform.settings.experiment import Experiment, UnitKind
 from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings, MeanSupportJudgeSettings
 from longform.settings.retrievers import EndpointRerankerSettings
@@ -136,6 +143,9 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         UsageError: A model, folder, key, prompt or table is not there; nothing has been done.
     """
     check_loadable(experiment, bench_url=benchmark.folder.url)
+    for summarizer in experiment.summarizers.values():
+        if isinstance(summarizer, PythonSummarizerSettings):
+            check_class(summarizer, Summarizer)
     for settings in [
         *experiment.summarizers.values(),
         *experiment.judges.values(),
@@ -183,12 +193,20 @@ def _summarizer_versions(experiment: Experiment) -> dict[tuple[str, str], str]:
     """Of what makes the summaries of each summarizer under each method: its prompts, or its code."""
     methods = {system.method for system in experiment.all_systems()}
     return {
-        (name, method): _versions(prompts_of(settings, experiment.all_methods()[method]), experiment)
-        if isinstance(settings, ChatSummarizerSettings)
-        else extractive.VERSION
+        (name, method): _summarizer_version(settings, method, experiment)
         for name, settings in experiment.summarizers.items()
         for method in methods
     }
+
+
+def _summarizer_version(settings: SummarizerSettings, method: str, experiment: Experiment) -> str:
+    match settings:
+        case ChatSummarizerSettings():
+            return _versions(prompts_of(settings, experiment.all_methods()[method]), experiment)
+        case PythonSummarizerSettings():
+            return class_version(settings)
+        case OfflineSummarizerSettings():
+            return extractive.VERSION
 
 
 def _judge_versions(experiment: Experiment) -> dict[str, str]:

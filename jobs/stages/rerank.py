@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.local_models.checkpoints import changing_content
+from actors.python_class import class_version
 from actors.retrieval.endpoint_reranker import Order, open_reranker
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -15,8 +16,9 @@ from jobs.stages.items import PartReader, plan
 from jobs.stages.retrieve import Ranked
 from jobs.stages.runner import Row, Stage, Task
 from longform.keys import content_key
-from longform.records import retrieval_text
+from longform.records import shown_query
 from longform.settings.experiment import Experiment
+from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import CrossEncoderRerankerSettings, RerankerSettings
 
 VERSION = "rerank@1"
@@ -46,6 +48,8 @@ def reranking_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -
 
 def _made_by(settings: RerankerSettings) -> dict[str, Any]:
     """What a reranker's orders depend on."""
+    if isinstance(settings, PythonClassSettings):
+        return settings.identity | {"version": class_version(settings)}
     content = changing_content(settings.model) if isinstance(settings, CrossEncoderRerankerSettings) else None
     return settings.identity | ({"content": content} if content else {})
 
@@ -79,9 +83,9 @@ def _worker(run: Folder, bench_url: str, experiment: Experiment, threads: int) -
         if name not in orders:
             orders[name] = open_reranker(experiment.rerankers[name], threads=threads)
         query = benchmark.queries[rows[0]["query_id"]]
-        texts = {document.doc_id: document.text for document in benchmark.documents(query.haystack_id)}
-        text = retrieval_text(query, query_text=experiment.query_text)
-        order = await orders[name](text, [texts[row["doc_id"]] for row in rows])
+        documents = {document.doc_id: document for document in benchmark.documents(query.haystack_id)}
+        shown = shown_query(query, query_text=experiment.query_text)
+        order = await orders[name](shown, [documents[row["doc_id"]] for row in rows])
         changed = {name: item[name] for name in ("work_id", "system", "reranker")}
         return [rows[place] | changed | {"rank": rank, "score": score} for rank, (place, score) in enumerate(order)]
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from actors.local_models.checkpoints import changing_content
+from actors.python_class import class_version
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.runner import Row, Stage, Task
@@ -18,6 +19,7 @@ from longform.axes import Axes
 from longform.keys import content_key
 from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
+from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import EncoderRetrieverSettings, StatementRetrieverSettings, base_retrievers
 
 VERSION = "retrieve@1"
@@ -47,7 +49,9 @@ def definition(experiment: Experiment, name: str) -> dict[str, Any]:
     made_by = [statements_version()] if isinstance(settings, StatementRetrieverSettings) else []
     if isinstance(settings, EncoderRetrieverSettings) and (content := changing_content(settings.model)):
         made_by.append(content)
-    return settings.model_dump() | {
+    if isinstance(settings, PythonClassSettings):
+        made_by.append(class_version(settings))
+    return settings.identity | {
         "made_by": made_by,
         "bases": [definition(experiment, base) for base in base_retrievers(settings)],
     }
@@ -66,8 +70,8 @@ def ranking_work_ids(benchmark: Benchmark, experiment: Experiment, query_ids: It
 
 
 def retrieve_stage(run: Folder, bench_url: str, experiment: Experiment, *, threads: int) -> Stage:
-    encoders = any(
-        isinstance(retriever, EncoderRetrieverSettings | StatementRetrieverSettings)
+    loads = any(
+        isinstance(retriever, EncoderRetrieverSettings | StatementRetrieverSettings | PythonClassSettings)
         for retriever in experiment.retrievers.values()
     )
     return Stage(
@@ -75,7 +79,7 @@ def retrieve_stage(run: Folder, bench_url: str, experiment: Experiment, *, threa
         table="rankings",
         identity=content_key(run.url, bench_url, experiment.model_dump(), threads),
         make_worker=partial(_worker, bench_url, experiment, threads),
-        holds_model=encoders,
+        holds_model=loads,
     )
 
 

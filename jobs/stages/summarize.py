@@ -109,7 +109,8 @@ def summarize_stage(
         table="summaries",
         identity=content_key(run.url, bench_url, name, settings.model_dump(), experiment.prompts, threads),
         make_worker=partial(_worker, run, bench_url, experiment, name, context=context, threads=threads),
-        holds_model=chat is not None,  # the offline one loads in a second where its process has loaded one before
+        holds_model=settings.kind
+        != "offline",  # the offline one loads in a second where its process has loaded one before
         asynchronous=chat is not None,
         slots=open_rows(chat) if chat else 1,
     )

@@ -64,11 +64,7 @@ def read_beir(
         haystack_id,
         documents=_documents(json_lines(corpus_lines, f"{folder_name}/corpus.jsonl"), haystack_id, judgements),
         queries=[query for query_id, query in queries.items() if query_id in asked],
-        targets=(),
         qrels=[judgement.qrel for judgement in judgements],
-        rankings=(),
-        summaries=(),
-        labels=(),
     )
     return BeirRows(haystack, n_queries_dropped=len(queries) - len(asked))
 
@@ -90,12 +86,7 @@ def _queries(records: Iterator[Record], haystack_id: str, dataset: str) -> dict[
         found[query_id] = Query(
             query_id,
             haystack_id,
-            domain=None,
-            topic=None,
-            subtopic_name=None,
-            subtopic=None,
-            participants=None,
-            text=record.filled("text"),
+            record.filled("text"),
             dataset=dataset,
         )
     return found

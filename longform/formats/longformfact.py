@@ -91,12 +91,7 @@ def _query(example: Example, dataset: str) -> Query:
     return Query(
         example.haystack_id,
         example.haystack_id,
-        domain=None,
-        topic=None,
-        subtopic_name=None,
-        subtopic=None,
-        participants=None,
-        text=_QUESTION,
+        _QUESTION,
         dataset=dataset,
     )
 

@@ -20,8 +20,8 @@ class HaystackRows(NamedTuple):
     haystack_id: str
     documents: Iterable[Document]
     queries: Iterable[Query]
-    targets: Iterable[Target]
-    qrels: Iterable[Qrel]
-    rankings: Iterable[dict[str, Any]]
-    summaries: Iterable[dict[str, Any]]
-    labels: Iterable[dict[str, Any]]
+    targets: Iterable[Target] = ()
+    qrels: Iterable[Qrel] = ()
+    rankings: Iterable[dict[str, Any]] = ()
+    summaries: Iterable[dict[str, Any]] = ()
+    labels: Iterable[dict[str, Any]] = ()

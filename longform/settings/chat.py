@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
 
@@ -72,4 +73,10 @@ class ChatSummarizerSettings(Strict):
         return False
 
 
-SummarizerSettings = Annotated[OfflineSummarizerSettings | ChatSummarizerSettings, Field(discriminator="kind")]
+class PythonSummarizerSettings(PythonClassSettings):
+    ignores_order: bool = False  # whether it writes the same for every order of documents
+
+
+SummarizerSettings = Annotated[
+    OfflineSummarizerSettings | ChatSummarizerSettings | PythonSummarizerSettings, Field(discriminator="kind")
+]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
 
@@ -110,7 +111,8 @@ RetrieverSettings = Annotated[
     | StatementRetrieverSettings
     | OracleRetrieverSettings
     | FullContextSettings
-    | ReleasedRetrieverSettings,
+    | ReleasedRetrieverSettings
+    | PythonClassSettings,
     Field(discriminator="kind"),
 ]
 
@@ -144,4 +146,12 @@ class EndpointRerankerSettings(Strict):
     timeout_s: float = Field(300.0, gt=0)  # of one attempt
 
 
-RerankerSettings = Annotated[CrossEncoderRerankerSettings | EndpointRerankerSettings, Field(discriminator="kind")]
+class PythonRerankerSettings(PythonClassSettings):
+    """A class that scores documents as a retriever's does."""
+
+    depth: int = Field(20, gt=0)  # as above
+
+
+RerankerSettings = Annotated[
+    CrossEncoderRerankerSettings | EndpointRerankerSettings | PythonRerankerSettings, Field(discriminator="kind")
+]

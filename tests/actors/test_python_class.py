@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,8 +11,7 @@ from actors.python_class import UserCodeError, check_class, class_version, load,
 from jobs.configs import validated
 from longform.errors import UsageError
 from longform.settings.python_class import FOLDER, PythonClassSettings
-
-Write = Callable[..., str]
+from tests.modules import Write
 
 
 class Greets(Protocol):
@@ -35,30 +32,13 @@ class Greeter:
 """
 
 
-@pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
-    """Write a module beside the configuration; a process that comes after this test knows nothing of it."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = set(sys.modules)
-
-    def write(text: str, name: str = "their_greeter", folder: Path = tmp_path) -> str:
-        folder.mkdir(exist_ok=True)
-        (folder / f"{name}.py").write_text(text)
-        return name
-
-    yield write
-    for name in set(sys.modules) - before:
-        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
-            del sys.modules[name]
-
-
 def settings(folder: Path, path: str = "their_greeter:Greeter", **options: Any) -> PythonClassSettings:
     content = {"kind": "python", "class": path, "options": options}
     return PythonClassSettings.model_validate(content, context={FOLDER: str(folder)})
 
 
 def test_a_class_beside_the_configuration_is_made_with_its_options(write: Write, tmp_path: Path) -> None:
-    write(GREETER)
+    write("their_greeter", GREETER)
 
     made = open_class(settings(tmp_path, word="good day"), Greets)
 
@@ -66,7 +46,7 @@ def test_a_class_beside_the_configuration_is_made_with_its_options(write: Write,
 
 
 def test_a_folder_is_read_from_that_of_the_configuration(write: Write, tmp_path: Path) -> None:
-    write("VALUE = 7", "their_value", tmp_path / "code")
+    write("code/their_value", "VALUE = 7")
     content = {"kind": "python", "class": "their_value:VALUE", "folder": "code"}
     found = PythonClassSettings.model_validate(content, context={FOLDER: str(tmp_path)})
 
@@ -102,10 +82,10 @@ def test_the_place_of_a_module_is_no_part_of_what_it_makes(tmp_path: Path) -> No
 def test_a_class_that_cannot_be_used_is_refused(write: Write, tmp_path: Path, path: str, said: str) -> None:
     silent = "class Silent:\n    def greets(self): ...\n"
     short = "class Short:\n    def greet(self, name): ...\n"
-    write(f"{GREETER}\nWORD = 'hello'\n{silent}{short}")
-    write("import not_there", "their_missing")
-    write("def :\n", "their_broken")
-    write("import sys\nsys.exit(3)\n", "their_script")
+    write("their_greeter", f"{GREETER}\nWORD = 'hello'\n{silent}{short}")
+    write("their_missing", "import not_there")
+    write("their_broken", "def :\n")
+    write("their_script", "import sys\nsys.exit(3)\n")
 
     with pytest.raises(UsageError, match=said.format(folder=tmp_path)) as refused:
         check_class(settings(tmp_path, path), Greets)
@@ -114,21 +94,21 @@ def test_a_class_that_cannot_be_used_is_refused(write: Write, tmp_path: Path, pa
 
 
 def test_options_that_the_constructor_does_not_take_are_refused(write: Write, tmp_path: Path) -> None:
-    write(GREETER)
+    write("their_greeter", GREETER)
 
     with pytest.raises(UsageError, match=r"takes \(word='hello'\), and the options are .*unexpected keyword.*'wort'"):
         check_class(settings(tmp_path, wort="x"), Greets)
 
 
 def test_a_module_whose_name_is_taken_is_refused(write: Write, tmp_path: Path) -> None:
-    write(GREETER, "json")
+    write("json", GREETER)
 
     with pytest.raises(UsageError, match=r"/json.py cannot be imported, since .*/json/__init__.py has the same name"):
         check_class(settings(tmp_path, "json:Greeter"), Greets)
 
 
 def test_an_error_of_theirs_names_their_lines_and_none_of_ours(write: Write, tmp_path: Path) -> None:
-    write(GREETER)
+    write("their_greeter", GREETER)
     mine = settings(tmp_path)
     made = open_class(mine, Greets)
 
@@ -144,17 +124,17 @@ def test_an_error_of_theirs_names_their_lines_and_none_of_ours(write: Write, tmp
 
 
 def test_an_error_in_their_constructor_is_told_alike(write: Write, tmp_path: Path) -> None:
-    write(GREETER)
+    write("their_greeter", GREETER)
 
     with pytest.raises(UserCodeError, match=r"its constructor raised ZeroDivisionError: division by zero\n.*line 5"):
         open_class(settings(tmp_path, word=""), Greets)
 
 
 def test_a_version_is_the_one_stated_or_changes_with_the_source(write: Write, tmp_path: Path) -> None:
-    write(GREETER, "their_first")
-    write(GREETER + "# changed", "their_second")
-    write(GREETER + "    version = 3", "their_third")
-    write(GREETER + "    version = [3]", "their_fourth")
+    write("their_first", GREETER)
+    write("their_second", GREETER + "# changed")
+    write("their_third", GREETER + "    version = 3")
+    write("their_fourth", GREETER + "    version = [3]")
 
     first, second, third = (
         class_version(settings(tmp_path, f"their_{name}:Greeter")) for name in ("first", "second", "third")

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse
 
 from actors.retrieval.endpoint_reranker import EndpointReranker, check_order, open_reranker, token_of
 from longform.errors import LongformError, UsageError
+from longform.records import Document, Query
 from longform.settings.retrievers import EndpointRerankerSettings
 from serve.http.access import Access, Tokens
 from serve.http.app import make_app
@@ -31,8 +32,9 @@ def settings(url: str, **more: Any) -> EndpointRerankerSettings:
 async def test_order_of_the_real_application_through_overload(path: str) -> None:
     """Cohere's path and Jina's; two refusals are waited out."""
     app = Overloaded(make_app(small_backends(), Access(bind="127.0.0.1")), 2)
+    query, documents = Query("q", "h", QUERY), [Document(text, "h", 0, None, text) for text in TEXTS]
     with running(app) as url:
-        found = await open_reranker(settings(f"{url}{path}"), threads=1)(QUERY, TEXTS)
+        found = await open_reranker(settings(f"{url}{path}"), threads=1)(query, documents)
 
     assert app.refused == 2
     assert [place for place, _ in found] == [1, 2, 4, 0, 3, 5]  # by words shared; ties as they came; the last unscored

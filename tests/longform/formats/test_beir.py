@@ -29,7 +29,7 @@ def read(*, corpus=CORPUS, queries=QUERIES, test=TEST, dev=DEV) -> BeirRows:
 
 
 def query(query_id: str, text: str) -> Query:
-    return Query(query_id, "beir:sea", None, None, None, None, None, text, "sea")
+    return Query(query_id, "beir:sea", text, dataset="sea")
 
 
 def test_a_folder_is_one_haystack_of_exactly_these_rows() -> None:

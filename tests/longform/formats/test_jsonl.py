@@ -80,7 +80,7 @@ def test_a_folder_gives_exactly_these_rows() -> None:
             Document("d1", "corpus", 0, "Dam", "The dam was finished in May."),
             Document("d2", "corpus", 1, None, "Work on the dam ended in spring."),
         ],
-        queries=[Query("q1", "corpus", "news", "A dam", "End", "The end of the work", None, "When was the dam done?")],
+        queries=[Query("q1", "corpus", "When was the dam done?", "news", "A dam", "End", "The end of the work")],
         targets=[
             Target("i1", "insight", "q1", "corpus", 0, "Date", "Done in May."),
             Target("i2", "insight", "q1", "corpus", 1, None, "Work ended."),
@@ -114,7 +114,7 @@ def test_a_folder_gives_exactly_these_rows() -> None:
     assert meeting == HaystackRows(
         "meeting",
         documents=[Document("m1", "meeting", 0, None, "A: Hello.")],
-        queries=[Query("q2", "meeting", None, None, None, None, ["A", "B"], "Who spoke?")],
+        queries=[Query("q2", "meeting", "Who spoke?", participants=["A", "B"])],
         targets=[Target("k1", "key_point", "q2", "meeting", 0, None, "A spoke.")],
         qrels=[Qrel("q2", None, "m1", 3)],
         rankings=[],
@@ -196,7 +196,7 @@ def rows_of(draw: st.DrawFn, haystack_id: str, free: dict[str, Any]) -> Haystack
     domain = st.none() | st.sampled_from(DOMAINS)
     people = st.none() | st.lists(TEXT, **FEW)
     queries = [
-        Query(new_id("query"), haystack_id, draw(domain), *(draw(MAYBE) for _ in range(3)), draw(people), draw(FILLED))
+        Query(new_id("query"), haystack_id, draw(FILLED), draw(domain), *(draw(MAYBE) for _ in range(3)), draw(people))
         for _ in range(draw(st.integers(1, 3)))
     ]
     targets = [

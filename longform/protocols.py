@@ -1,0 +1,60 @@
+"""
+Say which methods a class of a user's own has to have; docs/extending.md has an example of each.
+
+A class is loaded by its import path and made with the `options` of its configuration as keyword arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from typing import NamedTuple, Protocol
+
+from longform.records import Document, Query
+
+
+class Ranker(Protocol):
+    """A retriever, or a reranker of the first documents of another's ranking."""
+
+    def rank(self, query: Query, documents: Sequence[Document]) -> Sequence[float | None]:
+        """
+        Return a score for each document, in their order; the larger, the earlier. None: it is not ranked.
+
+        `query.text` is what the experiment lets a retriever search with. A retriever is given all documents of a
+        haystack, in the same order for all of its queries.
+        """
+        ...
+
+
+class Written(NamedTuple):
+    """
+    A summary, and what is known of its making.
+
+    Attributes:
+        text: A bullet or sentence a line, with citations as [3] or [1, 4]; None: there is none.
+        failure: The reason if there is no text, as one word such as `refused`.
+        cost_usd: What was paid for it; None: unknown.
+        model: The name of the model that wrote it, as its provider calls it.
+        input_tokens: What the model read.
+        output_tokens: What the model wrote.
+    """
+
+    text: str | None
+    failure: str | None = None
+    cost_usd: float | None = None
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Summarizer(Protocol):
+    """Writes a summary of the documents of a prompt; its method may be a coroutine function."""
+
+    def summarize(
+        self, query: Query, documents: Sequence[Document], n_requested: int
+    ) -> str | Written | Awaitable[str | Written]:
+        """
+        Return the summary of *documents*, which stand in the order of the prompt and are cut to its budget.
+
+        `document.number` is what the summary cites a document by; *n_requested* bullets or sentences are asked for.
+        """
+        ...
