@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 class Axes(NamedTuple):
     """
-    Everything about a system but who writes its summaries.
+    Everything about a system except the writer of its summaries.
 
     Attributes:
         retriever: Its name; of a summary that was written elsewhere, the name of what it was given.

@@ -1,5 +1,5 @@
 """
-The errors this project raises, and the exit code each one ends a command with.
+The errors this project raises, and the exit code of a command that each one ends.
 
     LongformError            1  the work failed
     ├── UsageError           2  the command or its configuration is wrong; nothing was done

@@ -1,4 +1,4 @@
-"""Keys: a row's key is a hash of what made it, never of where or when it was made."""
+"""Keys: a row's key is a hash of its origins, never of a place or a time."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class Document(NamedTuple):
 
     @property
     def number(self) -> int:
-        """What a summary cites it by."""
+        """Return the number that a summary cites it by."""
         return self.doc_index + 1
 
 
@@ -34,7 +34,7 @@ class Query(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What a summary is compared with: an insight, a key point, a reference."""
+    """A thing that a summary is compared with: an insight, a key point, a reference."""
 
     target_id: str
     kind: str

@@ -1,9 +1,9 @@
 """
-Takes configured secrets out of what somebody else wrote, before it is stored or logged.
+Take configured secrets out of foreign text, before it is stored or logged.
 
-An endpoint may repeat the key it was sent: in a reply, as its model's name, in an error. A secret is found as it is
-and in the forms that programs give to text: JSON and URL escapes, base64 at any offset, and hexadecimal digits. An
-endpoint that hides the key on purpose is not found out.
+An endpoint may repeat the key it was sent: in a reply, as its model's name, in an error. A secret is found as it is and
+in the forms that programs give to text: JSON and URL escapes, base64 at any offset, and hexadecimal digits. An endpoint
+that hides the key on purpose is not found out.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Redaction:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield what a secret looks like in text; a form that is too short to be the secret's alone is left out."""
+    """Yield the forms of a secret in text; a form that is too short to be the secret's alone is left out."""
     content = secret.encode("utf-8", "surrogatepass")
     forms = [secret, quote(content), quote(content, safe=""), quote_plus(content), content.hex(), content.hex().upper()]
     forms += [inner for encode in (b64encode, urlsafe_b64encode) for inner in _base64(content, encode)]
@@ -105,7 +105,7 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _base64(content: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
-    """Yield the characters that *content* alone decides, wherever it stands in what is encoded."""
+    """Yield the characters that *content* alone decides, wherever it stands in the encoded text."""
     for before in range(3):
         encoded = encode(bytes(before) + content).decode()
         yield encoded[ceil(before * 8 / 6) : (before + len(content)) * 8 // 6]

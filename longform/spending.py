@@ -1,5 +1,5 @@
 """
-What calls that are not made yet will take: tokens, dollars and minutes, each with an interval.
+Estimate the tokens, dollars and minutes of calls that are not made yet, each with an interval.
 
 What earlier calls of the same model and stage took is a sample; the interval is the 95 % prediction interval of a mean
 of further calls (Student's t). Without a sample the interval is what must hold in any case, and where that says nothing
@@ -29,7 +29,7 @@ _MILLION = 1_000_000
 
 
 class Span(NamedTuple):
-    """low <= expected <= high; `expected` is None where nothing tells it."""
+    """low <= expected <= high; `expected` is None if nothing tells it."""
 
     low: float
     expected: float | None
@@ -40,7 +40,7 @@ NOTHING = Span(0.0, 0.0, 0.0)
 
 
 def total(spans: Sequence[Span]) -> Span:
-    """The sum; its middle is unknown where that of a part is."""
+    """Return the sum; its middle is unknown if that of a part is."""
     known = [span.expected for span in spans if span.expected is not None]
     expected = sum(known) if len(known) == len(spans) else None
     return Span(sum(span.low for span in spans), expected, sum(span.high for span in spans))
@@ -77,7 +77,7 @@ def mean_of_more(sample: Sample, n: int) -> Span:
 
 class History(NamedTuple):
     """
-    What earlier calls of one model and stage took.
+    Totals of earlier calls of one model and stage.
 
     Attributes:
         input_ratio: Input tokens that the provider stated, over those counted before the call.
@@ -95,7 +95,7 @@ class History(NamedTuple):
 
 
 class Spending(NamedTuple):
-    """What calls will take; dollars are None where the price is unknown, minutes where nothing tells the pace."""
+    """Estimates of calls; dollars are None if the price is unknown, minutes if nothing tells the pace."""
 
     input_tokens: Span
     output_tokens: Span
@@ -151,10 +151,10 @@ def output_tokens(n: int, max_tokens: int, sample: Sample | None) -> Span:
 
 def usd(inputs: Sequence[Span], output: Span, price: Price, history: History) -> Span:
     """
-    Dollars of calls with these inputs (as stated) and so much output together.
+    Return the dollars of calls with these inputs (as stated) and so much output together.
 
-    The low end has all input from the cache where it has a price, the high end none; between them the history's
-    shares hold, or no cached and no hidden tokens.
+    The low end has all input from the cache where it has a price, the high end none; between them the history's shares
+    hold, or no cached and no hidden tokens.
     """
     if price.is_free:
         return NOTHING
@@ -184,9 +184,10 @@ def _expected_usd(given: float, written: float, price: Price, history: History) 
 
 def saved_by_caching_usd(cached_tokens: int, price: Price | None) -> float | None:
     """
-    What tokens from a cache would have cost more without one, at the rates of short inputs where a model has two.
+    Return how much more tokens from a cache would have cost without one, at the rates of short inputs if a model has
+    two.
 
-    None where a rate is unknown.
+    Return None if a rate is unknown.
     """
     if price is None or price.cached_input is None:
         return None
@@ -198,9 +199,9 @@ def saved_by_caching_usd(cached_tokens: int, price: Price | None) -> float | Non
 
 def minutes(n: int, tokens: Span, seconds: Sample | None, limits: Limits) -> Span | None:
     """
-    How long *n* calls take that have so many tokens together: what the narrowest known limit makes of them.
+    Return the minutes of *n* calls that have so many tokens together, under the narrowest known limit.
 
-    None where neither a limit is known, nor how many calls go at once and how long each takes.
+    Return None if neither a limit is known, nor the number of simultaneous calls and their length.
     """
     known = [_of_calls(n, limits), _of_tokens(tokens, limits), _of_seconds(n, seconds, limits)]
     bounds = [span for span in known if span is not None]

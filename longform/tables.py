@@ -1,10 +1,10 @@
 """
-The tables between the stages: their columns, keys, and what a null means.
+The tables between the stages: their columns, keys, and the meaning of null.
 
-A benchmark and a run are folders; each table is a folder of Parquet parts in one of them.
-`unit_index`, `linked_unit`, `doc_index` and `doc_position` count from 0; citations in text count from 1.
-In a run every row carries `work_id`, a content hash of the inputs and the configuration that made it:
-rows of one `work_id` are written together, and a later command skips the work ids it finds.
+A benchmark and a run are folders; each table is a folder of Parquet parts in one of them. `unit_index`, `linked_unit`,
+`doc_index` and `doc_position` count from 0; citations in text count from 1. In a run every row carries `work_id`, a
+content hash of the inputs and the configuration that made it: rows of one `work_id` are written together, and a later
+command skips the work ids it finds.
 
 Tables of a benchmark
 

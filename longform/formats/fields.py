@@ -34,8 +34,8 @@ class Record:
     """
     A JSON object and its place.
 
-    A getter raises InputError where the field is missing or of another type: a boolean is no integer, NaN is no
-    number, and a string is what UTF-8 can hold (JSON can escape half of a surrogate pair, Parquet cannot store it).
+    A getter raises InputError if the field is missing or of another type: a boolean is no integer, NaN is no number,
+    and a string is what UTF-8 can hold (JSON can escape half of a surrogate pair, Parquet cannot store it).
     """
 
     __slots__ = ("content", "file", "label")
@@ -52,7 +52,7 @@ class Record:
         return InputError(file=self.file, record=self.label, field=field, expected=expected, found=found)
 
     def has(self, field: str) -> bool:
-        """Whether the field is there and not null."""
+        """Return whether the field is there and not null."""
         return self.content.get(field) is not None
 
     def only(self, allowed: Collection[str]) -> None:
@@ -76,11 +76,11 @@ class Record:
         return value
 
     def optional_string(self, field: str) -> str | None:
-        """None where the field is missing or null."""
+        """Return None if the field is missing or null."""
         return self.string(field) if self.has(field) else None
 
     def integer(self, field: str, *, minimum: int | None = None) -> int:
-        """A whole number of 32 bits, which is what the tables hold."""
+        """Return a whole number of 32 bits, as the tables hold it."""
         value = self.content.get(field)
         lowest = _INT32.start if minimum is None else minimum
         if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value < _INT32.stop:
@@ -189,7 +189,7 @@ def text_lines(lines: Lines, file: str) -> Iterator[tuple[int, str]]:
 
 
 def describe(value: Any) -> str:
-    """A JSON value in few words: its type, and at most 60 characters of what it holds."""
+    """Describe a JSON value in few words: its type, and at most 60 characters of it."""
     if value is None:
         return "null"
     shown = ascii(value) if isinstance(value, str) and not _is_text(value) else repr(value)

@@ -1,8 +1,8 @@
 """
 The plain JSON Lines layout for a corpus of one's own: a folder of two to six files, described in docs/formats.md.
 
-Documents and queries are required; insights, qrels, summaries and labels are there where they are known. Every
-reference from one file to another is checked, and a field that the layout does not have is refused.
+Documents and queries are required; insights, qrels, summaries and labels are there if they are known. Every reference
+from one file to another is checked, and a field that the layout does not have is refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a reader hands over: the rows of one haystack, table by table."""
+"""Rows of one haystack, table by table, as readers hand them over."""
 
 from __future__ import annotations
 

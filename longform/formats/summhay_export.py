@@ -23,7 +23,7 @@ def topic_file(
     settings: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """
-    The content of `topic_<haystack_id>.json`.
+    Return the content of `topic_<haystack_id>.json`.
 
     Args:
         documents: Of one haystack, in its order.

@@ -3,10 +3,10 @@ The prompts: one Markdown file each, our own wording of the papers' tasks.
 
 A file is a TOML header between two `+++` lines and a text with `{{field}}` in it:
 
-    source   where the task comes from
+    source   the origin of the task
     changes  how our wording differs
     fields   the names of all fields of the text
-    answers  the labels on offer, where the prompt asks for one
+    answers  the labels on offer, if the prompt asks for one
 """
 
 from __future__ import annotations

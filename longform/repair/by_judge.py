@@ -1,8 +1,8 @@
 """
 Citations by a support judge: each bullet cites the documents whose verdict on it reaches the judge's threshold.
 
-Where none reaches it, the bullet cites the best. A missing verdict is never read as a number: where it could decide,
-the bullet keeps the citations it was written with, and says why.
+If none reaches it, the bullet cites the best. A missing verdict is never read as a number: where it could decide, the
+bullet keeps the citations it was written with, and says why.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ Support = Mapping[int, float | None]
 
 
 class Cited(NamedTuple):
-    """`numbers` of documents, ascending; None: the bullet keeps the citations it has."""
+    """`numbers` of documents, ascending; None if the bullet keeps its citations."""
 
     numbers: tuple[int, ...] | None
     how: How
 
 
 def judge_label(judge: str) -> str:
-    """What twins by *judge* are called by, behind the summarizer's name."""
+    """Return the name of twins by *judge*, which stands behind the summarizer's."""
     return f"{LABEL} by {judge}"
 
 
@@ -65,7 +65,7 @@ def judge_threshold(settings: SupportJudgeSettings) -> float:
 
 def judged_citations(support: Support, threshold: float) -> Cited:
     """
-    What one bullet cites: the documents at or above *threshold*; where there is none, the best.
+    Return the citations of one bullet: the documents at or above *threshold*, or the best if there is none.
 
     Of several that are equally good the first by number is the best: its place in the prompt shall not matter. A bullet
     that no document supports at all (all 0) has no best one.
@@ -106,6 +106,6 @@ def judged_text(text: str, support: Mapping[int, Support], threshold: float) -> 
 
 
 def counts(hows: Iterable[How]) -> dict[How, int]:
-    """How many lines came by their citations in each way, zeros included, in the report's order."""
+    """Count the lines that came by their citations in each way, zeros included, in the report's order."""
     counted = Counter(hows)
     return {how: counted[how] for how in HOWS}

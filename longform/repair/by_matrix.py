@@ -37,7 +37,7 @@ def repaired_texts(
     texts: Sequence[str], index: SupportIndex, numbers: Sequence[int], model: SupportModel | None = None
 ) -> list[str]:
     """
-    *texts* with every bullet citing the documents that support it.
+    Return *texts* with every bullet citing the documents that support it.
 
     A header line (no citation, a colon at its end) stays as it is, and so does a line of nothing but citations; a
     bullet that no document supports cites none. No line comes or goes: links to bullets stay true.
@@ -69,7 +69,7 @@ class Evidence(NamedTuple):
 
 
 def best_evidence(bullet: str, cited: Sequence[int], index: SupportIndex, numbers: Sequence[int]) -> Evidence | None:
-    """Where the best supporting of the *cited* documents says what *bullet* says; None where it cites none of them."""
+    """Return the best place in the *cited* documents for *bullet*; None if it cites none of them."""
     places = [place for place, number in enumerate(numbers) if number in set(cited)]
     if not places:
         return None

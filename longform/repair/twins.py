@@ -21,13 +21,13 @@ _OF_ITS_OWN_CALL = ("input_tokens", "cached_tokens", "output_tokens", "reasoning
 
 
 def twin_id(summary_id: str, by: str) -> str:
-    """The id of a summary's twin; *by* changes with any change of what is cited."""
+    """Return the id of a summary's twin; *by* changes with any change of its citations."""
     return content_key("repaired", summary_id, by)
 
 
 def twin(summary: Mapping[str, Any], text: str | None, *, by: str, label: str = LABEL) -> dict[str, Any]:
     """
-    The twin of a row of the summaries table, with the original as its only parent.
+    Return the twin of a row of the summaries table, with the original as its only parent.
 
     No call was made for a twin: what its text cost stands at its parent, and tokens, cost and seconds are null here.
 
@@ -49,7 +49,7 @@ def twin(summary: Mapping[str, Any], text: str | None, *, by: str, label: str = 
 
 
 def is_header(line: Bullet) -> bool:
-    """Whether a line only announces others: it cites nothing, and a colon ends it."""
+    """Return whether a line only announces others: it cites nothing, and a colon ends it."""
     return not line.citations and line.text.endswith(":")
 
 

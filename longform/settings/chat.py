@@ -58,7 +58,7 @@ class OfflineSummarizerSettings(Strict):
 
     @property
     def ignores_order(self) -> bool:
-        """Say whether it writes the same for every order of documents."""
+        """Return whether it writes the same for every order of documents."""
         return True
 
 
@@ -69,7 +69,7 @@ class ChatSummarizerSettings(Strict):
 
     @property
     def ignores_order(self) -> bool:
-        """Say whether it writes the same for every order of documents."""
+        """Return whether it writes the same for every order of documents."""
         return False
 
 

@@ -1,8 +1,8 @@
 """
-What an experiment's YAML file may say; an unknown key is an error.
+Settings of an experiment's YAML file; an unknown key is an error.
 
-The sections `retrievers`, `rerankers`, `summarizers` and `judges` give names to components; `systems` combines names.
-A list in a system multiplies: two retrievers and three orders are six systems.
+The sections `retrievers`, `rerankers`, `summarizers` and `judges` give names to components; `systems` combines names. A
+list in a system multiplies: two retrievers and three orders are six systems.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ ImportanceSettings = Annotated[
 
 
 class Faithfulness(Strict):
-    """How verdicts of support judges become numbers (Wan et al., section 2.3)."""
+    """Rules by which verdicts of support judges become numbers (Wan et al., section 2.3)."""
 
     mode: Literal["document", "full"] = "document"  # each document apart, or all of a prompt joined
     documents: Literal["min", "mean", "max"] = "max"
@@ -246,7 +246,7 @@ class Experiment(Strict):
         return self
 
     def _references(self) -> Iterator[tuple[str, str, Collection[str]]]:
-        """Where a name stands, the name, and the names defined for that place."""
+        """Yield the place of a name, the name, and the names defined for that place."""
         for grid in self.systems:
             yield from (("systems.retriever", name, self.retrievers) for name in grid.retriever)
             yield from (("systems.reranker", name, self.rerankers) for name in grid.reranker if name is not None)
@@ -273,7 +273,10 @@ class Experiment(Strict):
 
     @property
     def citing_judge(self) -> str | None:
-        """The support judge whose verdicts drive the citations of twins; None: there are no twins, or by matrix."""
+        """
+        Return the support judge whose verdicts drive the citations of twins; None if there are no
+        twins, or by matrix.
+        """
         return None if self.citations in OWN_CITATIONS else self.citations
 
     @property
@@ -283,7 +286,7 @@ class Experiment(Strict):
 
     def with_aligner(self) -> Experiment:
         """
-        The same, with a support judge that says where sentences stand, if those that are asked may be unable to.
+        Add a support judge that says where sentences stand, if the configured ones may be unable to.
 
         That is the offline one: it reads in the process what it is given, and its numbers are graded. It is added where
         a chat model is asked about each document apart and no judge is named for attribution.
@@ -298,12 +301,15 @@ class Experiment(Strict):
 
     @property
     def aligner(self) -> str | None:
-        """The support judge that says where sentences stand if their own cannot: the one named, else an offline one."""
+        """
+        Return the support judge that says where sentences stand if their own cannot: the one named, else an offline
+        one.
+        """
         offline = (name for name, judge in self.support_judges.items() if judge.kind == "offline")
         return self.faithfulness.attribution or next(offline, None)
 
     def all_methods(self) -> dict[str, MethodSettings]:
-        """Those that ship, and those defined here."""
+        """Return the methods that ship, and those defined here."""
         return {**SHIPPED_METHODS, **self.methods}
 
     def _applies(self, system: System) -> bool:

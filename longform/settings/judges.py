@@ -36,7 +36,7 @@ class ChatJudgeSettings(Strict):
 
 
 class _Mean(Strict):
-    """What asks nothing itself: the mean of the numbers of other judges, by their names."""
+    """A judge that asks nothing itself: the mean of the numbers of other judges, by their names."""
 
     kind: Literal["mean"]
     of: tuple[str, ...] = Field(min_length=2)
@@ -68,7 +68,7 @@ JudgeSettings = Annotated[AskedJudgeSettings | MeanJudgeSettings, Field(discrimi
 
 
 def judge_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str | None:
-    """What a reader must know to compare the scores of judge *name*, in words; None: its name and card say it all."""
+    """Return the scale of judge *name*, in words, for comparing its scores; None if its name and card say it all."""
     judge = judges.get(name)
     if isinstance(judge, OfflineJudgeSettings):
         return judge.scale
@@ -92,13 +92,13 @@ SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
 
 
 class OfflineSupportJudgeSettings(Strict):
-    """Shared words, word pairs and meaning of a few sentences: lexical support, blind to what is denied or swapped."""
+    """Shared words, word pairs and meaning of a few sentences: lexical support, blind to denials and swaps."""
 
     kind: Literal["offline"]
 
 
 class ChatSupportJudgeSettings(Strict):
-    """A prompted chat model: yes or no with a reason, and P(yes) where it gives the log probabilities of tokens."""
+    """A prompted chat model: yes or no with a reason, and P(yes) if it gives the log probabilities of tokens."""
 
     kind: Literal["chat"]
     chat: ChatSettings
@@ -136,7 +136,7 @@ SupportJudgeSettings = Annotated[AskedSupportJudgeSettings | MeanSupportJudgeSet
 
 
 def mean_scale(judge: SupportJudgeSettings) -> str | None:
-    """Whose mean a support judge is, in words; None: it is none."""
+    """Return the members of a mean of support judges, in words; None if it is none."""
     return f"mean of {' and '.join(judge.of)}" if isinstance(judge, MeanSupportJudgeSettings) else None
 
 

@@ -75,7 +75,7 @@ class ClusterFeedbackRetrieverSettings(Strict):
 
 
 class StatementsRetrieverSettings(Strict):
-    """Documents that support what the offline summarizer would quote, short ones first."""
+    """Documents that support the offline summarizer's quotes, short ones first."""
 
     kind: Literal["statements"]
     n_statements: int = Field(12, gt=0)

@@ -1,5 +1,5 @@
 """
-A run folder belongs to one configuration: what a later call may add or change, and what it may not.
+Bind a run folder to one configuration: say which keys a later call may add or change.
 
     may be added    names of retrievers, rerankers, summarizers, methods, judges and support judges; systems
     may be changed  what is only read from stored rows (FREE), and how a model is asked (limits, deadlines, keys)

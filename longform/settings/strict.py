@@ -1,4 +1,4 @@
-"""What all settings share."""
+"""The base of all settings."""
 
 from __future__ import annotations
 

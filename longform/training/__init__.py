@@ -1,1 +1,1 @@
-"""How the shipped models are fitted, and what they reach on what they were not fitted on."""
+"""Fit the shipped models, and measure them on data kept from the fit."""

@@ -49,10 +49,10 @@ class CheckerPair(NamedTuple):
     A passage and a sentence.
 
     Attributes:
-        document: What the passage comes from, or for `other_document` what it was to be judged by.
+        document: The passage's source, or for `other_document` the one it was to be judged by.
         passage: Consecutive sentences of a document.
         sentence: What is judged.
-        supported: Whether the passage says it.
+        supported: True if the passage states the sentence.
         kind: One of `SUPPORTED` or `UNSUPPORTED`, or `STATEMENT`.
         wrong: Of each word of the sentence, whether the passage does not say it there.
     """
@@ -102,7 +102,7 @@ def checker_pairs(
     without: Collection[str] = (),
 ) -> list[CheckerPair]:
     """
-    *n* pairs, about half of them supported, kinds in equal shares; the same arguments give the same pairs.
+    Return *n* pairs, about half of them supported, kinds in equal shares; the same arguments give the same pairs.
 
     Args:
         documents: Name -> text.
@@ -110,8 +110,9 @@ def checker_pairs(
         seed: Of every choice.
         groups: Name -> what documents about the same thing share: a sentence of another document is one of another
             group.
-        stated: Statements whose support a gold map knows; where there are some, a sixth of the pairs is made of them.
-        near: What is nearly said elsewhere; where there is some, three in ten of the pairs are of it, of `kind` `NEAR`,
+        stated: Statements whose support a gold map knows; if there are some, a sixth of the pairs is made of them.
+        near: Sentences that another document nearly says; if there are some, three in ten of the pairs are of them, of
+            `kind` `NEAR`,
             their likenesses spread evenly from 0 to 1 as far as there are such.
         without: Kinds of `UNSUPPORTED` that are not made.
 
@@ -315,7 +316,7 @@ def _stock(source: _Source, sources: Sequence[_Source], rng: np.random.Generator
 
 
 def _wrong_words(said: str, changed: str) -> tuple[bool, ...]:
-    """Of each word of *changed*, whether it is not *said* at that place."""
+    """Mark each word of *changed* that is not *said* at that place."""
     before, after = said.split(), changed.split()
     wrong = [True] * len(after)
     for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():

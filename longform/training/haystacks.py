@@ -1,4 +1,4 @@
-"""What a haystack with a gold map offers for fitting and for measuring, read and embedded once."""
+"""A haystack with a gold map, read and embedded once, for fitting and for measuring."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from longform.training.support import HaystackClaims
 
 class GoldHaystack:
     """
-    A haystack whose insights' documents are known.
+    A haystack whose insights have known documents.
 
     Args:
         documents: In order.
         queries: Each with its insights.
         gold: Insight id -> ids of the documents that state it.
-        embed: Remembers what it embedded.
+        embed: Remembers its vectors.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class GoldHaystack:
 
     @property
     def domain(self) -> str:
-        """Of its queries, as the benchmark names it."""
+        """Return the domain of its queries, as the benchmark names it."""
         return next((query.domain for query, _ in self.queries if query.domain), "unknown domain")
 
     @property
@@ -55,7 +55,7 @@ class GoldHaystack:
         return [target for _, targets in self.queries for target in targets]
 
     def states(self, target_id: str) -> NDArray[np.bool_]:
-        """Which documents state an insight, shape (documents,)."""
+        """Mark the documents that state an insight, shape (documents,)."""
         return np.array([document.doc_id in self._gold[target_id] for document in self.documents])
 
     def gold_numbers(self) -> dict[str, frozenset[int]]:
@@ -67,7 +67,7 @@ class GoldHaystack:
 
     @cached_property
     def index(self) -> SupportIndex:
-        """With vectors."""
+        """Return the index of its sentences, with vectors."""
         index = SupportIndex([document.text for document in self.documents])
         return index.with_vectors(self._embed(index.sentences))
 
@@ -80,7 +80,7 @@ class GoldHaystack:
         return HaystackClaims(self.haystack_id, tuple(t.query_id for t in self.targets), signals, gold)
 
     def query_text(self, query: Query) -> QueryText:
-        """What the summarizer and the retrievers see of a query."""
+        """Return a query's text as the summarizer and the retrievers see it."""
         text = retrieval_text(query, query_text="query_subtopic")
         vectors = self._embed([text, query.subtopic or query.text])
         return QueryText(text, vectors[0], vectors[1])
@@ -90,7 +90,7 @@ class GoldHaystack:
         return SentenceSupport([document.text for document in self.documents], self._embed, model)
 
     def ranked_queries(self, model: SupportModel) -> list[RankedQuery]:
-        """What the ranker learns from."""
+        """Return the ranker's examples."""
         support = self.support(model)
         return [
             RankedQuery(

@@ -121,7 +121,7 @@ def judge_reach(
     gold: Mapping[str, Collection[int]],
 ) -> list[Reach]:
     """
-    What the judge reaches on labels that it was not fitted on.
+    Return the judge's agreement with labels that it was not fitted on.
 
     Args:
         people: People's labels. Queries are left out one at a time.

@@ -1,5 +1,5 @@
 """
-What the lexical judge is fitted on: labelled pairs of released summaries, and damaged copies of them.
+Examples for the lexical judge: labelled pairs of released summaries, and damaged copies of them.
 
 People never marked a negated or a shuffled bullet. What such a bullet should score is set here, as a part of the label
 that it had before (`longform.judges.perturbations` does the damage). Copies are padded with 800 sentences that a

@@ -1,4 +1,4 @@
-"""What a fitted component reaches on data it was not fitted on."""
+"""Reach of a fitted component on data it was not fitted on."""
 
 from __future__ import annotations
 

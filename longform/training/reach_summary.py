@@ -1,4 +1,4 @@
-"""What the offline summarizer and the retrievers reach on haystacks that no part of them was fitted on."""
+"""Reach of the offline summarizer and of the retrievers on haystacks that no part of them was fitted on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the support model reaches on haystacks it was not fitted on: documents of insights, citations of systems."""
+"""Reach of the support model on haystacks it was not fitted on: documents of insights, citations of systems."""
 
 from __future__ import annotations
 

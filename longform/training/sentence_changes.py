@@ -1,5 +1,5 @@
 """
-One sentence changed by rule: into one that says something else, or into one that says no more than it did.
+Change one sentence by rule: into one that says something else, or into one that says no more.
 
 The changes that alter what is said are the errors that word overlap and sentence vectors do not see: another number,
 date or name, roles turned round, a denial, the subject of one sentence with the predicate of another. The rules know
@@ -63,7 +63,7 @@ _LEAST_KEPT = 5
 
 
 class Stock(NamedTuple):
-    """What may be put in place of a sentence's own words: names and terms of other documents."""
+    """Replacements for a sentence's own words: names and terms of other documents."""
 
     names: Sequence[str]
     terms: Mapping[str, Sequence[str]]  # ending -> words
@@ -156,7 +156,7 @@ ALTERING: Mapping[str, Change] = {
 
 
 def shortened(sentence: str, rng: np.random.Generator) -> str | None:
-    """The sentence without an aside or its opening; what is left was said."""
+    """Return the sentence without an aside or its opening, which says nothing more than before."""
     kept = []
     for aside in _ASIDES:
         if (match := aside.search(sentence)) is not None:
@@ -197,7 +197,7 @@ def _replaced(
     other: Callable[[re.Match[str]], str],
     rng: np.random.Generator,
 ) -> str | None:
-    """*sentence* with one of *places* replaced; None where there is none, or the same came out."""
+    """Return *sentence* with one of *places* replaced; None if there is none, or the same came out."""
     if not places:
         return None
     match = places[int(rng.integers(len(places)))]

@@ -48,7 +48,7 @@ def fit_support(haystacks: Iterable[HaystackClaims], kind: Kind, *, left_out: Co
 
 
 class SetQuality(NamedTuple):
-    """Of the documents found for each claim against its gold documents; each of shape (claims,)."""
+    """Agreement of the documents found for each claim with its gold documents; each of shape (claims,)."""
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]
@@ -56,7 +56,7 @@ class SetQuality(NamedTuple):
 
 
 def found_quality(haystack: HaystackClaims, model: SupportModel) -> SetQuality:
-    """How well the model finds the gold documents of each claim of *haystack*."""
+    """Measure how well the model finds the gold documents of each claim of *haystack*."""
     return set_quality(expected_f1_sets(model.probability(haystack.signals)), haystack.gold)
 
 

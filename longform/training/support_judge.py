@@ -29,7 +29,7 @@ _ROUNDS = 10
 
 
 class LabelledSentence(NamedTuple):
-    """A sentence with its label, and what it shares with each of its documents that have text."""
+    """A sentence with its label, and its signals in each of its documents that have text."""
 
     article: Hashable  # sentences of one article are never in training and in test at once
     supported: bool

@@ -1,5 +1,5 @@
 """
-What a benchmark with planted statements is worth: its documents, targets and gold map looked at from outside.
+Audit of a benchmark with planted statements: its documents, targets and gold map, judged from outside.
 
 Nothing here knows how the documents were made. `audit_haystack` looks at one haystack, `audit_report` puts haystacks
 together.

@@ -29,7 +29,7 @@ NOT_STATED = "who made this haystack left no list of planted statements, as chat
 
 class HaystackAudit(NamedTuple):
     """
-    What one haystack adds to the report.
+    One haystack's part of the report.
 
     Attributes:
         facts: Its own lines of the report.
@@ -48,7 +48,7 @@ class HaystackAudit(NamedTuple):
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> HaystackAudit:
-        """What `as_json` made."""
+        """Return the audit that `as_json` wrote."""
         cells = value["cells"]
         strength, insight = np.array(cells["strength"], np.float64), np.array(cells["insight"], np.int64)
         sizes = [(listed, documents) for listed, documents in value["sizes"]]
@@ -64,7 +64,7 @@ def audit_haystack(
     model: SupportModel | None = None,
 ) -> HaystackAudit:
     """
-    Look at one haystack with at least one document and one target.
+    Audit one haystack with at least one document and one target.
 
     Args:
         documents: In the haystack's order.

@@ -21,7 +21,7 @@ _NEGLIGIBLE = 1e-9  # a share of missed cells, and the probability of more of th
 
 def expected_joint(sizes: Sequence[tuple[int, int]], *, false_positives: float, missed: float) -> float:
     """
-    The mean of what a perfect system is expected to score, in [0, 1].
+    Return the mean score that a perfect system is expected to reach, in [0, 1].
 
     Args:
         sizes: For each insight the documents that its gold map lists, at least one, and all documents.

@@ -1,13 +1,13 @@
 """
-How many cells of a gold map are wrong, by a judge that had no part in making it.
+Estimate how many cells of a gold map are wrong, by a judge that had no part in making it.
 
 A cell is a pair of document and insight. The judge gives each a strength, and half of the cells that the gold map
 leaves out lie at or below their median. If a share e of the cells that it lists were of that kind, e / 2 of the listed
 cells would lie there too; so the share that does, over the half, estimates e, the *false positives*. The other way
 round, the share of the cells left out that lie above the listed ones' median estimates the *missed* cells among them.
-This is the estimate of a mixture's weight from a region that only one of its parts reaches (Scott, Blanchard and
-Handy, 2013); it needs no threshold and no knowledge of how good the judge is. Where the judge confuses the two kinds,
-both estimates are too high, and the ceiling made of them too low.
+This is the estimate of a mixture's weight from a region that only one of its parts reaches (Scott, Blanchard and Handy,
+2013); it needs no threshold and no knowledge of how good the judge is. Where the judge confuses the two kinds, both
+estimates are too high, and the ceiling made of them too low.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Cells(NamedTuple):
     The cells of one or more haystacks.
 
     Attributes:
-        strength: Of the judge, higher where it sees more support; shape (cells,).
-        listed: Whether the gold map lists the cell, shape (cells,).
+        strength: Of the judge, higher for more support; shape (cells,).
+        listed: True if the gold map lists the cell, shape (cells,).
         insight: A label of the cell's insight, shape (cells,).
     """
 
@@ -54,10 +54,10 @@ class LabelNoise(NamedTuple):
 
 def label_noise(cells: Cells, *, seed: int, resamples: int = 1000) -> LabelNoise:
     """
-    The shares of wrong cells; all None where one of the two kinds has no cell.
+    Return the shares of wrong cells; all None if one of the two kinds has no cell.
 
     Intervals are the wider of two: a bootstrap over insights, and Clopper and Pearson's of the count, which does not
-    shrink to nothing where no cell looks wrong.
+    shrink to nothing if no cell looks wrong.
     """
     listed, left_out = cells.strength[cells.listed], cells.strength[~cells.listed]
     if not len(listed) or not len(left_out):

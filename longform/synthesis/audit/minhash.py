@@ -52,9 +52,9 @@ def similarity(one: frozenset[int], other: frozenset[int]) -> float:
 
 def near_duplicates(texts: Sequence[str], *, least: float) -> list[NearDuplicate]:
     """
-    Pairs of documents of at least that Jaccard similarity, the most similar first.
+    Return pairs of documents of at least that Jaccard similarity, the most similar first.
 
-    A pair is compared exactly where its estimate comes within three deviations of *least*.
+    A pair is compared exactly if its estimate comes within three deviations of *least*.
     """
     held = [shingles(text) for text in texts]
     signatures = np.array([signature(one) for one in held])

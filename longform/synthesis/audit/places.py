@@ -1,4 +1,4 @@
-"""Where planted statements stand: found word for word, in which document, in which tenth of it."""
+"""Find planted statements word for word: their documents, and their tenths of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def exact_search(
 
 
 def tenths(places: Sequence[tuple[int, int]]) -> list[int]:
-    """How many of some places lie in each tenth of their document; a place is (offset, length), both in one unit."""
+    """Count the places that lie in each tenth of their document; a place is (offset, length), both in one unit."""
     counts = [0] * N_TENTHS
     for offset, length in places:
         counts[min(N_TENTHS - 1, N_TENTHS * offset // max(1, length))] += 1

@@ -1,4 +1,4 @@
-"""What a maker of a benchmark knows of a haystack beyond its tables."""
+"""Knowledge of a haystack that its maker has beyond its tables."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Planted(NamedTuple):
 
 class HaystackFacts(NamedTuple):
     """
-    The content of `haystacks/<haystack_id>.json`: how a haystack was made, and what was planted where.
+    The content of `haystacks/<haystack_id>.json`: how a haystack was made, and the statements planted in each document.
 
-    `prose` counts what a chat model wrote around the planted sentences (`longform.synthesis.grammar.passages`); None:
+    `prose` counts a chat model's passages around the planted sentences (`longform.synthesis.grammar.passages`); None:
     no model was asked.
     """
 

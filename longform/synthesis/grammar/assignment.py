@@ -1,4 +1,4 @@
-"""Which document states which insights."""
+"""Assign insights to the documents that state them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def assign_within(
 
 def n_statements(n_insights: int, *, documents: int, per_document: Bounds, per_insight: Bounds) -> int:
     """
-    How many pairs of document and insight `assign_within` deals: the middle of what the bounds allow.
+    Return how many pairs of document and insight `assign_within` deals: the middle of the range that the bounds allow.
 
     Raises:
         UsageError: As `assign_within`.
@@ -188,7 +188,7 @@ def _even_counts(n: int, total: int, rng: np.random.Generator) -> NDArray[np.int
 
 
 def _realizable(given: NDArray[np.int64], needed: NDArray[np.int64]) -> bool:
-    """Whether a bipartite graph has these counts (Gale and Ryser, 1957)."""
+    """Return whether a bipartite graph has these counts (Gale and Ryser, 1957)."""
     ordered = np.sort(given)[::-1]
     return all(int(ordered[:k].sum()) <= int(np.minimum(needed, k).sum()) for k in range(1, len(ordered) + 1))
 

@@ -1,7 +1,7 @@
 """
-Documents around what they must state: a news article, or a conversation turn by turn.
+Compose documents around the statements they must make: a news article, or a conversation turn by turn.
 
-What a document says of one field stands together, in blocks: paragraphs, or a few turns. A sentence that says what the
+A document's sentences on one field stand together, in blocks: paragraphs, or a few turns. A sentence that says what the
 block is about may open the first of them; a question has its answer.
 """
 
@@ -33,10 +33,10 @@ class Stated(NamedTuple):
 
 class Passage(NamedTuple):
     """
-    What a document says of one field in one go.
+    A document's consecutive sentences on one field.
 
     Attributes:
-        place: Of its statement in what the document must state; None: it has none.
+        place: Index of its statement among the document's; None if it has none.
         parts: The paragraph of an article, the turns of a conversation.
     """
 
@@ -98,11 +98,11 @@ def compose_document(
 
 def document_text(composed: Composition, *, participants: Sequence[str] | None, rng: np.random.Generator) -> str:
     """
-    The text of a document: an article, whose first line is its headline, or lines of `Name: ...`.
+    Return the text of a document: an article, whose first line is its headline, or lines of `Name: ...`.
 
     Args:
         composed: What it says.
-        participants: Who speaks; None: nobody, it is an article.
+        participants: The speakers; None for an article.
         rng: Who speaks when.
     """
     middle = [part for passage in composed.passages for part in passage.parts]
@@ -114,7 +114,7 @@ def document_text(composed: Composition, *, participants: Sequence[str] | None, 
 
 
 def _insert(blocks: list[_Block], block: _Block, rng: np.random.Generator) -> None:
-    """Put a block behind those of its field, or, where there are none, between any two fields."""
+    """Put a block behind those of its field, or between any two fields if there are none."""
     names = [one.subtopic.name for one in blocks]
     own = [place for place, name in enumerate(names) if name == block.subtopic.name]
     between = [place for place in range(1, len(names)) if names[place - 1] != names[place]]
@@ -123,7 +123,7 @@ def _insert(blocks: list[_Block], block: _Block, rng: np.random.Generator) -> No
 
 
 def _extend(topic: Topic, weaver: Weaver, rng: np.random.Generator, blocks: list[_Block]) -> str:
-    """Add a piece to one of the blocks, or to a new one where all are full; the piece."""
+    """Add a piece to one of the blocks, or to a new one if all are full, and return the piece."""
     room = [block for block in blocks if len(block.text) < _MOST_IN_A_BLOCK]
     if not room or rng.random() < _NEW_BLOCK:
         block = _Block(topic.subtopics[int(rng.integers(len(topic.subtopics)))], [], [], None)
@@ -144,7 +144,10 @@ def _extend(topic: Topic, weaver: Weaver, rng: np.random.Generator, blocks: list
 
 
 def _turns(weaver: Weaver, rng: np.random.Generator, block: _Block) -> Iterator[str]:
-    """A block's pieces, some to a turn; some turns begin with a word on the one before, and who asks is answered."""
+    """
+    Yield a block's turns, each of some pieces; some begin with a reply to the turn before, and
+    questions are answered.
+    """
     before = ""
     for turn in _grouped(block.text, rng):
         if before.endswith("?"):

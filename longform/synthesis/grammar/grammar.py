@@ -23,7 +23,7 @@ def slots(template: str) -> frozenset[str]:
 
 
 def filled(template: str, values: Mapping[str, Value]) -> str:
-    """A template without choices as a sentence, which begins with a capital whatever its first slot."""
+    """Fill a template without choices, and begin it with a capital whatever its first slot."""
     text = SLOT.sub(lambda match: form(values[match[1]], in_words=match[2] == "words"), template)
     return text[0].upper() + text[1:]
 
@@ -45,7 +45,7 @@ def number_in_words(number: int) -> str:
 
 
 def tidied(text: str) -> str:
-    """Without the comma that ends an apposition where another mark follows it."""
+    """Drop the comma that ends an apposition if another mark follows it."""
     return _COMMA_BEFORE_MARK.sub(r"\1", text)
 
 

@@ -34,7 +34,7 @@ _TRIES = 200
 
 class HaystackSize(NamedTuple):
     """
-    What makes one haystack easier or harder than another.
+    Sizes that make one haystack easier or harder than another.
 
     Attributes:
         documents: How many.
@@ -54,7 +54,7 @@ class HaystackSize(NamedTuple):
 
 
 class TopicPart(NamedTuple):
-    """How much of a topic a haystack is about: its first subtopics, and of each its first insights; None: all."""
+    """The part of a topic that a haystack covers: its first subtopics, and of each its first insights; None: all."""
 
     subtopics: int | None = None
     insights: int | None = None
@@ -138,9 +138,9 @@ def compose_haystack(
     topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE, prose: str | None = None
 ) -> ComposedHaystack:
     """
-    A haystack in its parts; arguments and errors as `write_haystack`.
+    Compose a haystack in its parts; arguments and errors are those of `write_haystack`.
 
-    *prose* is what else will make its documents, and a part of its id; None: nothing.
+    *prose* names the other maker of its documents, and is a part of its id; None: there is no other.
     """
     plan = load_topic(topic).part(*part)
     settings = {"topic": topic, "variant": variant, "seed": seed, **_size_as_json(size)}
@@ -170,11 +170,11 @@ def finished_haystack(
     prose: Mapping[str, object] | None = None,
 ) -> Haystack:
     """
-    The rows of a haystack.
+    Return the rows of a haystack.
 
     Args:
         composed: As the grammar wrote it.
-        others: For each document, for each of its passages: what stands in its place; None: the grammar's own stays.
+        others: For each document, for each of its passages: the text in its place; None: the grammar's own stays.
         prose: What the maker says of them.
     """
     documents, planted = [], []
@@ -217,7 +217,7 @@ def topic_version(topic: str, part: TopicPart = WHOLE) -> str:
 def _contents(
     writer: _Writer, insights: Sequence[_Insight], size: HaystackSize, rng: np.random.Generator
 ) -> list[list[_Said]]:
-    """For each document what it must state."""
+    """Return the statements that each document must make."""
     assigned = assign_within(
         len(insights),
         documents=size.documents,

@@ -1,12 +1,12 @@
 """
-One statement in many forms, by rule: none of them changes what is said.
+Put one statement into many forms, by rule, none of which changes its meaning.
 
 - words marked as movable stand at the end or at the beginning;
 - words are exchanged for others that the topic's file gives for them;
 - a small number in digits or in words;
 - a date as `14 March`, `March 14` or `the 14th of March`;
 - `per cent`, `percent` or `%`;
-- said by somebody, before or after, or by nobody;
+- with a speaker, before or after, or without one;
 - in conversations, contractions (`it is`, `it's`).
 """
 
@@ -65,7 +65,7 @@ class Synonyms:
 
 
 def rewritten(clause: str, rng: np.random.Generator, *, spoken: bool) -> str:
-    """A clause with its numbers, dates and, where spoken, verbs in one of their forms."""
+    """Return a clause with its numbers, dates and, if spoken, verbs in one of their forms."""
     text = clause
     if rng.random() < 0.5:
         text = _SMALL_NUMBER.sub(lambda match: number_in_words(int(match[0])), text)
@@ -75,7 +75,7 @@ def rewritten(clause: str, rng: np.random.Generator, *, spoken: bool) -> str:
 
 
 def attributed(clause: str, rng: np.random.Generator, phrase: Phrase) -> str:
-    """The clause as a sentence without its capital, said by somebody or by nobody."""
+    """Return the clause as a sentence without its capital, with or without a speaker."""
     if rng.random() >= _ATTRIBUTED:
         return f"{clause}."
     if rng.random() < 0.5:

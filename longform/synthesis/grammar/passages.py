@@ -1,9 +1,9 @@
 """
-Passages that a chat model writes around planted sentences, and what makes one of them unfit.
+Passages that a chat model writes around planted sentences, and the faults that make one unfit.
 
 The grammar has written the document already. For each planted sentence a model is asked for the sentences around it;
-what it replies is checked, asked for again with what was wrong, and in the end the grammar's own words stay. So
-whatever the model does, each planted sentence stands in its document once, word for word.
+its reply is checked, and asked for again with its faults named; in the end the grammar's own words stay. So whatever
+the model does, each planted sentence stands in its document once, word for word.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class PassageJob(NamedTuple):
         statement: The planted sentence.
         others: Insights that it must not state.
         n_words: Of the passage, about.
-        spoken: Whether it is part of a conversation.
+        spoken: True if it is part of a conversation.
         fields: Of the prompt, but for `notes`.
     """
 
@@ -76,14 +76,14 @@ class PassageJob(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """What came of one passage: its text, or None where every reply was rejected; and why those were that were."""
+    """The outcome of one passage: its text, or None if every reply was rejected; and the reasons of rejections."""
 
     text: str | None
     rejections: Sequence[str]
 
 
 def passage_jobs(composed: ComposedHaystack, index: int) -> list[PassageJob | None]:
-    """For each passage of a document what is to be written; None where it holds no planted sentence."""
+    """Return a job for each passage of a document; None for one that holds no planted sentence."""
     document = composed.documents[index]
     return [
         None if passage.place is None else _job(composed, index, passage.place, passage.parts)
@@ -114,12 +114,12 @@ def _job(composed: ComposedHaystack, index: int, place: int, parts: Parts) -> Pa
 
 def write_passages(jobs: Sequence[PassageJob], *, tries: int, stating: Stating) -> Plan[list[Tried]]:
     """
-    What came of each job; those whose reply is unfit are asked again, *tries* times in all.
+    Return the outcome of each job; jobs with an unfit reply are asked again, *tries* times in all.
 
     Args:
         jobs: Of one document.
         tries: At least 1.
-        stating: Looks for other insights in what the model wrote beside the planted sentence.
+        stating: Finds other insights in the model's text beside the planted sentence.
     """
     texts: dict[int, str] = {}
     rejections: list[list[str]] = [[] for _ in jobs]
@@ -144,7 +144,7 @@ def passage_ask(job: PassageJob, rejections: Sequence[str]) -> Ask:
 
 
 def read_passage(reply: Reply, job: PassageJob, stating: Stating) -> tuple[str, str | None]:
-    """The text of a reply, on one line, and why it is no passage; None where it is one."""
+    """Return the text of a reply, on one line, and why it is no passage; None if it is one."""
     if reply.text is None:
         return "", reply.failure or "no_reply"
     text = " ".join(reply.text.split())
@@ -152,12 +152,12 @@ def read_passage(reply: Reply, job: PassageJob, stating: Stating) -> tuple[str, 
 
 
 def unfit(text: str, job: PassageJob, stating: Stating) -> str | None:
-    """Why *text* is no passage, a key of `WISHES`; None where it is one."""
+    """Return why *text* is no passage, a key of `WISHES`; None if it is one."""
     return next(_faults(text, job, stating), None)
 
 
 def _faults(text: str, job: PassageJob, stating: Stating) -> Iterator[str]:
-    """The dearest check last, which is made where the others found nothing."""
+    """Yield each fault; the dearest check comes last, and only if the others found nothing."""
     times = text.count(job.statement)
     if times != 1:
         yield "statement_repeated" if times else "statement_lost"
@@ -200,10 +200,10 @@ def passage_parts(text: str, job: PassageJob) -> Parts:
 
 def prose_counts(documents: Iterable[Sequence[Tried]]) -> dict[str, Any]:
     """
-    What became of the passages of a haystack, document by document.
+    Count the outcomes of a haystack's passages, document by document.
 
     Returns:
-        `documents`, those where every passage is the model's (`by_model`), some are (`in_part`) and none is
+        `documents`, those in which every passage is the model's (`by_model`), some are (`in_part`) and none is
         (`by_template`); `passages`, those that are the model's (`kept`) and the grammar's (`fallen_back`); `replies`,
         and those `rejected`, by reason. replies = kept + the sum of rejected; a document without a passage counts as
         `by_template`.

@@ -1,5 +1,5 @@
 """
-What a configuration of haystacks may say; an unknown key is an error.
+Settings of made haystacks; an unknown key is an error.
 
 Each size may be a list: the lists multiply, and every combination is a haystack (or as many as `haystacks` says), so
 that one configuration is a sweep over difficulty.
@@ -50,7 +50,7 @@ class PlannedHaystack(NamedTuple):
 
 
 class ProseSettings(Strict):
-    """A chat model that writes the sentences around planted ones; the grammar's own stand where it does not."""
+    """A chat model that writes the sentences around planted ones; the grammar's own stay if it fails."""
 
     chat: ChatSettings
     tries: int = Field(gt=0)  # at one passage
@@ -85,11 +85,11 @@ class HaystackSettings(Strict):
 
     def check_sizes(self) -> None:
         """
-        Find out, before anything is written, whether statements can be dealt to documents as is asked.
+        Check, before anything is written, whether statements can be dealt to documents as configured.
 
         Raises:
-            UsageError: They cannot; the message has the arithmetic. (Whether documents have room for their statements
-                shows where they are composed.)
+            UsageError: They cannot; the message has the arithmetic. (Composing shows whether documents have room for
+                their statements.)
         """
         for topic in self.topics:
             sizes = [len(subtopic.insights) for subtopic in load_topic(topic).subtopics]
@@ -126,12 +126,12 @@ class HaystackSettings(Strict):
 
     @property
     def part(self) -> TopicPart:
-        """How much of each topic haystacks are about."""
+        """Return the part of each topic that haystacks cover."""
         return TopicPart(self.subtopics, self.insights)
 
     @property
     def chats(self) -> dict[Role, ChatSettings]:
-        """The model of each role; none where the grammar writes all."""
+        """Return the model of each role; none if the grammar writes all."""
         return {} if self.prose is None else {"writer": self.prose.chat}
 
     @property

@@ -1,5 +1,5 @@
 """
-Topics: what a haystack can be about, as files in `topics/`, and the names and numbers that make one haystack of it.
+Topics: subjects of haystacks, as files in `topics/`, and the names and numbers that make one haystack of a topic.
 
 A topic has ten subtopics, and a stock of clauses to make prose of. Its text holds slots in place of names and numbers.
 Slots of insights get one value for a whole haystack; slots of everything else (`passing_...`) never have a value that
@@ -7,9 +7,9 @@ an insight of the haystack has.
 
 Lines hold `[a|b]` choices, `{slot}` values and `<symbol>` places: a line of that symbol, of the subtopic where it has
 such lines, else of the topic's stock. `{slot:again}` is the name that the slot had last in the line, as people say it
-the second time. In lines of `ask`, ` / ` begins the turn of another speaker. A statement's wording may end with
-` // in {month}`, words that may stand at its beginning too. Wordings and clauses begin in lower case; sentences are
-capitalised when they are done.
+the second time. In lines of `ask`, ` / ` begins the turn of another speaker. A statement's wording may end with ` // in
+{month}`, words that may stand at its beginning too. Wordings and clauses begin in lower case; sentences are capitalised
+when they are done.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _pool(value: object) -> object:
 
 
 class Fact(Strict):
-    """What an insight states: the reference's words, and the words that documents use instead."""
+    """A fact behind an insight: the reference's words, and the words that documents use instead."""
 
     name: str
     reference: str
@@ -115,7 +115,7 @@ class Topic(Strict):
         return self
 
     def part(self, subtopics: int | None, insights: int | None) -> Topic:
-        """The topic with its first *subtopics*, and of each its first *insights*; None: all."""
+        """Return the topic with its first *subtopics*, and of each its first *insights*; None: all."""
         kept = [one.model_copy(update={"insights": one.insights[:insights]}) for one in self.subtopics[:subtopics]]
         return self.model_copy(update={"subtopics": tuple(kept)})
 

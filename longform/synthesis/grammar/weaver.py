@@ -1,5 +1,5 @@
 """
-Sentences woven from clauses, none of whose long skeletons comes twice in a haystack.
+Weave sentences from clauses, so that no long skeleton comes twice in a haystack.
 
 A topic's file holds clauses of a few kinds; a pattern joins them. Every list is used up in a drawn order before a line
 of it comes again, so that all documents draw evenly; a sentence whose skeleton was written before is drawn anew. What
@@ -31,7 +31,7 @@ _RECENT = 40  # words of names: of two that are the same one is soon taken for t
 
 
 class Weaver:
-    """The prose of one haystack, and what it has already said."""
+    """The prose of one haystack, and a memory of its sentences."""
 
     def __init__(self, topic: Topic, cast: Cast, rng: np.random.Generator) -> None:
         self._topic = topic
@@ -90,7 +90,7 @@ class Weaver:
         return form(value, in_words=how == "words")
 
     def _passing(self, slot: str, things: Sequence[Value]) -> Value:
-        """The next name or number of a slot; where names have two words, none that one of the last few had."""
+        """Return the next name or number of a slot; if names have two words, none shared with the last few."""
         for _ in things:
             value = self._next(("{}", slot), things)
             names = str(value).split()
@@ -100,7 +100,7 @@ class Weaver:
         return value
 
     def _named_again(self, slot: str) -> str:
-        """The name that the slot had last: the first name where people talk, the last one in an article."""
+        """Return the name that the slot had last: the first name in conversations, the last one in articles."""
         names = str(self._last[slot]).split()
         return names[0] if self._topic.domain == "conversation" else names[-1]
 
@@ -114,12 +114,12 @@ class Weaver:
 
 
 def sentence_case(text: str) -> str:
-    """With a capital at the beginning of each sentence, behind an opening quotation mark too."""
+    """Begin each sentence with a capital, behind an opening quotation mark too."""
     return _BEGINNING.sub(lambda match: match[0].upper(), text)
 
 
 def _in_turn(things: Sequence[Value], rng: np.random.Generator) -> Iterator[Value]:
-    """All things in a drawn order, then all in another, without end; what came late comes not early again."""
+    """Yield all things in a drawn order, then all in another, without end; late ones do not come early again."""
     order: list[int] = []
     while True:
         drawn, third = rng.permutation(len(things)).tolist(), len(things) // 3

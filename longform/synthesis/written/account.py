@@ -1,4 +1,4 @@
-"""From outlines and drafts to the tables of a benchmark, and to an account of what was accepted and rejected."""
+"""Turn outlines and drafts into the tables of a benchmark, and into an account of accepted and rejected items."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Written:
 
 def haystack_rows(written: Written) -> HaystackRows:
     """
-    The haystack's tables. The gold map is what each document states by the verifier's last word, not what was assigned.
+    Return the haystack's tables. The gold map is the verifier's last word on each document, not the assignment.
 
     Raises:
         LongformError: Two documents are the same.
@@ -138,7 +138,7 @@ def check_rows(attempts: Iterable[Attempt]) -> list[dict[str, Any]]:
 
 
 def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[dict[str, Any]]:
-    """What was given up, with the last reason."""
+    """Return the given-up items, with the last reason of each."""
     return [
         {
             "haystack_id": haystack_id,
@@ -153,7 +153,7 @@ def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[dict[s
 
 
 def haystack_account(written: Written, *, least_documents: int) -> dict[str, Any]:
-    """What came to be of what was asked, in numbers."""
+    """Count what was made of what was asked."""
     texts = [draft.text for draft in written.drafts if draft.text is not None]
     facts, known = written.outline.facts, written.outline.known
     counts = Counter(place for draft in written.drafts for place in draft.stated)
@@ -180,11 +180,11 @@ def haystack_account(written: Written, *, least_documents: int) -> dict[str, Any
 
 def read_again(written: Written) -> Mapping[str, Any]:
     """
-    How far a second reading of the finished documents by the verifier agrees with the gold map.
+    Compare a second reading of the finished documents by the verifier with the gold map.
 
     Returns:
         `cells` (document x insight) that were read again, those of them that are gold and were not found (`missing`)
-        and the reverse (`extra`), and the share of cells that differ with its 95 % interval, by documents: null where
+        and the reverse (`extra`), and the share of cells that differ with its 95 % interval, by documents: null if
         none was read. It shows the errors that the verifier makes now and then, and none of those that it makes every
         time.
     """

@@ -1,4 +1,4 @@
-"""What a plan yields, what it is sent, and the log of what it accepted and rejected."""
+"""Questions of a plan, the answers sent to it, and the log of accepted and rejected items."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Answer = TypeVar("Answer", bound=Form)
 
 class Ask(NamedTuple):
     """
-    One question: which prompt, filled with what.
+    One question: a prompt and its fields.
 
     Attributes:
         role: Who is asked.
         prompt: The name of a prompt.
-        fields: Its fields. `notes` says what was wrong with earlier attempts, so that a second attempt is another call.
+        fields: Its fields. `notes` names the faults of earlier attempts, so that a second attempt is another call.
         temperature: In place of the model's; None: as configured.
     """
 
@@ -55,7 +55,7 @@ class Attempt(NamedTuple):
         number: Of the attempts of this check at this subject, from 1.
         verdict: Exhausted: rejected, and nothing more is tried.
         reason: Why it was not accepted.
-        call_id: The call that decided; None: a rule did.
+        call_id: The call that decided; None if a rule did.
     """
 
     check: str
@@ -94,7 +94,7 @@ class Read(NamedTuple):
 
 
 def notes(rejections: Sequence[str]) -> str:
-    """What a prompt says of earlier attempts; nothing at the first."""
+    """Return a prompt's words on earlier attempts; nothing at the first."""
     if not rejections:
         return ""
     lines = "".join(f"\n- {reason}" for reason in rejections)
@@ -108,13 +108,13 @@ def numbered(texts: Iterable[Mapping[str, Any]]) -> str:
 
 
 def ask_once(ask: Ask, rejections: Sequence[str], form: type[Answer]) -> Plan[Read]:
-    """Ask, with what was wrong before; the answer or why there is none."""
+    """Ask with the faults of earlier attempts, and return the answer or why there is none."""
     (reply,) = yield [_with_notes(ask, rejections)]
     return read_reply(reply, form)
 
 
 def _with_notes(ask: Ask, rejections: Sequence[str]) -> Ask:
-    """*ask*, its own notes followed by what was wrong before."""
+    """Return *ask*, its own notes followed by the faults of earlier attempts."""
     said = [text for text in (ask.fields.get("notes"), notes(rejections)) if text]
     return ask._replace(fields={**ask.fields, "notes": "\n".join(said)})
 
@@ -137,7 +137,7 @@ def ask_until_read(
     last_is_logged: bool = True,
 ) -> Plan[list[Read]]:
     """
-    The answers to *questions*, asked at once; those that cannot be read are asked again, *most* times in all.
+    Return the answers to *questions*, asked at once; unreadable ones are asked again, *most* times in all.
 
     A reply that is no answer says nothing about its subject, but costs an attempt.
 
@@ -147,7 +147,7 @@ def ask_until_read(
         check: Whose attempts they are: each reply that is no answer is one that was rejected, the last one exhausted.
         most: Replies to one question.
         log: Of attempts.
-        fits: Says why an answer makes no sense; None where it does.
+        fits: Says why an answer makes no sense; None if it does.
         last_is_logged: Else the caller logs the last unreadable reply, because it tries something else then.
     """
     found: dict[int, Read] = {}

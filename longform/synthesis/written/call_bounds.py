@@ -1,5 +1,5 @@
 """
-How often each step of a synthesis asks, at least and at most.
+Bounds on the calls of each step of a synthesis.
 
 Lowest: every first attempt is accepted. Highest: every loop goes round to its cap, and every reply of the verifier has
 to be asked for again up to its cap. What is given up saves calls of later steps; neither number knows of that.

@@ -27,7 +27,7 @@ CHECKS: Mapping[str, str] = {
 
 class Rules(NamedTuple):
     """
-    What differs between domains (SummHay, appendix A.1).
+    Rules that differ between domains (SummHay, appendix A.1).
 
     Attributes:
         regenerate: A list of subtopics with an overlap is asked for anew, at temperature 1; else overlaps are removed.

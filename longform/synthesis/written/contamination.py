@@ -1,5 +1,5 @@
 """
-Insights that can be told without any document: what a model knows or guesses is no measure of what it read.
+Find insights that a model can tell without any document, from knowledge or by a guess.
 
 An outsider, who sees the setting and the query but no document, answers; the verifier looks for the insights in its
 answer.

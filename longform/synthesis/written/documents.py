@@ -31,7 +31,7 @@ ANGLES = (
 @dataclass(frozen=True, kw_only=True)
 class Brief:
     """
-    What one document is written from.
+    The content and the rules of one document to be written.
 
     Attributes:
         topic: Of the haystack.
@@ -41,7 +41,7 @@ class Brief:
         n_documents: Of the haystack.
         words: Of it, about.
         caps: Of the loops.
-        reread: Whether the finished document is read once more.
+        reread: True if the finished document is read once more.
     """
 
     topic: Topic
@@ -66,12 +66,12 @@ class Brief:
 @dataclass(frozen=True, kw_only=True)
 class Draft:
     """
-    A document, or why there is none.
+    A document, or the reason why there is none.
 
     Attributes:
-        title: None: conversations have none.
-        text: None: it was not written, see the log.
-        stated: The insights that it states as far as the verifier last said, ascending: what the gold map is made from.
+        title: None for a conversation.
+        text: None if it was not written; see the log.
+        stated: The insights that it states by the verifier's last word, ascending; the gold map is made from them.
         unchecked: Insights on which the verifier's last word could not be read; they are in `stated` as assigned.
         reread: Insights found when the finished document was read once more; None: it was not, or could not be.
     """
@@ -105,7 +105,7 @@ def write_document(brief: Brief, log: Log) -> Plan[Draft]:
 
 
 def _article(brief: Brief, log: Log) -> Plan[Draft]:
-    """An article, with what leaked taken out and what is missing put in, up to the caps."""
+    """Write an article, with leaks taken out and missing insights put in, up to the caps."""
     article = yield from _first_article(brief, log)
     if article is None:
         return Draft()
@@ -147,7 +147,7 @@ def _first_article(brief: Brief, log: Log) -> Plan[Article | None]:
 
 
 class _Loop(NamedTuple):
-    """A loop of edits: its check, the prompt that edits, and whether what is found is wrong or what is not found."""
+    """A loop of edits: its check, the prompt that edits, and whether found or missing insights are wrong."""
 
     check: str
     prompt: str
@@ -191,7 +191,7 @@ def _edited(brief: Brief, article: Article, loop: _Loop, insights: Sequence[int]
 
 
 def _leaks_after_additions(brief: Brief, article: Article, log: Log) -> Plan[list[int] | None]:
-    """What leaked in the end; nothing more is edited, so that the gold map has to say it."""
+    """Return the insights that leaked in the end. Nothing more is edited, so that the gold map has to list them."""
     check = "article leaks after additions"
     found = yield from _present(brief, article.text, brief.others, check, log)
     if found.numbers is None:
@@ -212,7 +212,7 @@ class _Found(NamedTuple):
 def _present(
     brief: Brief, text: str, insights: Sequence[int], check: str, log: Log, *, n_edits: int = 0
 ) -> Plan[_Found]:
-    """Those of *insights* that the verifier finds in *text*; after each edit it is asked anew."""
+    """Return those *insights* that the verifier finds in *text*; after each edit it is asked anew."""
     if not insights:
         return _Found(frozenset(), None)
     fields = {"text": text, "insights": _shown(brief.outline, insights)}
@@ -291,7 +291,7 @@ def _chapter(brief: Brief, place: int, chapters: Sequence[str], log: Log) -> Pla
 
 
 def _misfit(brief: Brief, place: int, chapter: str, subject: str, log: Log) -> Plan[tuple[str | None, str | None]]:
-    """Why *chapter* is not one of the insight at *place*, None where it is; and the call that said so."""
+    """Return why *chapter* is not one of the insight at *place*, or None if it is; and the call that decided."""
     facts = brief.outline.facts
     ask = Ask("verifier", "synthesize_classify", {"outline": shown_outline(brief.outline), "chapter": chapter})
     (read,) = yield from ask_until_read(

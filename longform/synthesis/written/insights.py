@@ -30,7 +30,7 @@ _NAME = re.compile(r"(?<=[\w,;:)'’] )[\"'“‘]?[A-Z][\w'’-]*")  # a capita
 
 
 def is_specific(insight: str) -> bool:
-    """Whether a number, a date or a name is in it; the word at its beginning says nothing, "I" is no name."""
+    """Return whether a number, a date or a name is in it; its first word does not count, and "I" is no name."""
     names = [name for name in _NAME.findall(insight) if name not in {"I", "I'm", "I’m", "I'll", "I’ll", "I've", "I’ve"}]
     return bool(_NUMBER_OR_DATE.search(insight) or names)
 
@@ -44,7 +44,7 @@ class Candidate(NamedTuple):
 
 @dataclass
 class _Found:
-    """What is accepted, and why other things were not, by the subtopic's place."""
+    """Accepted insights, and reasons of rejected ones, by the subtopic's place."""
 
     accepted: dict[int, list[str]]
     rejections: dict[int, list[str]]
@@ -146,7 +146,7 @@ def _others(work: _Work, found: _Found, place: int) -> list[Mapping[str, Any]]:
 
 @dataclass(frozen=True)
 class _Rejecting:
-    """Who rejects candidates: they are logged, and the planner is told."""
+    """A check that rejects candidates: they are logged, and the planner is told."""
 
     work: _Work
     found: _Found
@@ -170,7 +170,7 @@ def _specific(work: _Work, found: _Found, candidates: Sequence[Candidate]) -> li
 
 
 def _distinct(work: _Work, found: _Found, candidates: Sequence[Candidate]) -> Plan[list[Candidate]]:
-    """Those that repeat nothing before them, of any subtopic; accepted ones are not judged again."""
+    """Return the candidates that repeat nothing before them, of any subtopic; accepted ones are not judged again."""
     accepted = [text for texts in found.accepted.values() for text in texts]
     shown = [*accepted, *(candidate.text for candidate in candidates)]
     fields = {"setting": work.topic.setting, "insights": numbered({"fact": text} for text in shown)}
@@ -196,7 +196,7 @@ def _distinct(work: _Work, found: _Found, candidates: Sequence[Candidate]) -> Pl
 
 
 def _categorised(work: _Work, found: _Found, candidates: Sequence[Candidate]) -> Plan[list[Candidate]]:
-    """Those that the verifier, shown all subtopics, puts where they come from."""
+    """Return the candidates that the verifier, shown all subtopics, puts into their own subtopic."""
     questions = [
         Question(candidate.text, categorize(work.topic.setting, work.subtopics, candidate.text))
         for candidate in candidates

@@ -53,7 +53,7 @@ class Fact(NamedTuple):
 
 
 class Outline(Strict):
-    """What a haystack's documents state."""
+    """The statements that a haystack's documents make."""
 
     subtopics: tuple[OutlinedSubtopic, ...]
     known: tuple[int, ...] | None = None  # facts that an outsider told; null: nobody was asked
@@ -66,7 +66,7 @@ class Outline(Strict):
 
 @dataclass(frozen=True, kw_only=True)
 class OutlineJob:
-    """What an outline is made from."""
+    """The inputs of an outline."""
 
     topic: Topic
     sizes: Sizes
@@ -75,7 +75,7 @@ class OutlineJob:
 
 
 def write_outline(job: OutlineJob, log: Log) -> Plan[Outline]:
-    """Distinct, expandable subtopics with insights and queries; fewer than asked for where a cap was reached."""
+    """Write distinct, expandable subtopics with insights and queries; fewer than asked for if a cap was reached."""
     subtopics = yield from write_subtopics(job, log)
     insights = yield from write_insights(
         subtopics,
@@ -129,7 +129,7 @@ def write_subtopics(job: OutlineJob, log: Log) -> Plan[list[NamedSubtopic]]:
 def _distinct(
     kept: Sequence[NamedSubtopic], candidates: Sequence[NamedSubtopic], job: OutlineJob, log: Log, *, last: bool
 ) -> Plan[list[NamedSubtopic]]:
-    """Those of *candidates* that overlap nothing before them; kept ones are not judged again."""
+    """Return the *candidates* that overlap nothing before them; kept ones are not judged again."""
     shown = [*kept, *candidates]
     ask = Ask(
         "verifier",
@@ -174,7 +174,7 @@ def _expandable(
 
 
 def write_queries(subtopics: Sequence[NamedSubtopic], job: OutlineJob, log: Log) -> Plan[list[str]]:
-    """A question for each subtopic; by rule, and logged as exhausted, where none was accepted."""
+    """Write a question for each subtopic; by rule, and logged as exhausted, if none was accepted."""
     accepted: dict[int, str] = {}
     rejections: dict[int, list[str]] = {place: [] for place in range(len(subtopics))}
     for attempt in range(1, job.caps.queries + 1):
@@ -194,7 +194,7 @@ def write_queries(subtopics: Sequence[NamedSubtopic], job: OutlineJob, log: Log)
 
 
 def plain_query(subtopic: NamedSubtopic) -> str:
-    """What is asked where no question was accepted."""
+    """Return a subtopic's question by rule, for use if none was accepted."""
     return f"What do the documents say about {subtopic.name}?"
 
 

@@ -16,7 +16,7 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Form(Strict):
-    """What a reply holds."""
+    """The form of a reply."""
 
 
 class NamedSubtopic(Form):
@@ -33,7 +33,7 @@ class InsightList(Form):
 
 
 class Pair(Form):
-    """Two numbers of a list, of which the second thing says again what the first says."""
+    """Two numbers of a list whose second thing repeats the first."""
 
     number: int
     repeats: int

@@ -1,4 +1,4 @@
-"""The configuration of a synthesis with chat models: topics, sizes, caps of every loop, and who is asked."""
+"""The configuration of a synthesis with chat models: topics, sizes, caps of every loop, and models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NewsTopic(Strict):
 
     @property
     def setting(self) -> str:
-        """What the haystack is about, as prompts say it."""
+        """Return the haystack's subject in the words of prompts."""
         return f"News articles on: {self.title}"
 
     @property
@@ -52,7 +52,7 @@ class ConversationTopic(Strict):
 
     @property
     def setting(self) -> str:
-        """What the haystack is about, as prompts say it."""
+        """Return the haystack's subject in the words of prompts."""
         return f"Conversations in this scenario: {self.scenario}\nParticipants: {', '.join(self.participants)}"
 
     @property
@@ -66,7 +66,7 @@ Topic = Annotated[NewsTopic | ConversationTopic, Field(discriminator="domain")]
 
 class Sizes(Strict):
     """
-    Of one haystack.
+    Sizes of one haystack.
 
     Attributes:
         subtopics: Asked for (SummHay: 10, of which 9.2 came to be).
@@ -104,7 +104,7 @@ class Sizes(Strict):
 
 class Caps(Strict):
     """
-    How often each loop goes round, at most.
+    Caps on the rounds of each loop.
 
     Attributes:
         subtopics: Lists of subtopics.
@@ -112,7 +112,7 @@ class Caps(Strict):
         edits: Of one article in each of its two loops (SummHay: 5).
         chapters: Tries at one chapter (SummHay: 10).
         queries: Tries at one query.
-        replies: Tries at a reply that can be read, where nothing else is wrong.
+        replies: Tries at a readable reply, if nothing else is wrong.
     """
 
     subtopics: int = Field(gt=0)
@@ -148,7 +148,7 @@ class ModelSynthesis(Strict):
 
     @property
     def chats(self) -> dict[Role, ChatSettings]:
-        """The model of each role; without an outsider where none is named."""
+        """Return the model of each role; there is no outsider if none is named."""
         found: dict[Role, ChatSettings] = {
             "planner": self.planner or self.writer,
             "writer": self.writer,

@@ -1,4 +1,4 @@
-"""What the verifier is asked of subtopics, insights and queries, and what its answers mean."""
+"""Questions to the verifier about subtopics, insights and queries, and the meaning of its answers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def listed(subtopics: Sequence[Named]) -> str:
 
 
 def numbers_fit(numbers: Sequence[int], n: int) -> str | None:
-    """Why *numbers* are none of a list of *n* things; None where they are."""
+    """Return why *numbers* are none of a list of *n* things; None if they are."""
     return None if all(1 <= number <= n for number in numbers) else "no_such_number"
 
 
 def pairs_fit(pairs: Pairs, n: int) -> str | None:
-    """Why *pairs* are none of a list of *n* things; None where they are."""
+    """Return why *pairs* are none of a list of *n* things; None if they are."""
     fit = all(1 <= pair.number <= n and 1 <= pair.repeats <= n and pair.number != pair.repeats for pair in pairs.pairs)
     return None if fit else "no_such_number"
 
@@ -45,18 +45,18 @@ def repetitions(pairs: Pairs) -> dict[int, int]:
 
 
 def categorize(setting: str, subtopics: Sequence[Named], text: str) -> Ask:
-    """Which subtopic *text* belongs to."""
+    """Ask which subtopic *text* belongs to."""
     fields = {"setting": setting, "subtopics": listed(subtopics), "text": text}
     return Ask("verifier", "synthesize_categorize", fields)
 
 
 def category_fits(category: Category, n: int) -> str | None:
-    """Why *category* is none of *n* subtopics, or 0; None where it is."""
+    """Return why *category* is none of *n* subtopics, or 0; None if it is."""
     return None if 0 <= category.subtopic <= n else "no_such_number"
 
 
 def misplaced(category: Category, subtopics: Sequence[Named], place: int) -> str | None:
-    """Why what was sorted does not belong to the subtopic at *place*; None where it does."""
+    """Return why a sorted item does not belong to the subtopic at *place*; None if it does."""
     if category.subtopic == place + 1:
         return None
     other = repr(subtopics[category.subtopic - 1].name) if category.subtopic else "no subtopic"
