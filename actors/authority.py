@@ -1,9 +1,9 @@
 """
-A line to one authority of the cluster: a message costs a fifth of what a call of a Ray actor costs.
+A connection to one authority of the cluster: a message costs a fifth of a call of a Ray actor.
 
-Ray starts the authority as an actor, keeps it alive and tells those who ask where it listens, with a secret; what is
-said then goes over a plain TCP connection, on which both ends prove that they know the secret before either unpickles
-a byte of the other's.
+Ray starts the authority as an actor, keeps it alive and tells callers its address, with a secret; what is said then
+goes over a plain TCP connection, on which both ends prove that they know the secret before either unpickles a byte of
+the other's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Address(NamedTuple):
-    """Where an authority listens, and what proves that one may speak to it."""
+    """The address of an authority, and the secret that opens it."""
 
     host: str
     port: int
@@ -35,7 +35,7 @@ class Address(NamedTuple):
 
 
 class Authority:
-    """What a Ray actor's class derives from: the public methods of *served* answer messages, one after the other."""
+    """The base of a Ray actor's class: the public methods of *served* answer messages, one after the other."""
 
     def __init__(self, served: object) -> None:
         self._served = served
@@ -44,7 +44,7 @@ class Authority:
         self._opening = asyncio.Lock()
 
     async def address(self) -> Address:
-        """Where it listens, from now on."""
+        """Listen from now on, and return the address."""
         async with self._opening:  # all askers come at once
             if self._address is None:
                 self._address = await self._listen()
@@ -58,7 +58,7 @@ class Authority:
         return Address(host, self._server.sockets[0].getsockname()[1], secret)
 
     async def ask(self, method: str, *args: Any) -> Any:
-        """As over a line, for one who asks seldom."""
+        """Answer as over a connection; for callers that ask seldom."""
         return getattr(self._served, method)(*args)
 
     async def process_id(self) -> int:
@@ -98,7 +98,7 @@ class Line:
 
     async def ask(self, method: str, *args: Any) -> Any:
         """
-        What the authority's *method* returns, or raises.
+        Return the result of the authority's *method*, or raise its error.
 
         Raises:
             ray.exceptions.RayActorError, OSError, EOFError, ValueError: It stayed away too long.

@@ -2,8 +2,8 @@
 The planner, writer and verifier of a synthesis: they carry its plans out over the chat pool.
 
 A call that failed for a passing reason, or because the model or its key is wrong, ends the plan with an error: it is no
-fault of what was asked, and must not decide what a benchmark holds. The same command again goes on from the ledger. Any
-other failure (a refusal, an empty or cut reply) is an attempt that was rejected.
+fault of the request, and must not decide the content of a benchmark. The same command again goes on from the ledger.
+Any other failure (a refusal, an empty or cut reply) is an attempt that was rejected.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OF_THE_CONFIGURATION = re.compile(r"http_40[134]$|insufficient_quota$|unsupport
 
 
 class Asking(Protocol):
-    """Of a configuration, what says who is asked and how: `ModelSynthesis`, `HaystackSettings`."""
+    """The part of a configuration that names the models and their options: `ModelSynthesis`, `HaystackSettings`."""
 
     @property
     def chats(self) -> Mapping[Role, ChatSettings]: ...
@@ -67,7 +67,7 @@ class SynthesisModels:
 
     async def carry_out(self, plan: Plan[Value]) -> Value:
         """
-        What *plan* makes.
+        Return the result of *plan*.
 
         Raises:
             LongformError: A call failed for a reason that may pass, or that lies in the configuration.
@@ -85,7 +85,7 @@ class SynthesisModels:
         await asyncio.gather(*(chat.close() for chat in {id(chat): chat for chat in self._chats.values()}.values()))
 
     def request(self, ask: Ask) -> ChatRequest:
-        """What is sent for *ask*."""
+        """Return the request that is sent for *ask*."""
         settings, chat = self._config.chats[ask.role], self._chats[ask.role]
         form = FORMS.get(ask.prompt)  # a passage is plain text
         schema = schema_of(form) if form and chat.accepted.json_schema else None

@@ -15,20 +15,12 @@ CLAUSE = re.compile(r"\s*(What|How|Of|Whether|As|Those|That|Who|With|Where|When|
 HALLS = ("longform", "actors", "jobs", "serve", "tests")
 
 LEFT = {
-    "actors": 8,
-    "actors/chat": 24,
     "actors/judges": 9,
-    "actors/ledger": 9,
-    "actors/local_models": 16,
-    "actors/rehearsal": 15,
-    "actors/retrieval": 7,
-    "actors/serving": 8,
     "actors/storage": 4,
-    "actors/summarizers": 4,
     "jobs": 21,
     "jobs/calibration": 8,
     "jobs/results": 7,
-    "jobs/runs": 8,
+    "jobs/runs": 7,
     "jobs/spending": 13,
     "jobs/stages": 16,
     "jobs/synthesis": 13,

@@ -1,4 +1,4 @@
-"""On whose behalf a worker calls models: what it needs to find the pool's ledger, keeper and prices."""
+"""The context of a worker's model calls: its job, and the pool's ledger, keeper and prices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class CallContext:
     """
     Attributes:
         job: The command that calls; its keeper goes by this name.
-        stage: Which stage of it.
+        stage: The job's stage.
         ledger: URL of the ledger's folder.
         prices: A price list's path or URL; None: the one that ships with `litellm`.
     """

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Desk(Protocol):
-    """Where a worker asks."""
+    """A place to which a worker sends its asks."""
 
     async def lease(self, ask: Ask) -> Lease: ...
 
@@ -35,7 +35,7 @@ class Desk(Protocol):
 
 
 class OpenDesk:
-    """Of a model that nobody limits: grants all that is asked."""
+    """Grants every request; for models without limits."""
 
     async def lease(self, ask: Ask) -> Lease:
         return Lease(len(ask.sizes), over_s=0.0, again_s=_LATEST_S, limits=Limits())
@@ -50,7 +50,7 @@ class Governor:
 
     Args:
         domain: The quota domain's key.
-        memory: URL of a folder in which found limits are remembered; None: nowhere.
+        memory: URL of a folder in which found limits are remembered; None if they are not remembered.
     """
 
     def __init__(self, domain: str, memory: str | None) -> None:
@@ -61,7 +61,7 @@ class Governor:
         self._quota = Quota(known=self._remembered)
 
     def lease(self, ask: Ask, told: Limits) -> Lease:
-        """What the worker may do next; *told* is what its job's configuration says."""
+        """Return the worker's next lease; *told* are the limits in its job's configuration."""
         lease = self._quota.lease(time.monotonic(), ask, told)
         self._remember()
         return lease
@@ -136,14 +136,15 @@ class RayDesk:
 
 def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
     """
-    The way to the one authority over *domain*: of the cluster where Ray runs, else of this process.
+    Return a way to the one authority over *domain*: the cluster's if Ray runs, else this process's.
 
     Jobs may tell different limits for one domain: the lowest holds, while a worker of the job that told it is alive.
 
     Args:
         domain: The quota domain's key; it names the actor and the file, so that it holds no secret.
         told: Limits in the job's configuration.
-        memory: URL of a folder in which found limits are remembered; None: nowhere. The first to open a domain decides.
+        memory: URL of a folder in which found limits are remembered; None if they are not remembered. The first to open
+            a domain decides.
     """
     import ray
 

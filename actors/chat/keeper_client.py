@@ -1,4 +1,4 @@
-"""What one worker's calls say to the ledger's keeper, many calls a message."""
+"""Messages of one worker's calls to the ledger's keeper, many calls a message."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Batches:
         self._keeping_heard: asyncio.Task[None] | None = None
 
     async def finished(self, call_id: str) -> ChatReply | None:
-        """The reply this call has in the ledger; None: it has none."""
+        """Return the reply this call has in the ledger; None if it has none."""
         if call_id not in self._asked:
             self._asked[call_id] = asyncio.get_running_loop().create_future()
             if len(self._asked) == 1:
@@ -40,7 +40,7 @@ class Batches:
         return await asyncio.shield(self._asked[call_id])
 
     async def begin(self, intents: Sequence[Intent]) -> Sequence[Verdict]:
-        """What becomes of each intent; those that go are recorded when this returns."""
+        """Return the keeper's answer to each intent; the admitted ones are recorded by then."""
         verdicts = await self._exchange(intents)
         self._n_open += verdicts.count("go")
         if self._keeping_heard is None or self._keeping_heard.done():
@@ -60,7 +60,7 @@ class Batches:
             self._n_open -= 1
 
     async def close(self) -> None:
-        """Wait for what is being said."""
+        """Wait for the messages that are under way."""
         if self._keeping_heard is not None:
             self._keeping_heard.cancel()
         while self._tasks:

@@ -90,7 +90,7 @@ class Turns(Generic[CallT]):
         self._wake()
 
     def hear(self, signals: Signals) -> None:
-        """What a reply's headers said."""
+        """Take in a reply's headers."""
         self._signals = signals
 
     def give_up(self, error: Exception) -> None:

@@ -24,9 +24,9 @@ _PROVIDER_HEADER = "llm_provider-"
 
 class LitellmChat:
     """
-    One attempt a request, each within `timeout_s`; whoever asks bounds how many are in flight.
+    Makes one attempt a request, each within `timeout_s`; the caller bounds how many are in flight.
 
-    A key comes from the variable that `api_key_env` names where the configuration names one, else from the one that
+    A key comes from the variable that `api_key_env` names if the configuration names one, else from the one that
     litellm knows for the provider: a key is never sent to a provider it is not for.
 
     Raises:

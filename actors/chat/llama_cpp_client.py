@@ -56,7 +56,7 @@ class LlamaChat:
 
     async def body(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """
-        What llama.cpp's server hands back for the body of a request: a completion in OpenAI's form, or its `error`.
+        Return the answer of llama.cpp's server to the body of a request: a completion in OpenAI's form, or its `error`.
 
         Raises:
             TimeoutError: It outlasted its deadline.

@@ -30,7 +30,7 @@ class Group(NamedTuple):
         shared: The text's key.
         shared_tokens: The most that a later prompt can take from the first; counted, or a quarter of its characters.
         requests: In the order they are sent.
-        whole: Whether one replica answers all, however many they are: each further one would read the text again.
+        whole: True if one replica answers all, however many they are: each further one would read the text again.
     """
 
     shared: str

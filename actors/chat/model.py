@@ -1,4 +1,4 @@
-"""What every chat model offers."""
+"""The protocol of every chat model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ChatModel(Protocol):
 
     @property
     def accepted(self) -> Capabilities:
-        """What the model is known to accept."""
+        """The known capabilities of the model."""
         ...
 
     async def complete(self, request: ChatRequest) -> ChatReply:

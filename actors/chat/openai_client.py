@@ -36,7 +36,7 @@ class _Connections:
 
 class OpenAIChat:
     """
-    One attempt a request, each within `timeout_s`; whoever asks bounds how many are in flight.
+    Makes one attempt a request, each within `timeout_s`; the caller bounds how many are in flight.
 
     The aiohttp transport takes 1.2 ms of CPU a request at 64 in flight, httpx 10 ms (openai 2.54, measured).
     """

@@ -76,7 +76,7 @@ def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
 
 
 def _server(settings: ChatSettings) -> Server | None:
-    """Whom a model asks over a network; None: it is in this process."""
+    """Return the server that a model asks over a network; None if it is in this process."""
     if settings.provider in ("scripted", "llama_cpp"):
         return None
     is_litellm = settings.provider == "litellm" and settings.base_url is None
@@ -92,7 +92,7 @@ def _desk(settings: ChatSettings, context: CallContext) -> Desk:
 
 
 def quota_domain(settings: ChatSettings) -> str:
-    """What a provider counts together, as a hash: provider, server, key and model, or the quota's name for models."""
+    """Return the hash of a quota domain: provider, server, key and model, or the quota's name for models."""
     key = sha256(os.environ.get(settings.api_key_env, "").encode()).hexdigest()
     return content_key("quota", settings.provider, settings.base_url, settings.quota or settings.model, key)
 
@@ -101,12 +101,13 @@ def check_chat(
     settings: ChatSettings, *, logprobs: bool = False, reasoning_effort: bool = False, with_key: bool = True
 ) -> None:
     """
-    Find out before the first call what can be known to fail; *logprobs* and *reasoning_effort* will be asked for.
+    Find, before the first call, faults that are certain; *logprobs* and *reasoning_effort* will be asked for.
 
-    A key is looked for where *with_key*: who only counts what will be asked needs none.
+    A key is looked for if *with_key*: counting calls needs none.
 
     Raises:
-        UsageError: The model is known to lack what is asked, its window is smaller than its output limit, the key's
+        UsageError: The model is known to lack a requested capability, its window is smaller than its output limit, the
+            key's
             environment variable is not set, the base URL is none, or the script is missing, unknown or not wanted.
     """
     _check_provider(settings, with_key=with_key)
@@ -161,7 +162,7 @@ def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
 @dataclass(frozen=True, kw_only=True)
 class Asking:
     """
-    With what a judge or a summarizer asks.
+    The client, limits and counters with which a judge or a summarizer asks.
 
     Attributes:
         chat: The model.
@@ -175,16 +176,19 @@ class Asking:
 
     @property
     def counter(self) -> Callable[[str], int] | None:
-        """As `token_counter` says."""
+        """Return `token_counter` of this model."""
         return token_counter(self.chat.accepted, self.count_tokens)
 
     def prompt(self, name: str) -> prompts.Prompt:
-        """As `load_prompt` says."""
+        """Return `load_prompt` from this folder."""
         return load_prompt(name, self.prompts_folder)
 
 
 def token_counter(accepted: Capabilities, count_tokens: Callable[[str], int] | None) -> Callable[[str], int] | None:
-    """What counts a prompt before it is sent: *count_tokens*, else cl100k; None where no window is known to check."""
+    """
+    Return the counter of a prompt's tokens before it is sent: *count_tokens*, else cl100k; None if no window is known
+    to check.
+    """
     if accepted.context_window is None or count_tokens is not None:
         return count_tokens
     from actors.local_models.tokenizer import TokenCounter
@@ -213,20 +217,20 @@ REPAIR_PROMPT = "repair_reply"
 
 
 def asked_again(request: ChatRequest, unreadable: str, wish: str) -> ChatRequest:
-    """*request* again, with what came and the *wish* for a reply that can be read."""
+    """Return *request* again, with the *unreadable* reply and the *wish* for a readable one."""
     longer = (*request.messages, Message("assistant", unreadable), Message("user", wish))
     return replace(request, messages=longer, input_tokens=None)
 
 
 def first_asked(request: ChatRequest) -> ChatRequest:
-    """What *request* asks again, as `asked_again` makes it; itself where it asks for the first time."""
+    """Return the request that `asked_again` began with; *request* itself if it is the first."""
     n_before = next((place for place, said in enumerate(request.messages) if said.role == "assistant"), None)
     return replace(request, messages=request.messages[:n_before])
 
 
 def load_prompt(name: str, folder: str | None) -> prompts.Prompt:
     """
-    The prompt called *name*; where the *folder* (a path or URL) holds `NAME.md`, that file in place of ours.
+    Return the prompt called *name*: ours, or `NAME.md` of the *folder* (a path or URL) if it is there.
 
     Raises:
         UsageError: The folder is not there, its file is no prompt with our fields, or no prompt has the name.

@@ -55,8 +55,8 @@ class ChatPool:
         context: On whose behalf.
         desk: The governor of the model's quota.
         keeper: Of the job's ledger.
-        price: Of the model; None: unknown, so that costs are.
-        server: Whom the model asks, to be given up where all workers find that it is gone; None: it cannot be.
+        price: Of the model; None if it is unknown, and then costs are too.
+        server: The server, given up if all workers find that it is gone; None if it cannot be.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class ChatPool:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """
-        The reply, from the ledger where this was answered before, or one with the reason why there is none.
+        Return the reply, from the ledger if the call was answered before, or one with the reason why there is none.
 
         Two requests of one content at once are one call.
 

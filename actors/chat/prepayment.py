@@ -47,7 +47,7 @@ _MEANS = {"expired": EXPIRED, "cancelled": CANCELLED, "failed": REJECTED}
 
 
 class BatchLimits(NamedTuple):
-    """Of one file of requests."""
+    """Limits of one file of requests."""
 
     lines: int = MAX_LINES
     bytes: int = MAX_BYTES
@@ -66,7 +66,7 @@ class Prepayment:
     Args:
         settings: Of the model.
         context: On whose behalf.
-        ledger: Says what is answered.
+        ledger: Knows the answered calls.
         keeper: Of the job's calls in it.
         batches: Of the provider.
         price: Through the batch API; None: unknown.
@@ -100,13 +100,13 @@ class Prepayment:
 
     async def answer(self, walk: Walk) -> int:
         """
-        Send what is unanswered, wait, and send again what failed and may pass, until nothing is left to send.
+        Send the unanswered calls, wait, and send passing failures again, until nothing is left to send.
 
         Returns:
             How many calls were answered.
 
         Raises:
-            LongformError: The provider refused a batch, or somebody cancelled it; what is answered is kept.
+            LongformError: The provider refused a batch, or it was cancelled; finished answers are kept.
         """
         while under_way := await self._send(walk()):
             self._crowded_out = 0
@@ -145,7 +145,7 @@ class Prepayment:
             yield held
 
     async def _items(self, requests: Iterable[ChatRequest], found: _Found) -> AsyncIterator[BatchItem]:
-        """What is neither answered nor under way, nor has failed for good."""
+        """Yield the calls that are neither answered nor under way, nor have failed for good."""
         async for asked in _chunks(self._wanted(requests)):
             answered = self._ledger.finished(list(asked))
             for key, request in asked.items():
@@ -180,7 +180,7 @@ class Prepayment:
         return BatchItem(intent, request_line(key, completion_parameters(settings, self._accepted, request)))
 
     async def _batch(self, items: Sequence[BatchItem], found: _Found) -> BatchNote | None:
-        """A new batch of those items that may go; None: none may."""
+        """Make a batch of those items that may go; return None if none may."""
         verdicts = [
             verdict
             for start in range(0, len(items), _A_MESSAGE)
@@ -276,7 +276,7 @@ class _Found:
         self._never_made: dict[str, BatchNote] = {}
 
     async def attach(self, key: str) -> bool:
-        """Whether a batch makes this call; its end is then waited for."""
+        """Return whether a batch makes this call; its end is then waited for."""
         note = self._notes.get(key)
         if note is None or note.name in self._never_made:
             return False
@@ -291,7 +291,7 @@ class _Found:
         return True
 
     def never_made(self, keys: Iterable[str]) -> list[BatchNote]:
-        """The notes of these calls that no batch was made of; whoever wrote them is gone, since the calls may go."""
+        """Return the notes of these calls that no batch was made of; their writers are gone, since the calls may go."""
         names = {note.name for key in keys if (note := self._notes.get(key)) is not None}
         return [self._never_made.pop(name) for name in sorted(names & self._never_made.keys())]
 

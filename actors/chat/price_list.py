@@ -79,7 +79,7 @@ class PriceList:
     @classmethod
     def read(cls, url: str | None) -> PriceList:
         """
-        The list in a YAML file, local or on `s3://`; None: nothing but the table of `litellm`.
+        Read the list in a YAML file, local or on `s3://`; None: nothing but the table of `litellm`.
 
         Raises:
             UsageError: The file is not there, or not a price list.
@@ -91,7 +91,7 @@ class PriceList:
 
     def price(self, settings: ChatSettings) -> Price | None:
         """
-        What the configured model costs, through the batch API where it is asked through that; None: unknown.
+        Return the price of the configured model, through the batch API if it is asked through that; None if unknown.
 
         A name is looked up as it is, then without its `provider/`; another version of a model is another model.
         """
@@ -99,7 +99,7 @@ class PriceList:
         return found.batch if found is not None and settings.batch and not found.is_free else found
 
     def source(self, settings: ChatSettings) -> str | None:
-        """Where that price stands, and of what date or version; None: nowhere."""
+        """Return the source of that price, with its date or version; None if there is none."""
         return self._find(settings)[1]
 
     def _find(self, settings: ChatSettings) -> tuple[Price | None, str | None]:
@@ -149,7 +149,7 @@ def _litellm_price(model: str) -> Price | None:
 
 
 def _price_of(entry: Mapping[str, Any]) -> Price | None:
-    """The price in an entry; None where it has none, or none that is simple."""
+    """Return the price in an entry; None if it has none, or none that is simple."""
     price = None if "tiered_pricing" in entry else _by_length(entry, "")
     return price and replace(price, batch=_by_length(entry, "_batches"))
 
@@ -164,7 +164,7 @@ def _by_length(entry: Mapping[str, Any], service: str) -> Price | None:
 
 
 def _rates(entry: Mapping[str, Any], suffix: str) -> Price | None:
-    """What the keys of that ending say; None where input or output has none, or a 0: that stands for unknown too."""
+    """Read the keys of that ending; None if input or output has none, or a 0: that stands for unknown too."""
     names = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
     given, written, cached, reasoned = (
         _a_million(entry.get(name + suffix)) for name in (*names, "output_cost_per_reasoning_token")

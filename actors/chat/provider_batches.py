@@ -40,7 +40,7 @@ _ENDED = ("completed", "expired", "cancelled", "failed")
 
 class BatchProgress(NamedTuple):
     """
-    How far a batch is.
+    Progress of a batch.
 
     Attributes:
         status: As the provider says.
@@ -65,7 +65,7 @@ class ProviderBatches:
     """
     The batches of one account.
 
-    Every method raises a `LongformError` where the provider cannot be reached or refuses; what may pass is asked again
+    Every method raises a `LongformError` if the provider cannot be reached or refuses; passing failures are asked again
     a few times before.
     """
 
@@ -99,7 +99,7 @@ class ProviderBatches:
         raise AssertionError
 
     async def find(self, name: str) -> str | None:
-        """The id of the batch that carries *name*; None: none was made."""
+        """Return the id of the batch that carries *name*; None if none was made."""
         with _told("the list of batches"):
             async for batch in self._client.batches.list(limit=_PAGE):
                 if (batch.metadata or {}).get(_MARK) == name:
@@ -157,7 +157,7 @@ def _told(what: str) -> Iterator[None]:
 
 
 def _error(what: str, error: APIError) -> LongformError:
-    """What the provider refused, without its words: they may quote a key."""
+    """Return an error about the provider's refusal, without its words: they may quote a key."""
     return LongformError(
         f"{what}: the provider answered {_failure(error)}; batches under way are kept and noted beside the ledger. "
         "Go on with the same command and the same key"
@@ -193,7 +193,7 @@ class BatchNotes:
         self._folder = Folder(ledger_url).child("batches")
 
     def all(self) -> list[BatchNote]:
-        """Those of all commands."""
+        """Return the notes of all commands."""
         notes = []
         for file in self._folder.names():
             if file.endswith(".json"):

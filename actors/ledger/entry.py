@@ -1,4 +1,4 @@
-"""What one writer adds to a ledger at once, the process it is, and how both stand in a file of JSON lines."""
+"""One writer's addition to a ledger, its process, and their form in a file of JSON lines."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def this_host() -> str:
 
 
 def process_lives(session: Session) -> bool:
-    """Whether a process of this host still runs; a zombie does not."""
+    """Return whether a process of this host still runs; a zombie does not."""
     import psutil
 
     try:
@@ -57,7 +57,7 @@ def process_lives(session: Session) -> bool:
 
 class Entry(NamedTuple):
     """
-    What one writer adds in one durable step, in this order: receipts, attempts given up, attempts about to leave.
+    One writer's addition in one durable step, in this order: receipts, attempts given up, attempts about to leave.
 
     Attributes:
         entry_id: Unique, so that a writer knows its own again.

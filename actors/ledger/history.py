@@ -1,4 +1,4 @@
-"""What earlier calls took, from a ledger: the sample that a plan of further calls rests on."""
+"""Totals of earlier calls, from a ledger: the sample behind a plan of further calls."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ WHERE state = 'answered' AND provider = :provider AND model = :model AND (stage 
 
 def history(records: CallRecords, chat: ChatSettings, kind: str) -> History:
     """
-    What answered calls of the configured model took in stages of one *kind*, the first word of their names.
+    Return totals of answered calls of the configured model in stages of one *kind*, the first word of their names.
 
-    A part is None where fewer than two calls state it.
+    A part is None if fewer than two calls state it.
     """
     values = {"provider": chat.provider, "model": chat.model, "kind": kind}
     (row,) = records.rows(_QUERY, values)

@@ -1,5 +1,5 @@
 """
-The one who writes a command's calls into the ledger, and says whether a call may leave.
+Writes a command's calls to the ledger and enforces its budget.
 
 One keeper a command, on the driver's node: a Ray actor, or an object in a process without Ray. It knows whether the
 driver lives, what the command may spend, and which worker is making which call.
@@ -30,7 +30,7 @@ _PATIENCE_S = 60.0  # for a keeper that starts again
 
 
 class Budget(NamedTuple):
-    """What one command may spend; None: no limit."""
+    """The budget of one command; None: no limit."""
 
     max_usd: float | None = None
     max_calls: int | None = None
@@ -56,7 +56,7 @@ class LedgerKeeper:
     Args:
         ledger_url: The ledger's folder.
         job: The command's name in it.
-        budget: What it may spend; what an earlier keeper of the same job spent counts.
+        budget: Its limits; spending of an earlier keeper of the same job counts.
         driver: When this process is gone, no call leaves any more; None: no driver but ourselves.
         clock: Monotonic seconds.
     """
@@ -276,7 +276,7 @@ _in_process: dict[str, LedgerKeeper] = {}
 
 
 def open_keeper(ledger_url: str, job: str) -> Keeper:
-    """The keeper of *job*: its actor where Ray runs, else the one in this process."""
+    """Return the keeper of *job*: its actor if Ray runs, else the one in this process."""
     import ray
 
     if ray.is_initialized():
@@ -288,10 +288,10 @@ def open_keeper(ledger_url: str, job: str) -> Keeper:
 
 def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
     """
-    Start the keeper of *job*: an actor beside the calling process, its driver, or an object where no Ray runs.
+    Start the keeper of *job*: an actor beside the calling process, its driver, or an object if no Ray runs.
 
-    An actor lives as long as what is returned; when it dies before, it starts again, and all that it acknowledged is in
-    the ledger.
+    An actor lives as long as the returned handle; when it dies before, it starts again, and all that it acknowledged is
+    in the ledger.
     """
     import ray
 

@@ -1,5 +1,5 @@
 """
-The ledger of model calls: what was about to be asked, what came back, what it cost.
+The ledger of model calls: requests about to leave, replies, and costs.
 
 In a local folder it is one SQLite file. On `s3://` it is a log of objects that all writers share, mirrored in a SQLite
 file of this machine (`actors/ledger/s3_log.py`). Several processes may write to one ledger at a time.
@@ -39,9 +39,9 @@ class Ledger:
     Whatever a method has written is durable when it returns. All of them may be called from any thread.
 
     Args:
-        url: A folder, local or `s3://`; made where it is not there.
+        url: A folder, local or `s3://`; made if it is not there.
         job: The name under which this process writes.
-        session: Whose attempts they are: another process may make them only once this one is gone. None: ours.
+        session: The process that owns the attempts: another may make them only once this one is gone. None: ours.
     """
 
     def __init__(self, url: str, *, job: str, session: Session | None = None) -> None:
@@ -69,7 +69,7 @@ class Ledger:
         return cls(url, job="")
 
     def close(self) -> None:
-        """Let go of the files, for good; a shared log is packed where much was added to it."""
+        """Close the files, for good; a shared log is packed if much was added to it."""
         with self._lock:
             log, self._log = self._log, None
             if log is not None:
@@ -97,7 +97,7 @@ class Ledger:
         Saying it twice changes nothing: an attempt has one receipt, the first, and an intent that is recorded may go.
 
         Returns:
-            For each intent `go`; `finished` where the call is answered; `busy` where another attempt of it is under
+            For each intent `go`; `finished` if the call is answered; `busy` if another attempt of it is under
             way.
 
         Raises:
@@ -110,7 +110,7 @@ class Ledger:
         self._add((), (), abandoned=attempt_ids)
 
     def open_of(self, job: str) -> dict[str, float]:
-        """A job's attempts that are under way for all that is known -> dollars reserved, 0 where not known."""
+        """Map a job's attempts that may be under way to the dollars reserved, 0 if not known."""
         with self._lock:
             return self._records.open_of(job)
 
@@ -126,7 +126,7 @@ class Ledger:
         return self._totals(by=None, job=job, stage=stage)[None]
 
     def totals_by(self, by: By, *, job: str | None = None) -> dict[str | None, Totals]:
-        """Sums apart for each model, stage, job or day (UTC); None: not known."""
+        """Return separate sums for each model, stage, job or day (UTC); None: not known."""
         return self._totals(by=by, job=job, stage=None)
 
     def totals_by_stage(self, jobs: Sequence[str]) -> dict[tuple[str | None, str | None], Totals]:
@@ -140,7 +140,10 @@ class Ledger:
             return call_totals(self._records, call_ids)
 
     def history(self, chat: ChatSettings, kind: str) -> History:
-        """What answered calls of the configured model took in stages of one *kind*, the first word of their names."""
+        """
+        Return totals of answered calls of the configured model in stages of one *kind*, the first
+        word of their names.
+        """
         with self._lock:
             return history(self._records, chat, kind)
 

@@ -83,10 +83,10 @@ class LedgerLog:
 
     def check(self, records: CallRecords) -> None:
         """
-        Whether the log still has what the mirror has from it.
+        Check that the log still has the entries that the mirror has from it.
 
         Raises:
-            LongformError: It has not: somebody has deleted entries.
+            LongformError: Entries have been deleted.
         """
         last = records.n_applied()
         if last and not self._folder.has(_entry_name(last)):
@@ -96,7 +96,7 @@ class LedgerLog:
             )
 
     def pack(self, records: CallRecords) -> None:
-        """Upload the mirror, where many entries have come since the last time, so that others start from it."""
+        """Upload the mirror if many entries have come since the last time, so that others start from it."""
         number = records.n_applied()
         if number - max(self._packs(), default=0) < _PACK_AFTER:
             return
@@ -111,7 +111,7 @@ class LedgerLog:
             packed.unlink(missing_ok=True)
 
     def fetch_pack(self, path: Path) -> None:
-        """Start a mirror at *path* from the newest pack, where there is one."""
+        """Start a mirror at *path* from the newest pack, if there is one."""
         if not (packs := self._packs()):
             return
         packed, unfinished = beside(path), beside(path)

@@ -87,7 +87,7 @@ FROM answers JOIN attempts USING (call_id, attempt_id) WHERE call_id IN ({marks}
 
 
 class OpenAttempt(NamedTuple):
-    """An attempt that somebody may still wait for; `ends_at_ms` is its deadline, since 1970."""
+    """An attempt that may still be waited for; `ends_at_ms` is its deadline, since 1970."""
 
     attempt_id: str
     session: Session
@@ -97,8 +97,8 @@ class OpenAttempt(NamedTuple):
 class CallRecords:
     """
     Args:
-        path: The file; made where it is not there.
-        durable: Whether what is committed outlives a loss of power, and not of this process only.
+        path: The file; made if it is not there.
+        durable: Commits outlive a loss of power, and not only of this process.
 
     Raises:
         LongformError: The file is not one of these, or is of another version.
@@ -118,7 +118,7 @@ class CallRecords:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that happens within, or nothing where it raises; one writer at a time, over all processes."""
+        """Commit everything done within, or nothing if it raises; one writer at a time, over all processes."""
         with _explained(self.path):
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -176,7 +176,7 @@ class CallRecords:
         return [OpenAttempt(row[0], Session(*row[1:4]), row[4]) for row in rows]
 
     def open_of(self, job: str) -> dict[str, float]:
-        """A job's attempts without a receipt, but for those given up -> dollars reserved, 0 where not known."""
+        """Map a job's attempts without a receipt, but for those given up, to the dollars reserved, 0 if not known."""
         rows = self._connection.execute(
             "SELECT attempt_id, ifnull(reserved_usd, 0.0) FROM attempts "
             "WHERE job = ? AND state = 'open' AND session IS NOT NULL",
@@ -194,7 +194,7 @@ class CallRecords:
                 yield pa.table([pa.array(c, f.type) for c, f in zip(columns, CALLS, strict=True)], schema=CALLS)
 
     def rows(self, query: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """What a query of these tables gives."""
+        """Return the rows of a query of these tables."""
         return list(self._connection.execute(query, values))
 
     def copy_to(self, path: Path) -> None:
@@ -223,7 +223,7 @@ class CallRecords:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what the disk refuses into a `StorageError` that says what to do."""
+    """Turn a disk's refusal into a `StorageError` that says what to do."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -239,7 +239,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _errno(kind: int, folder: Path) -> int:
-    """Return what the disk says of itself if it explains the fault: SQLite calls a full disk an I/O error, too."""
+    """Return the disk's own error number if it explains the fault: SQLite calls a full disk an I/O error, too."""
     disk = os.statvfs(folder)
     if disk.f_flag & os.ST_RDONLY:
         return errno.EROFS
@@ -260,13 +260,13 @@ def _create(path: Path) -> None:
 
 
 def beside(path: Path) -> Path:
-    """A name of our own in the folder of *path*, which is made where it is not there."""
+    """Return a name of our own in the folder of *path*, which is made if it is not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
 
 
 def put_in_place(unfinished: Path, path: Path) -> None:
-    """Give a finished file its name, durably; where another has taken the name meanwhile, that one stays."""
+    """Give a finished file its name, durably; if another has taken the name meanwhile, that one stays."""
     with suppress(FileExistsError):
         os.link(unfinished, path)
     unfinished.unlink()

@@ -1,4 +1,4 @@
-"""Sums over a ledger's attempts: what was called, what it cost, what is not known."""
+"""Sums over a ledger's attempts: calls, costs, and unknown amounts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ json_group_array(DISTINCT answered_model)
 @dataclass(frozen=True, kw_only=True)
 class Totals:
     """
-    Sums over attempts. Tokens of a class are None where no attempt states it.
+    Sums over attempts. Tokens of a class are None if no attempt states it.
 
     Attributes:
         calls: All attempts; the sum of answered, failed and open ones.
@@ -40,10 +40,10 @@ class Totals:
         refused: The provider did not let them in (429), so that they cost nothing.
         open: Without a receipt: under way, or unsettled for good because their process died.
         input_tokens: Neither cached nor output, and so on: the four classes do not overlap.
-        cached_share: Cached tokens in all tokens of input, over attempts that state both; None: none does.
+        cached_share: Cached tokens in all tokens of input, over attempts that state both; None if none does.
         known_usd: Dollars of the attempts whose cost is known.
         n_unknown_usd: Settled attempts whose cost is not known.
-        unknown_at_most_usd: The most that these can have cost, where known.
+        unknown_at_most_usd: The most that these can have cost, if known.
         unsettled_usd: The most that open attempts can have cost, where known.
         n_unsettled_unknown_usd: Open attempts for which that is not known.
         answered_models: As providers answered, sorted.
@@ -69,7 +69,7 @@ class Totals:
 
 def totals(records: CallRecords, *, by: By | None, job: str | None, stage: str | None) -> dict[str | None, Totals]:
     """
-    Sums for each value of *by*, in its order; for None alone where *by* is None.
+    Return sums for each value of *by*, in its order; for None alone if *by* is None.
 
     Args:
         records: The ledger's calls.
@@ -88,7 +88,7 @@ def totals(records: CallRecords, *, by: By | None, job: str | None, stage: str |
 
 
 def stage_totals(records: CallRecords, jobs: Sequence[str]) -> dict[tuple[str | None, str | None], Totals]:
-    """Sums over the attempts of *jobs* for each stage and model as configured; None: not known."""
+    """Return sums over the attempts of *jobs* for each stage and model as configured; None: not known."""
     query = (
         f"SELECT stage, model, {_SUMS} FROM attempts "  # noqa: S608 - a constant of this file
         "WHERE job IN (SELECT value FROM json_each(:jobs)) GROUP BY stage, model ORDER BY min(rowid)"

@@ -110,12 +110,12 @@ class CheckerTrainer:
         return self.change()
 
     def change(self) -> dict[str, Tensor]:
-        """What has been learned so far."""
+        """Return the change learned so far."""
         own = self._classifier.named_parameters()
         return low_rank_tensors(self._encoder) | {f"classifier.{name}": value.detach().half() for name, value in own}
 
     def probabilities(self, pairs: Sequence[CheckerPair]) -> NDArray[np.float64]:
-        """That each passage supports its sentence, shape (pairs,)."""
+        """Return the probability that each passage supports its sentence, shape (pairs,)."""
         self._parts.eval()
         found = np.zeros(len(pairs))
         order = sorted(range(len(pairs)), key=lambda place: len(pairs[place].passage) + len(pairs[place].sentence))
@@ -155,7 +155,7 @@ class CheckerTrainer:
         )
 
     def _marks(self, pairs: Sequence[CheckerPair], read: Any) -> Tensor:
-        """Of each token, 1 for a wrong word of the sentence, 0 for a right one and elsewhere."""
+        """Mark each token: 1 for a wrong word of the sentence, 0 for a right one and elsewhere."""
         marks = torch.zeros(read["input_ids"].shape)
         for row, pair in enumerate(pairs):
             starts = [word.start() for word in _WORD.finditer(pair.sentence)]
@@ -200,5 +200,5 @@ class CheckerTrainer:
 
 
 def _of_sentence(read: Any) -> Tensor:
-    """Which tokens are the sentences' own, shape (pairs, tokens)."""
+    """Mark the sentences' own tokens, shape (pairs, tokens)."""
     return torch.tensor([[side == 1 for side in read.sequence_ids(row)] for row in range(len(read["input_ids"]))])

@@ -33,7 +33,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 class Stated(NamedTuple):
-    """What S3 says of a file; the tag is the MD5 of its content, or of its parts' MD5s, unless S3 holds the keys."""
+    """S3's statement of a file; the tag is the MD5 of its content, or of its parts' MD5s, unless S3 holds the keys."""
 
     size: int
     tag: str
@@ -64,7 +64,7 @@ def listed(url: str) -> dict[str, Stated]:
 
 def stated_of(url: str) -> Stated:
     """
-    What S3 states of one file.
+    Return S3's statement of one file.
 
     Raises:
         UsageError: It is not there, or cannot be asked for.
@@ -109,7 +109,7 @@ def _check_copy(url: str, name: str, stated: Stated, file: Path) -> None:
 
 
 def _tag_of_parts(url: str, name: str, stated: Stated, file: Path) -> bool | None:
-    """Whether the tag is made of the file's parts; None: S3 encrypts, and its tag says nothing of the content."""
+    """Return whether the tag is made of the file's parts; None if S3 encrypts, so that the tag does not tell."""
     bucket, prefix = _place(url)
     first = _client().head_object(Bucket=bucket, Key=f"{prefix}{name}", PartNumber=1)
     if first.get("ServerSideEncryption", "").startswith("aws:kms"):
@@ -167,7 +167,7 @@ def appear(
     folder: Path, model: str, fill: Callable[[Path], None], *, check: Callable[[Path, str], None] | None = None
 ) -> None:
     """
-    *folder*, filled under another name, then renamed; processes of this machine that want it wait for the first.
+    Fill a folder under another name, then rename it to *folder*; other processes of this machine wait for the first.
 
     Args:
         folder: To be there.
@@ -206,7 +206,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def check_whole(folder: Path, model: str) -> None:
     """
-    Look at the files without reading their weights: what is cut off or no model is found in milliseconds.
+    Check the files without reading their weights: cut-off files and folders without a model are found in milliseconds.
 
     Raises:
         UsageError: A file is a pointer of Git LFS, one of JSON is none, weights are cut off, or there is no vocabulary:
@@ -242,7 +242,10 @@ def _json_fault(file: Path) -> str | None:
 
 
 def _weights_fault(file: Path) -> str | None:
-    """A safetensors file: 8 bytes with the header's length, the header with where each tensor ends, the tensors."""
+    """
+    Return the fault of a safetensors file: 8 bytes with the header's length, the header with each tensor's end, the
+    tensors.
+    """
     size = file.stat().st_size
     if size < 8:
         return f"is cut off: the file has {size} bytes"

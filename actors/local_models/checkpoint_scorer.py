@@ -1,5 +1,5 @@
 """
-A checkpoint that was trained to say whether one text supports another, and what it makes of prepared inputs.
+Score prepared inputs with a checkpoint that was trained to say whether one text supports another.
 
 Classifiers have one output (its sigmoid), or several (the softmax's share of the supporting one). A classifier of words
 says of each token whether it is wrong there; the odds of the sentence are one over the sum of its tokens' odds. A
@@ -37,7 +37,7 @@ _USUAL_WINDOW = 512
 
 @dataclass
 class Work:
-    """What was done so far; tokens include the special ones, padded tokens the padding."""
+    """Work done so far; tokens include the special ones, padded tokens the padding."""
 
     texts: int = 0
     sentences: int = 0
@@ -54,7 +54,7 @@ class CheckpointScorer:
     Attributes:
         tokenizer: The model's own.
         window: Tokens of a sequence that the model takes as it was trained.
-        bounded: Whether a longer sequence is impossible, and not merely longer than what it was trained on.
+        bounded: True if a longer sequence is impossible, and not merely longer than those it was trained on.
 
     Raises:
         UsageError: The checkpoint cannot be loaded whole, or which output means supported cannot be told.
@@ -92,7 +92,10 @@ class CheckpointScorer:
         self.window = min(limit or _NO_LIMIT, _trained_window(self.tokenizer, model.config))
 
     def probabilities(self, inputs: Sequence[ModelInput], work: Work) -> NDArray[np.float64]:
-        """That each input's text supports its sentence, shape (inputs,); what it took is added to *work*."""
+        """
+        Return the probability that each input's text supports its sentence, shape (inputs,); add
+        the work to *work*.
+        """
         found = np.zeros(len(inputs))
         lengths = [len(each.ids) for each in inputs]
         for places in length_batches(lengths, self._batch_tokens):
@@ -159,7 +162,8 @@ class CheckpointScorer:
 
 def supported_logits(wrong: Any, of_sentence: Any) -> Any:
     """
-    That a sentence is supported, shape (pairs,): its odds are one over the sum of the odds that its tokens are wrong.
+    Return logits that a sentence is supported, shape (pairs,): its odds are one over the sum of the odds that its
+    tokens are wrong.
 
     Args:
         wrong: Logits of each token, shape (pairs, tokens).
@@ -169,7 +173,7 @@ def supported_logits(wrong: Any, of_sentence: Any) -> Any:
 
 
 def _supported_output(config: Any, settings: CheckpointSupportJudgeSettings) -> int | None:
-    """The output that means supported; None: there is one output, of which the sigmoid is meant."""
+    """Return the output that means supported; None if there is one output, whose sigmoid is meant."""
     n_outputs, stated = config.num_labels, settings.supported_label
     labels = {int(number): str(label) for number, label in config.id2label.items()}
     if stated is not None and stated >= n_outputs:
@@ -192,7 +196,7 @@ def _supported_output(config: Any, settings: CheckpointSupportJudgeSettings) -> 
 
 
 def _position_limit(model: Any) -> int | None:
-    """The longest sequence for which the model has positions; None: its positions are relative."""
+    """Return the longest sequence for which the model has positions; None if its positions are relative."""
     from torch.nn import Embedding
 
     tables = [

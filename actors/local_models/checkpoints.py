@@ -27,11 +27,11 @@ _SHIPPED = "shipped:"
 
 def checkpoint_path(model: str, *, cache: Path | None = None) -> str:
     """
-    The folder of a checkpoint, on S3 or not; a hub name as it is.
+    Return the folder of a checkpoint, on S3 or not; a hub name as it is.
 
     Args:
         model: As the configuration names it.
-        cache: Where copies from S3 stand; None: as the environment says.
+        cache: The folder of copies from S3; None: the environment's.
 
     Raises:
         UsageError: There is no checkpoint of that name, or it is not whole.
@@ -82,13 +82,16 @@ def checkpoint_content(model: str) -> str:
 
 
 def changing_content(model: str) -> str | None:
-    """The content of a model whose name may come to mean another: a folder, or `s3://`; None: any other name."""
+    """
+    Return the content of a model whose name may come to mean another: a folder, or `s3://`; None
+    for any other name.
+    """
     is_place = model.startswith(S3) or Path(model).expanduser().is_dir()
     return checkpoint_content(model) if is_place else None
 
 
 def cache_folder() -> Path:
-    """Where copies from S3 stand."""
+    """Return the folder of copies from S3."""
     stated = os.environ.get(CACHE_ENV)
     if stated:
         return Path(stated).expanduser() / "checkpoints"
@@ -96,7 +99,7 @@ def cache_folder() -> Path:
 
 
 def change_content(file: Path) -> str:
-    """A hash of a change of the packaged MiniLM, and of what it is a change of."""
+    """Hash a change of the packaged MiniLM, together with its base."""
     return content_key([_digest(file), MINILM])
 
 

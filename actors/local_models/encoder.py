@@ -194,7 +194,7 @@ def _check_hub(name: str) -> None:
 
 
 def cannot_load(model: str, error: Exception) -> str:
-    """What is wrong with a model that a library could not load, and what to do."""
+    """Return the fault of a model that a library could not load, and what to do."""
     if "ignore_mismatched_sizes" in str(error):
         return f"model {model!r}: its weights have other shapes than its config.json says; copy or upload it anew"
     offline = " (HF_HUB_OFFLINE is set)" if os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"} else ""

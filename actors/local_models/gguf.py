@@ -14,11 +14,11 @@ _MAGIC = b"GGUF"
 
 def gguf_path(model: str, *, cache: Path | None = None) -> str:
     """
-    The path of a GGUF file on this machine.
+    Return the path of a GGUF file on this machine.
 
     Args:
         model: A path, or an `s3://` URL of one file.
-        cache: Where copies from S3 stand; None: as the environment says.
+        cache: The folder of copies from S3; None: the environment's.
 
     Raises:
         UsageError: There is no such file, or it is none of GGUF.

@@ -77,10 +77,10 @@ def with_low_rank(weights: Mapping[str, Tensor], change: Mapping[str, Tensor]) -
 
 def write_checkpoint(base: Path, change: Mapping[str, Tensor], folder: Path) -> None:
     """
-    A classifier of tokens, of one output, as Transformers loads it, from a BERT encoder and a change of it.
+    Write a classifier of tokens, of one output, as Transformers loads it, from a BERT encoder and a change of it.
 
     Args:
-        base: With config.json, model.safetensors and the tokenizer's files; what it pools with is left out.
+        base: With config.json, model.safetensors and the tokenizer's files; its pooling is left out.
         change: Layers of the encoder by their names in it (`encoder.layer.0...`), and `classifier`'s own tensors.
         folder: Where the files are written; it stands.
     """

@@ -1,4 +1,4 @@
-"""How near a document's sentences are to another sentence in meaning, and which of its windows are worth scoring."""
+"""Measure how near a document's sentences are to another sentence, and choose the windows worth scoring."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from longform.text.windows import Window
 
 class Nearness(NamedTuple):
     """
-    Of one sentence to a document.
+    Nearness of one sentence to a document.
 
     Attributes:
         sentences: Its cosine with each of the document's sentences.
@@ -29,7 +29,7 @@ class Nearness(NamedTuple):
 class NearestWindows:
     """
     Args:
-        most: Windows of a document that are chosen for a sentence; None: all of them.
+        most: Windows of a document that are chosen for a sentence; None for all of them.
         threads: Of the encoder.
 
     Raises:
@@ -41,7 +41,7 @@ class NearestWindows:
         self._encoder = Encoder(MINILM, threads=threads)
 
     def nearness(self, text: str, asked: Sequence[str]) -> dict[str, Nearness]:
-        """Of each asked sentence that is not empty, to *text*, which is not empty either."""
+        """Return the nearness to *text* of each asked sentence; neither may be empty."""
         said = [sentence for sentence in asked if sentence.strip()]
         vectors = self._encoder.embed([sentence.text for sentence in sentences(text)])
         neighbours = vectors[:-1] + vectors[1:]

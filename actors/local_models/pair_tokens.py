@@ -1,7 +1,7 @@
 """
 Texts and sentences as token ids, each read once, and the sequences a cross-encoder sees of a window and a sentence.
 
-A sequence is put together from ids: what the tokenizer would make of the two strings, without reading either again.
+A sequence is put together from ids as the tokenizer would make it of the two strings, without reading either again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Ids = list[int]
 
 
 class TextTokens(NamedTuple):
-    """The ids of a text's sentences: where they open a window, and where they follow another; mostly the same lists."""
+    """The ids of a text's sentences, opening a window or following another sentence; mostly the same lists."""
 
     opening: list[Ids]
     following: list[Ids]
@@ -40,7 +40,7 @@ class ModelInput(NamedTuple):
 
 class PairTokens:
     """
-    What a tokenizer makes of texts and sentences.
+    Token ids of texts and sentences.
 
     Args:
         tokenizer: Of the model, a fast one.

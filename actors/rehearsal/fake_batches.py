@@ -62,7 +62,7 @@ class Batch:
 
 class FakeBatches:
     """
-    Files and batches in memory. A batch makes its items evenly over `batch_s`, whenever somebody looks.
+    Files and batches in memory. A batch makes its items evenly over `batch_s`, at every look.
 
     Its end is `completed`, or `expired` with what was done by then, or `cancelled` with the same.
     """
@@ -146,7 +146,7 @@ class FakeBatches:
         return _json(batch.document() | {"status": "validating"})
 
     def _advance(self, batch: Batch) -> Batch:
-        """Make what is due by now."""
+        """Make the items that are due by now."""
         if batch.status in _ENDED:
             return batch
         share = (monotonic() - batch.started) / self._settings.batch_s if self._settings.batch_s else 1.0
@@ -182,7 +182,7 @@ class FakeBatches:
 
 
 def _read_items(content: bytes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The requests of an input file, and what is wrong with it."""
+    """Return the requests of an input file, and its faults."""
     items: list[dict[str, Any]] = []
     faults = []
     seen: set[str] = set()

@@ -43,7 +43,7 @@ async def _send_huge(response: web.StreamResponse) -> None:
 
 
 def misstated(completion: dict[str, Any], settings: FakeSettings, headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return a completion with what the settings want wrong with it: the caller's key, odd log probabilities."""
+    """Return a completion with the faults that the settings want: the caller's key, odd log probabilities."""
     key = headers.get("Authorization", "").removeprefix("Bearer ")
     choice = completion["choices"][0]
     if settings.echo_key == "model":

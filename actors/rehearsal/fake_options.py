@@ -40,7 +40,7 @@ def _flag(name: str) -> str:
 
 
 def _reading(hint: Any) -> dict[str, Any]:
-    """How argparse reads a field of this type."""
+    """Return argparse's arguments for a field of this type."""
     if hint is bool:
         return {"action": "store_true"}
     if get_origin(hint) is Literal:

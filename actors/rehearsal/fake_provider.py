@@ -3,12 +3,12 @@ An OpenAI-compatible server on loopback without a model: for rehearsals, tests a
 
     python -m actors.rehearsal.fake_provider --port 0 --requests-per-minute 3000 --fault http_500=0.05
 
-Its first line on standard output is its base URL. `FakeSettings` says what it can do; each field is an option.
+Its first line on standard output is its base URL. `FakeSettings` lists its abilities; each field is an option.
 
     POST /v1/chat/completions   the tasks of our prompts, as the scripted models do them; else a fixed text
     GET  /v1/models             one model
     /v1/files, /v1/batches      OpenAI's batch API
-    GET  /counters              numbers of what it served
+    GET  /counters              numbers of served requests
     GET  /served                each request let in: its content hash, when (seconds since the start), what became of it
     GET  /refused               when each request was refused (seconds since the start)
     POST /reset                 forgets all of it, and what counts against the limits
@@ -63,7 +63,7 @@ class FakeProvider:
         self._batches = FakeBatches(self.settings)
 
     def counters(self) -> dict[str, Any]:
-        """As `GET /counters` tells them."""
+        """Return the counters that `GET /counters` tells."""
         return self.tally.counters() | {"batch": self._batches.counters()}
 
     async def __aenter__(self) -> Self:
@@ -101,7 +101,7 @@ class FakeProvider:
         return not has_expired and (key is None or request.headers.get("Authorization") == f"Bearer {key}")
 
     def _tell(self, path: str) -> Any:
-        """What is told to anyone; None: *path* is no such place."""
+        """Return the page that anyone may read; None if *path* is no such place."""
         if path == "/counters":
             return self.counters()
         if path == "/served":
@@ -139,7 +139,7 @@ class FakeProvider:
         return await self._answer(request, body, asked, now)
 
     def _refusal(self, body: Mapping[str, Any], asked: Asked) -> web.Response | None:
-        """A 400 for what the settings do not take."""
+        """Return a 400 for parameters that the settings do not take."""
         for name in self.settings.refused_parameters:
             if name in body:
                 message = f"Unsupported parameter: '{name}' is not supported with this model."

@@ -1,4 +1,4 @@
-"""What the fake provider says: the replies of the scripted model as bodies of chat completions."""
+"""Replies of the fake provider: those of the scripted model, as bodies of chat completions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LIKELIEST = -0.05  # the natural log probability of each token said; alternativ
 
 
 class Asked(NamedTuple):
-    """A request as the fake reads it: its content hash, its tokens, and what it will say."""
+    """A request as the fake reads it: its content hash, its tokens, and its reply."""
 
     content: str
     prompt_tokens: int
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """What it is charged."""
+        """Return the tokens it is charged."""
         return self.prompt_tokens + self.completion_tokens
 
 
@@ -61,7 +61,7 @@ def fake_call(request: ChatRequest, model: str = "") -> tuple[str, int]:
 
 
 def completion_body(asked: Asked, body: Mapping[str, Any], *, cached_tokens: int | None) -> dict[str, Any]:
-    """A chat completion; *cached_tokens* None: usage says nothing of a cache."""
+    """Return a chat completion; if *cached_tokens* is None, usage says nothing of a cache."""
     choice: dict[str, Any] = {
         "index": 0,
         "message": {"role": "assistant", "content": None, "refusal": asked.text}
@@ -89,7 +89,7 @@ def completion_body(asked: Asked, body: Mapping[str, Any], *, cached_tokens: int
 
 
 def cut(asked: Asked) -> Asked:
-    """The reply as a length limit cuts it; what was paid for stays."""
+    """Return the reply as a length limit cuts it; paid tokens stay counted."""
     return asked._replace(text=asked.text[: len(asked.text) // 2], finish_reason="length")
 
 

@@ -1,4 +1,4 @@
-"""What a fake provider counts."""
+"""Counters of a fake provider."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Served:
 
 @dataclass
 class Tally:
-    """What was served since the start or the last reset."""
+    """Counts since the start or the last reset."""
 
     started: float = field(default_factory=monotonic)
     refused: int = 0

@@ -11,7 +11,7 @@ _FIELD = re.compile(r"\{\{(\w+)\}\}")
 
 
 def rendered_fields(name: str, prompt: str) -> dict[str, str] | None:
-    """The fields of the prompt *name*, as it ships, that *prompt* was rendered from; None where it is another one."""
+    """Return the fields that *prompt* was rendered from if it is the prompt *name* as it ships, else None."""
     found = _pattern(name).fullmatch(prompt)
     return None if found is None else found.groupdict()
 

@@ -1,5 +1,5 @@
 """
-A chat model without a model, for dry runs and tests: what it replies follows from the content of the request alone.
+A chat model without a model, for dry runs and tests: its reply follows from the content of the request alone.
 
     obedient      quotes a statement a bullet and cites the documents that hold it; judges coverage by shared words
     misbehaving   fails in one of the ways that real models and servers do, a different one for different requests
@@ -8,8 +8,8 @@ A chat model without a model, for dry runs and tests: what it replies follows fr
     profile-flat  the same everywhere
     synthesis     the writer or the verifier of a synthesis, by the model's name (`scripted_synthesis`)
 
-It reads the project's own prompts; for bullets and their coverage, others too as long as they keep what it looks for:
-the headings of the documents, the bullets as JSON, "Insight:", "Question:" or "subtopic:", a number before "bullets".
+It reads the project's own prompts; for bullets and their coverage, others too as long as they keep its marks: the
+headings of the documents, the bullets as JSON, "Insight:", "Question:" or "subtopic:", a number before "bullets".
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _said(text: str, request: ChatRequest, model: str) -> ChatReply:
 
 
 class Summarizing(NamedTuple):
-    """Documents by their number, what is asked of them, and how many bullets are wanted."""
+    """Documents by their number, the question, and the number of bullets wanted."""
 
     documents: dict[int, str]
     question: str
@@ -228,7 +228,7 @@ AnyTask = Summarizing | Judging | SentenceTask
 
 
 def read_task(prompt: str, profile: Profile = faithful, seed: int = 0) -> AnyTask | None:
-    """What *prompt* asks for; None where it is no task we know. *profile* and *seed* are those of sentences."""
+    """Return the task of *prompt*; None if it is none we know. *profile* and *seed* are those of sentences."""
     return read_sentence_task(prompt, profile, seed) or _read_judging(prompt) or _read_summarizing(prompt)
 
 

@@ -1,12 +1,12 @@
 """
-What a scripted model writes when it is asked for sentences about documents: summaries whose faithfulness follows a
-known profile over the places of the documents, so that a whole study can be held against the truth.
+Summaries of a scripted model: their faithfulness follows a known profile over the places of the documents, so that a
+whole study can be held against the truth.
 
 A sentence of a summary is about one document. With a probability that depends on the document's place in the prompt it
 is a copy of one of the document's sentences; else it is that sentence with its numbers and half of its content words
 changed, so that no document states it, and its other words still tell which document it is about. Which sentence is
 copied follows from the document alone, how one is changed from the whole request: orders of the same documents repeat
-what is faithful and nothing else, and a merge prefers what is repeated.
+the faithful sentences and nothing else, and a merge prefers repeated ones.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Updating(NamedTuple):
 
 
 def worth_copying(text: str) -> list[str]:
-    """Sentences of *text* with five words or more and an end; those that come nearest where there is none."""
+    """Return sentences of *text* with five words or more and an end; the nearest ones if there is none."""
     found = [sentence.text for sentence in sentences(text)]
     long = [sentence for sentence in found if len(sentence.split()) >= _SHORTEST]
     whole = [sentence for sentence in long if sentence.endswith((".", "!", "?"))]
@@ -136,7 +136,7 @@ def worth_copying(text: str) -> list[str]:
 
 
 def changed(sentence: str, draw: Random) -> str:
-    """*sentence* with its numbers and every second content word changed; all words where it has neither."""
+    """Return *sentence* with its numbers and every second content word changed; all words if it has neither."""
     found = list(_WORD.finditer(sentence))
     content = [word for word in found if _is_content(word[0])]
     numbers = [word for word in found if word[0][0].isdigit()]

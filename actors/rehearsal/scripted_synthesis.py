@@ -31,7 +31,7 @@ _KINDS: dict[str, type[WriterFaults | VerifierFaults]] = {
 
 def say(prompt: str, model: str) -> Said | None:
     """
-    What *model* replies to *prompt*; None where it is neither of the two, or is asked what it does not do.
+    Return the reply of *model* to *prompt*; None if it is neither of the two, or is asked for another task.
 
     Raises:
         UsageError: The name has options that it does not know.
@@ -49,7 +49,7 @@ def say(prompt: str, model: str) -> Said | None:
 @cache
 def scripted_faults(model: str) -> WriterFaults | VerifierFaults | None:
     """
-    The faults that the name of a model states; None where it is not a name of the scripted writer or verifier.
+    Return the faults that the name of a model states; None if it is not a name of the scripted writer or verifier.
 
     Raises:
         UsageError: It is one, with options that it does not know.

@@ -23,7 +23,7 @@ _LITERAL, _ELSE_AT_MOST, _LEAST = 0.95, 0.45, 1e-4  # P(yes)
 
 
 class Supporting(NamedTuple):
-    """Whether a document supports a sentence: it does where it holds it word for word."""
+    """A support task: a document supports a sentence if it holds it word for word."""
 
     document: str
     sentence: str
@@ -36,7 +36,10 @@ class Supporting(NamedTuple):
         return "Yes." if self.supported else "No."
 
     def logprobs(self) -> tuple[TokenLogprobs, ...]:
-        """Of the answer's word: below one half, P(yes) grows with the share of the sentence's stems in the document."""
+        """
+        Return log probabilities of the answer's word: below one half, P(yes) grows with the share of the sentence's
+        stems in the document.
+        """
         stated = stems(self.sentence)
         there = set(stems(self.document))
         share = sum(stem in there for stem in stated) / max(1, len(stated))
@@ -49,7 +52,7 @@ SentenceTask = Sentences | Merging | Updating | Supporting
 
 
 def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask | None:
-    """What *prompt* asks for; None where it is no task about sentences."""
+    """Return the task of *prompt*; None if it is no task about sentences."""
     if (values := _values("summarize_sentences", prompt)) is not None:
         documents = tuple(values["documents"].split(_SEPARATOR))
         return Sentences(documents, int(values["n_sentences"]), _focus(values["focus"]), profile, seed)
@@ -64,7 +67,7 @@ def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask
 
 
 def _values(name: str, prompt: str) -> dict[str, str] | None:
-    """The fields of the prompt *name* as they were rendered; None where *prompt* is another one."""
+    """Return the fields of the prompt *name* as they were rendered; None if *prompt* is another one."""
     values = rendered_fields(name, prompt)
     countable = values is not None and int(values.get("n_sentences") or 1) > 0
     return values if countable else None

@@ -25,7 +25,7 @@ _FACT = re.compile(r"^  Fact (\d+): (.+)$")
 @dataclass(frozen=True, kw_only=True)
 class VerifierFaults:
     """
-    What goes wrong.
+    Faults of the scripted verifier.
 
     Attributes:
         seed: Of errors.
@@ -39,7 +39,7 @@ class VerifierFaults:
 
 
 def verify(prompt: str, faults: VerifierFaults) -> str | None:
-    """The reply to a prompt of a synthesis; None where it is none that a verifier is asked."""
+    """Return the reply to a prompt of a synthesis; None if it is none for a verifier."""
     for name, task in _TASKS.items():
         if (values := rendered_fields(name, prompt)) is not None:
             draw = Random(stable_seed("scripted verifier", faults.seed, prompt))
@@ -58,7 +58,7 @@ def _duplicates(values: Mapping[str, str], wrong: Random | None) -> Any:
 
 
 def _pairs(signs: list[str | None], wrong: Random | None) -> Any:
-    """Numbers of things with the same sign; where *wrong*, of one thing the opposite."""
+    """Return numbers of things with the same sign; if *wrong*, of one thing the opposite."""
     found = {n: signs.index(sign) + 1 for n, sign in enumerate(signs, start=1) if sign and signs.index(sign) + 1 < n}
     if wrong and len(signs) > 1:
         number = wrong.randint(2, len(signs))
@@ -101,7 +101,7 @@ def _classify(values: Mapping[str, str], wrong: Random | None) -> Any:
 
 
 def _stated(facts: Mapping[int, str], text: str, wrong: Random | None) -> list[int]:
-    """The facts whose number stands in *text*; where *wrong*, the opposite for one of them."""
+    """Return the facts whose number stands in *text*; if *wrong*, the opposite for one of them."""
     there = set(_COUNT.findall(text))
     stated = {number for number, fact in facts.items() if _count(fact) in there}
     if wrong and facts:

@@ -43,7 +43,7 @@ _STRAYS = (1000, 1_000_000)  # the numbers of facts that stray into another them
 @dataclass(frozen=True, kw_only=True)
 class WriterFaults:
     """
-    What goes wrong, each a share in [0, 1].
+    Faults of the scripted writer, each a share in [0, 1].
 
     Attributes:
         seed: Of facts and faults.
@@ -70,7 +70,7 @@ class WriterFaults:
 
 @dataclass
 class WrittenReply:
-    """A reply, and the faults in it: (kind, what it is about), in their order."""
+    """A reply, and its faults in their order: (kind, subject)."""
 
     text: str
     faults: list[tuple[str, str]] = field(default_factory=list)
@@ -81,7 +81,7 @@ class WrittenReply:
 
 
 def write(prompt: str, faults: WriterFaults) -> WrittenReply | None:
-    """The reply to a prompt of a synthesis; None where it is none that a writer or planner is asked."""
+    """Return the reply to a prompt of a synthesis; None if it is none for a writer or planner."""
     for name, task in _TASKS.items():
         if (values := rendered_fields(name, prompt)) is not None:
             draw = Random(stable_seed("scripted writer", faults.seed, prompt))
@@ -116,7 +116,7 @@ def count_of(text: str) -> str | None:
 
 
 class _Pen:
-    """Writes one reply, and notes what it plants."""
+    """Writes one reply, and notes its planted facts and faults."""
 
     def __init__(self, faults: WriterFaults, draw: Random, prompt: str) -> None:
         self.faults, self.draw, self.prompt = faults, draw, prompt

@@ -24,7 +24,7 @@ _DECIMALS = 6
 
 def open_reranker(settings: RerankerSettings, *, threads: int) -> Order:
     """
-    The reranker that *settings* describe; what it loads, it loads here.
+    Open the reranker that *settings* describe, and load its model here.
 
     Raises:
         UsageError: Its model, its token or its class is missing.
@@ -94,7 +94,7 @@ class EndpointReranker:
         ]
 
     def _place(self) -> asyncio.Semaphore:
-        """Of the loop that runs: a worker has one for each task."""
+        """Return the semaphore of the running loop: a worker has one for each task."""
         loop = asyncio.get_running_loop()
         if self._free is None or self._loop is not loop:
             self._free, self._loop = asyncio.Semaphore(self._settings.in_flight), loop
@@ -124,7 +124,7 @@ def check_order(found: Sequence[tuple[Any, Any]], n_documents: int, where: str) 
 
 def token_of(settings: EndpointRerankerSettings) -> str | None:
     """
-    The bearer token; None: none is sent.
+    Return the bearer token; None if none is sent.
 
     Raises:
         UsageError: The variable is unset.

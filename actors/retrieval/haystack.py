@@ -74,7 +74,7 @@ class Haystack:
         self, settings: StatementRetrieverSettings, encoder: Encoder, query: QueryText
     ) -> NDArray[np.float64]:
         """
-        How much of what bears on the query each document supports, shape (documents,).
+        Return how much of the query's answer each document supports, shape (documents,).
 
         Args:
             settings: Which of the two ways; both read the same sentences.

@@ -1,4 +1,4 @@
-"""How important each document of a haystack is for a query: by relevance, a shipped ranking, or likeness."""
+"""Weigh each document of a haystack for a query: by relevance, a shipped ranking, or likeness."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ranks = dict[str, dict[str, int]]
 
 def document_importance(benchmark: Benchmark, settings: ImportanceSettings) -> Weigh:
     """
-    What orders top, middle and bottom sort by.
+    Return the weight by which the orders top, middle and bottom sort.
 
     Raises:
         UsageError: From the function returned: the benchmark lacks the ranking or the reference.

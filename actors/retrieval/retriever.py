@@ -1,8 +1,8 @@
 """
 Rank the documents of a haystack for its queries.
 
-Tables in: `queries` x `documents`, and `qrels` or released `rankings` where a retriever reads them. Table out:
-`rankings`, one row for each (query, retriever, document) down to the experiment's depth.
+Tables in: `queries` x `documents`, and `qrels` or released `rankings` if a retriever reads them. Table out: `rankings`,
+one row for each (query, retriever, document) down to the experiment's depth.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ class HaystackRetriever:
         return retrieval_text(query, query_text=self._experiment.query_text)
 
     def _subtopic_text(self, query: Query) -> str:
-        """What the query is about; an experiment that hides the subtopics hides them here too."""
+        """Return the query's subtopic; an experiment that hides the subtopics hides them here too."""
         hidden = self._experiment.query_text == "query"
         return query.text if hidden or not query.subtopic else query.subtopic
 
@@ -263,10 +263,10 @@ class HaystackRetriever:
 
 def check_loadable(experiment: Experiment, *, bench_url: str | None = None) -> None:
     """
-    What the experiment's systems rank with is there: models, and with *bench_url* what is read from the benchmark.
+    Check that the models of the experiment's rankers are there, and with *bench_url* their tables of the benchmark.
 
     Raises:
-        UsageError: Something is not; no weights were read and no work was done.
+        UsageError: Something is missing; no weights were read and no work was done.
     """
     systems = experiment.all_systems()
     retrievers = [experiment.retrievers[name] for name in _with_bases(experiment, [s.retriever for s in systems])]
@@ -282,7 +282,7 @@ def check_loadable(experiment: Experiment, *, bench_url: str | None = None) -> N
 
 
 def _reranking_models(rerankers: Iterable[RerankerSettings]) -> list[str]:
-    """Of those that are loaded here."""
+    """Return the models of the rerankers that are loaded here."""
     return [settings.model for settings in rerankers if isinstance(settings, CrossEncoderRerankerSettings)]
 
 

@@ -1,5 +1,5 @@
 """
-What batch jobs have yet to ask of a served model, on a board that the model's replicas read.
+Publish the requests that batch jobs have yet to send to a served model, on a board that its replicas read.
 
 Serve scales by the requests it holds, and a job holds most of its own back. Those that it publishes here count too
 (`serve.backlog`), so that replicas start while the first requests run.
@@ -52,7 +52,7 @@ class Backlog:
 
 
 class Board(Protocol):
-    """Where a job publishes."""
+    """A board on which a job publishes."""
 
     async def publish(self, deployment: str, job: str, n_requests: int) -> None: ...
 
@@ -71,11 +71,11 @@ class RayBoard:
         await self._actor.publish.remote(deployment, job, n_requests)
 
     def sent(self, deployment: str, job: str) -> None:
-        """As of `Backlog`; nobody waits for it, since the board must hold no request up."""
+        """Count one request as sent; nobody waits for it, since the board must hold no request up."""
         self._actor.sent.remote(deployment, job)
 
     async def waiting(self, deployment: str) -> int:
-        """As of `Backlog`."""
+        """Return how many requests the jobs have yet to send."""
         found: int = await self._actor.waiting.remote(deployment)
         return found
 
@@ -84,7 +84,7 @@ async def ask_all(
     requests: Sequence[Callable[[], Awaitable[_T]]], *, deployment: str, board: Board, in_flight: int = 16
 ) -> list[_T]:
     """
-    The answers to *requests*, in order; what is not sent yet stands on the board.
+    Return the answers to *requests*, in order; unsent ones stand on the board.
 
     Args:
         requests: Each sends one, and waits for its answer.

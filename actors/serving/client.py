@@ -35,9 +35,9 @@ _DOUBLINGS = 10  # of it; beyond, any cap is reached
 class Reply(NamedTuple):
     """
     Attributes:
-        status: As of HTTP; 503: nobody was reached.
+        status: HTTP's; 503 if no server was reached.
         body: JSON; of an error, its message.
-        retry_after_s: What the server asked for; None: it did not say.
+        retry_after_s: The wait that the server asked for; None if it did not say.
     """
 
     status: int
@@ -46,7 +46,7 @@ class Reply(NamedTuple):
 
 
 class RefusedError(LongformError):
-    """A request that another try would not help; *status* as of HTTP: 400, 413 and 422 speak of what was sent."""
+    """A request that another try would not help; *status* is HTTP's: 400, 413 and 422 speak of the request."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -59,13 +59,13 @@ Send = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
 
 class ServedClient:
     """
-    Asks, again where that may help.
+    Sends requests, and sends them again if that may help.
 
     Args:
         send: `over_http` or `over_handle`.
         attempts: Of one request, at most; a refusal of 429, after which the server is there, is none.
         patience_s: Waited in all after refusals of one request.
-        most_wait_s: Before one attempt, whatever the server asks for.
+        most_wait_s: Before one attempt, even if the server asks for more.
         sleep: Waits.
     """
 
@@ -170,7 +170,7 @@ def over_handle(handle: Any, *, timeout_s: float | None = None) -> Send:
     """
     Sends to one model's deployment of the same cluster: `serve.get_deployment_handle("judges-NAME", "longform")`.
 
-    The deployment is told how long this waits, and drops what was not computed by then; None: however long it takes.
+    The deployment is told how long this waits, and drops requests not computed by then; None: without a limit.
 
     The model named in a request is not read: a handle is of one model. Scores of a reranker are its own, a logit or a
     cosine, whatever the configuration says of its HTTP answers.

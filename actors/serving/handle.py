@@ -1,7 +1,7 @@
 """
 An application of Ray Serve in this cluster, asked by its handle: `serve://APPLICATION/PATH` in place of a URL.
 
-What is asked and answered is that of HTTP. No port is opened for it, and no token is wanted: who is in the cluster runs
+Requests and answers are those of HTTP. No port is opened for it, and no token is wanted: callers in the cluster run
 code there anyway.
 """
 
@@ -60,7 +60,7 @@ class Application:
 
     async def post(self, path: str, body: bytes, timeout_s: float | None = None) -> HandleAnswer:
         """
-        The application's answer, for which the caller waits so long; None: for as long as it takes.
+        Return the application's answer, for which the caller waits so long; None: without a limit.
 
         Raises:
             ConnectionError: It is not there now, has no place, or failed.

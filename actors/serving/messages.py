@@ -1,4 +1,4 @@
-"""What passes between a served model and those who call it: the same over a deployment handle as inside one process."""
+"""Messages between a served model and its callers: the same over a deployment handle as inside one process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ScoreKind = Literal["logit", "probability", "cosine"]
 
 class About(NamedTuple):
     """
-    What a served model says of itself.
+    A served model's description of itself.
 
     Attributes:
         name: In the configuration.
@@ -26,7 +26,7 @@ class About(NamedTuple):
         window: Tokens it reads of one input at most, where it cuts longer ones; null: it cuts nothing.
         dimensions: Of its vectors; null: it gives none.
         card: The judge card in one line; null, and `card_reason` says why.
-        estimated: Whether its tokens are guessed from the size of texts, since it has no tokenizer.
+        estimated: True if its tokens are guessed from the size of texts, since it has no tokenizer.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Answered(NamedTuple):
     Attributes:
         content: A vector, a score, a list of verdicts, or a completion.
         tokens: That were read for it.
-        truncated: Whether the window cut its text.
-        from_cache: Whether it was answered before, by this replica or, `from_ledger`, by whoever wrote it down.
+        truncated: True if the window cut its text.
+        from_cache: True if it was answered before, by this replica or, `from_ledger`, by a writer of the ledger.
         key: A hash of the model's version and the unit: equal keys have equal answers.
-        from_ledger: Whether the ledger had it.
+        from_ledger: True if the ledger had it.
         output_tokens: That were written for it.
-        settled: Whether nobody had to be asked, so that it is in no cache and no ledger.
+        settled: True if no model had to be asked, so that it is in no cache and no ledger.
     """
 
     content: Any
@@ -67,7 +67,7 @@ class Answered(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The answers to the units of each item, shape (items, units), and what the model that gave them says of itself."""
+    """The answers to the units of each item, shape (items, units), and the description of the model that gave them."""
 
     about: About
     answers: list[list[Answered]]
@@ -123,7 +123,7 @@ _SHARED_CHARS = 4096
 
 def shared_text(items: Sequence[Any]) -> str:
     """
-    What a request shares with others that are best answered by one replica, which has read it: a key, or "".
+    Return a key of the text that requests share and that one replica should read once, or "".
 
     The document, the bullets or the query of its first item. Of a conversation the key that it states, else what it
     begins with: a long text comes first there, and the question after it.
@@ -145,7 +145,10 @@ def usage(answers: Sequence[Answered]) -> dict[str, int]:
 
 
 def judge_answer(found: Found) -> dict[str, Any]:
-    """What a judge answers to a request, by URL and by handle alike: `serve.http.schemas.JudgeAnswer` less its `id`."""
+    """
+    Return a judge's answer to a request, by URL and by handle alike:
+    `serve.http.schemas.JudgeAnswer` less its `id`.
+    """
     about = found.about
     units = [answer for of in found.answers for answer in of]
     asked = [answer for answer in units if not answer.settled]
@@ -171,7 +174,7 @@ def judge_answer(found: Found) -> dict[str, Any]:
 
 
 def verdicts(answers: Sequence[Answered]) -> list[dict[str, Any]]:
-    """The verdicts of one item, each with its `call_id` and whether it came `from_cache` and `from_ledger`."""
+    """Return the verdicts of one item, each with its `call_id` and its origin, `from_cache` and `from_ledger`."""
     return [
         {
             **verdict,

@@ -51,11 +51,10 @@ class ChatSummarizer:
     Rows of one step whose prompts begin alike, as those of the first 1, 2, ... documents do, are a group: the longest
     is asked first, and the server has then read what the others begin with.
 
-    A row that cannot be summarised stays a row, with the reason in `failure`: what the model's reply gives,
-    `no_documents` where its context holds none, `missing_query`, `missing_document: ID`, `missing_FIELD` where the
-    prompt shows what the benchmark does not state, `empty_summary` where nothing stands behind the label asked for,
-    `parent_failed: STEP: reason` where a step of its method failed, `unknown_method: NAME`, or
-    `method_refused: MESSAGE`.
+    A row that cannot be summarised stays a row, with the reason in `failure`: that of the model's reply, `no_documents`
+    if its context holds none, `missing_query`, `missing_document: ID`, `missing_FIELD` if the prompt shows a field that
+    the benchmark does not state, `empty_summary` if nothing stands behind the requested label, `parent_failed: STEP:
+    reason` if a step of its method failed, `unknown_method: NAME`, or `method_refused: MESSAGE`.
 
     `usage`, cost and seconds of a row are those of its own call. A row's `summary_id` is a hash of its work id, and of
     its step's name where it is not the summary itself.
@@ -137,9 +136,9 @@ class ChatSummarizer:
 
     def requests(self, row: Row, *, assumed: str | None = None) -> dict[str, ChatRequest | str]:
         """
-        Step name -> what it will ask for a row, or the reason why nothing can be asked.
+        Map each step's name to its request for a row, or to the reason why nothing can be asked.
 
-        Steps that read others are left out where no text is *assumed* in the place of each one that they read.
+        Steps that read others are left out if no text is *assumed* in the place of each one that they read.
         """
         plan = self._plan(row)
         if isinstance(plan, str):
@@ -198,7 +197,7 @@ def summary_id(work_id: str, step: str = FINAL) -> str:
 
 
 def _beginning(row: Row) -> str:
-    """A key of what the row's prompt begins with: the same for the first 1, 2, ... documents in one order."""
+    """Return a key of the beginning of the row's prompt: the same for the first 1, 2, ... documents in one order."""
     return content_key(row["query_id"], row["doc_ids"][:1])
 
 
@@ -207,7 +206,7 @@ def _method_name(row: Row) -> str:
 
 
 def _unlabelled(reply: ChatReply) -> ChatReply:
-    """*reply* without the label, or failed where nothing stands behind it."""
+    """Return *reply* without the label, or failed if nothing stands behind it."""
     if reply.text is None:
         return reply
     text = summary_text(reply.text)

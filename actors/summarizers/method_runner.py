@@ -14,7 +14,7 @@ AskStep = Callable[[Step, Sequence[str]], Awaitable[ChatReply]]
 
 async def run_plan(plan: Plan, ask: AskStep) -> dict[str, ChatReply]:
     """
-    Step name -> its reply, in the plan's order.
+    Ask the steps of a plan, and map each name to its reply, in the plan's order.
 
     A step that would read a failed one is not asked: it fails with `parent_failed: STEP: reason`, where STEP is the one
     that failed itself. What *ask* raises ends the plan, and is raised.

@@ -38,7 +38,10 @@ class OfflineSummarizer:
         self._extractor = lru_cache(maxsize=_EXTRACTORS_HELD)(self._read)
 
     def summarize(self, context_rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Summaries of all rows; `text` is null, with the reason, where there is no document or no usable sentence."""
+        """
+        Return summaries of all rows; `text` is null, with the reason, if there is no document or no
+        usable sentence.
+        """
         return [self._summary(row) for row in context_rows]
 
     def _summary(self, row: Mapping[str, Any]) -> dict[str, Any]:

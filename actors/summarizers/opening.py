@@ -24,7 +24,7 @@ def make_summarizer(
     context: CallContext,
     threads: int,
 ) -> AskSummarizer:
-    """The summarizer *definition* describes; what it loads, it loads here."""
+    """Open the summarizer that *definition* describes, and load its model here."""
     if isinstance(definition, ChatSummarizerSettings):
         from actors.chat.opening import Asking, open_pool
         from actors.summarizers.chat import ChatSummarizer

@@ -1,4 +1,4 @@
-"""What a chat summarizer asks in each step of a method: which prompt, and with which texts in it."""
+"""Requests of a chat summarizer in each step of a method: the prompt, and the texts in it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ class _UnanswerableError(Exception):
 
 
 def prompts_of(settings: ChatSummarizerSettings, method: MethodSettings) -> list[str]:
-    """The names of all prompts that *settings* may use under *method*: their versions decide what is made anew."""
+    """
+    Return the names of all prompts that *settings* may use under *method*: their versions decide which rows are made
+    anew.
+    """
     names = [_SENTENCES] if settings.prompt == _SENTENCES else sorted(_HEADING_OF)
     match method:
         case FocusMethodSettings(at=place):
@@ -83,7 +86,10 @@ class SummaryPrompts:
         self._count_tokens = asking.counter
 
     def request(self, row: Mapping[str, Any], step: Step, texts: Sequence[str]) -> ChatRequest | str:
-        """What *step* asks for a row of contexts, with its parents' *texts*; or the reason why nothing can be."""
+        """
+        Return the request of *step* for a row of contexts, with its parents' *texts*; or the reason
+        why there is none.
+        """
         prompt = self._prompt(row, step)
         try:
             text = prompt.render(**self._values(prompt, row, step, texts))
@@ -94,14 +100,14 @@ class SummaryPrompts:
         return prompt_request(self._chat, text, count_tokens=self._count_tokens)
 
     def version(self, row: Mapping[str, Any], step: Step) -> str:
-        """Of all prompts that *step* is asked with."""
+        """Return the version of all prompts that *step* is asked with."""
         used = [self._prompt(row, step)]
         if step.focus is not None:
             used.append(self._prompts[_FOCUS_OF[step.focus]])
         return "+".join(prompt.version for prompt in used)
 
     def labelled(self, row: Mapping[str, Any], step: Step) -> bool:
-        """Whether the reply is to begin with a label that is no part of the summary."""
+        """Return whether the reply should begin with a label that is no part of the summary."""
         return self._prompt(row, step).name in _LABELLED
 
     # ---------------------------------------------------------------- which prompt
@@ -148,7 +154,7 @@ class SummaryPrompts:
         return {field: known[field] for field in prompt.fields}
 
     def _question(self, query: Query) -> str:
-        """The line of a merge or update that says what is asked; empty where the summaries answer no question."""
+        """Return the line of a merge or update that states the question; empty if the summaries answer none."""
         match self._summarize_prompt(query):
             case "summarize_sentences":
                 return ""

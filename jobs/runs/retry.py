@@ -1,5 +1,5 @@
 """
-What a second command tries again: model calls that failed for a reason that may pass, or that people put right.
+Try failed model calls again in a second command, if the failure passes or people have put its cause right.
 
 Their rows, and all rows made from them, are forgotten; then they are work that is not done, like any other.
 """
@@ -62,7 +62,7 @@ def _means_of(plan: RunPlan, failed: Collection[str]) -> set[str]:
 
 
 def passing_failures(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:
-    """Those of *work_ids* of which a row failed so."""
+    """Return those *work_ids* of which a row failed so."""
     rows = run.read(table, work_ids=work_ids, columns=["work_id", "failure"]).to_pylist()
     return {row["work_id"] for row in rows if row["failure"] is not None and may_pass_later(row["failure"])}
 
