@@ -1,5 +1,5 @@
 """
-Write a benchmark folder: its tables a haystack at a time, the manifest last.
+Write a benchmark folder: its tables a haystack at a time, one commit a table at the end, the manifest last.
 
 A folder without its manifest is no benchmark, so a writer that stops half-way leaves nothing a reader would take; on
 malformed input what was written is removed again.
@@ -16,6 +16,7 @@ from typing import Any
 
 from actors.storage.benchmark import MANIFEST, part_work_id
 from actors.storage.folder import Folder
+from actors.storage.tables import Part
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
 
@@ -80,25 +81,29 @@ def another_stands(url: str, held: Sequence[dict[str, str]], sources: Sequence[d
 
 
 def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows], dataset: str | None) -> dict[str, Any]:
+    for table in TABLES:
+        if folder.parts(table):  # of a writer that died between its commits and its manifest
+            folder.delete_table(table)
     counts: Counter[str] = Counter()
     digest = hashlib.sha256()
     seen: set[str] = set()
+    parts: dict[str, list[Part]] = {table: [] for table in TABLES}
     for haystack in haystacks:
         if haystack.haystack_id in seen:
             msg = f"two inputs are haystack {haystack.haystack_id!r}; give each haystack once"
             raise UsageError(msg)
         seen.add(haystack.haystack_id)
         for table in TABLES:
-            parts = []
             rows = map(_as_dict, getattr(haystack, table))
             for number, chunk in enumerate(_chunks(rows, _DOCUMENTS_A_PART if table == "documents" else None)):
                 digest.update(json.dumps([table, chunk], sort_keys=True, allow_nan=False).encode())
                 work_ids = [part_work_id(haystack.haystack_id, number)]
                 named = [row | {"dataset": row["dataset"] or dataset} for row in chunk] if table == "queries" else chunk
-                parts.append(folder.write_part(table, named, work_ids=work_ids))
+                parts[table].append(folder.write_part(table, named, work_ids=work_ids))
                 counts[table] += len(chunk)
-            if parts:
-                folder.commit(table, parts)
+    for table in TABLES:
+        if parts[table]:
+            folder.commit(table, parts[table])
     return {
         "n_haystacks": len(seen),
         "rows": {table: counts[table] for table in TABLES},

@@ -7,7 +7,7 @@ from itertools import count, takewhile
 from typing import Any
 
 from actors.storage.folder import Folder
-from actors.storage.snapshot import Snapshot
+from actors.storage.tables import Snapshot
 from longform.errors import UsageError
 from longform.records import Document, Qrel, Query, Target, gold_documents
 
@@ -82,7 +82,15 @@ class Benchmark:
 
     def haystack_targets(self, haystack_id: str) -> list[Target]:
         """All targets of one haystack, over its queries."""
-        return [t for targets in self.targets.values() for t in targets if t.haystack_id == haystack_id]
+        return self._targets_by_haystack.get(haystack_id, [])
+
+    @cached_property
+    def _targets_by_haystack(self) -> dict[str, list[Target]]:
+        found: dict[str, list[Target]] = {}
+        for targets in self.targets.values():
+            for target in targets:
+                found.setdefault(target.haystack_id, []).append(target)
+        return found
 
     def _documents(self, haystack_id: str) -> list[Document]:
         rows = self._all_documents.read(work_ids=self._parts_of(haystack_id)).to_pylist()

@@ -1,13 +1,4 @@
-"""
-Folders of Parquet tables, local or `s3://`, through one helper.
-
-A table is a folder of parts. A part counts once a commit file names it: writers put parts first and the
-commit last, so that a writer killed at any moment leaves whole rows or none. A part of a run holds whole
-work ids; where two commits hold one work id, the later commit wins.
-
-    TABLE/part-<hash>.parquet                the hash is of its work ids and content
-    TABLE/_commits/<number>-<hash>.json     {"parts": [{"path", "rows", "work_ids"}], "forgotten": [work ids]}
-"""
+"""Folders, local or `s3://`, through one helper: their files, and the tables of `actors.storage.tables` in them."""
 
 from __future__ import annotations
 
@@ -16,7 +7,6 @@ import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -27,12 +17,11 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from actors.storage.errors import StorageError, explained, listing_fault, storage_message
-from actors.storage.snapshot import Commit, Part, Snapshot
+from actors.storage.tables import CommitLog, Forgotten, Part, Snapshot
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SCHEMAS, conform
 
-_COMMITS = "_commits"
 _S3_ATTEMPTS = 6  # of one request, with pauses that double up to 20 s in between (botocore's standard mode)
 _S3_WAIT_S = 20.0  # for an answer; what is created is small
 
@@ -43,6 +32,8 @@ class Folder:
     def __init__(self, url: str) -> None:
         self.url = url
         self._filesystem, self._root = open_location(url)
+        self._logs: dict[str, CommitLog] = {}  # by table
+        self._made: set[str] = set()  # folders on S3
 
     def __reduce__(self) -> tuple[type[Folder], tuple[str]]:
         return Folder, (self.url,)
@@ -59,6 +50,7 @@ class Folder:
     @explained("be changed")
     def delete_table(self, table: str) -> None:
         """Remove a table with all its parts; a table that is not there is fine."""
+        self._logs.pop(table, None)
         with suppress(FileNotFoundError, NotADirectoryError):
             self._filesystem.delete_dir(self._path(table))
 
@@ -92,7 +84,7 @@ class Folder:
     def write_bytes(self, name: str, content: bytes) -> None:
         """Put a file whole: a reader sees the old content or the new."""
         path = self._path(name)
-        self._filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
+        self._make_folder(path.rsplit("/", 1)[0])
         if isinstance(self._filesystem, pafs.LocalFileSystem):
             unfinished = f"{path}.{uuid.uuid4().hex}.tmp"  # another writer of the same file has its own
             try:
@@ -105,6 +97,12 @@ class Folder:
         else:
             with self._filesystem.open_output_stream(path, compression=None) as stream:
                 stream.write(content)
+
+    def _make_folder(self, path: str) -> None:
+        """Make a folder, if need be; on S3 that is a request of its own, and says whether there is a bucket."""
+        if isinstance(self._filesystem, pafs.LocalFileSystem) or path not in self._made:
+            self._filesystem.create_dir(path, recursive=True)
+            self._made.add(path)
 
     @explained("be created")
     def create_bytes(self, name: str, content: bytes) -> bool:
@@ -146,9 +144,18 @@ class Folder:
         return cast("bool", info.type == pafs.FileType.File)
 
     @explained("be read")
-    def names(self, within: str = "") -> list[str]:
-        """The files directly in the folder, or in the folder *within* it, sorted; none where it is not there."""
+    def names(self, within: str = "", *, after: str = "") -> list[str]:
+        """
+        List the files directly in the folder, or in the folder *within* it, sorted; none if it is not there.
+
+        With *after* only names behind that one; on S3 the cost is that of the names listed.
+        """
         path = self._path(within) if within else self._root
+        if isinstance(self._filesystem, pafs.LocalFileSystem):
+            return sorted(name for name in _local_names(path) if name > after)
+        if after:
+            bucket, _, prefix = path.partition("/")
+            return list(_names_on_s3(self._s3, bucket, f"{prefix}/", after))
         found = self._filesystem.get_file_info(pafs.FileSelector(path, allow_not_found=True))
         return sorted(info.base_name for info in found if info.type == pafs.FileType.File)
 
@@ -177,15 +184,15 @@ class Folder:
 
     def commit(self, table: str, parts: Sequence[Part]) -> None:
         """Make *parts* count from now on."""
-        self._add_commit(table, {"parts": [asdict(part) for part in parts]})
+        self._log(table).append(parts)
 
     def forget(self, table: str, work_ids: Sequence[str]) -> None:
         """Let the rows of *work_ids* count no more, until a later commit holds them again."""
-        self._add_commit(table, {"parts": [], "forgotten": list(work_ids)})
+        self._log(table).append([Forgotten(tuple(work_ids))])
 
     def snapshot(self, table: str) -> Snapshot:
         """Return the table as it stands now; a stage that reads more than once takes one."""
-        return Snapshot(table, self._commits(table), self.read_part)
+        return Snapshot(table, self._log(table).entries(), self.read_part)
 
     def parts(self, table: str) -> list[Part]:
         """The committed parts, oldest first; none where the table is not there. Some of their rows may be forgotten."""
@@ -228,30 +235,31 @@ class Folder:
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
 
-    def _add_commit(self, table: str, body: Mapping[str, Any]) -> None:
-        number = len(self._commit_names(table))
-        self.write_json(f"{table}/{_COMMITS}/{number:06d}-{content_key(body)}.json", body)
-
-    def _commits(self, table: str) -> Iterator[Commit]:
-        """The parts that each commit adds and the work ids that it forgets, oldest first."""
-        for name in self._commit_names(table):
-            body = self.read_json(f"{table}/{_COMMITS}/{name}")
-            yield (
-                [Part(**(entry | {"work_ids": tuple(entry["work_ids"])})) for entry in body["parts"]],
-                body.get("forgotten", []),
-            )
-
-    @explained("be read")
-    def _commit_names(self, table: str) -> list[str]:
-        selector = pafs.FileSelector(self._path(f"{table}/{_COMMITS}"), allow_not_found=True)
-        names = (info.base_name for info in self._filesystem.get_file_info(selector))
-        return sorted(name for name in names if name.endswith(".json"))
+    def _log(self, table: str) -> CommitLog:
+        return self._logs.setdefault(table, CommitLog(self, table))
 
 
 def file_place(url: str) -> tuple[Folder, str]:
     """The folder of a file, and its name there, from its path or `s3://` URL."""
     folder, slash, name = url.rpartition("/")
     return Folder(folder or slash or "."), name
+
+
+def _local_names(path: str) -> Iterator[str]:
+    """Give the names of the files in a folder, without asking the disk about each of them."""
+    with suppress(FileNotFoundError), os.scandir(path) as found:
+        yield from (entry.name for entry in found if entry.is_file())
+
+
+def _names_on_s3(client: Any, bucket: str, prefix: str, after: str) -> Iterator[str]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    pages = client.get_paginator("list_objects_v2")
+    try:
+        for page in pages.paginate(Bucket=bucket, Prefix=prefix, Delimiter="/", StartAfter=f"{prefix}{after}"):
+            yield from (found["Key"].removeprefix(prefix) for found in page.get("Contents", []))
+    except (BotoCoreError, ClientError) as error:
+        raise OSError(f"s3://{bucket}/{prefix}: cannot be listed: {error}") from error
 
 
 def _create_locally(path: Path, content: bytes) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.storage.snapshot import Snapshot
+from actors.storage.tables import Snapshot
 from jobs.results.write import summary_infos
 from jobs.stages.check import Checked, Source
 from jobs.stages.runner import Row

@@ -32,7 +32,7 @@ def plan(
     todo = [item for item in items if item["work_id"] not in done]
     if not todo:
         return []
-    located = source.locate(source_table)
+    located = done if (source.url, source_table) == (run.url, table) else source.locate(source_table)
     by_part: dict[str, list[Item]] = {}
     for item in todo:
         part = located[item["source"]]

@@ -27,7 +27,7 @@ import pyarrow as pa
 from actors.secret_values import redacted
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
-from actors.storage.snapshot import Part
+from actors.storage.tables import Part
 from jobs.cluster import Cluster
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 
@@ -38,7 +38,7 @@ Worker = Callable[[Mapping[str, Any]], Any]
 # What the error of one task means: all is spent; its server is gone; no task will make anything; its own fault.
 _BUDGET, _GONE, _HOPELESS, _FAULT = "budget", "gone", "hopeless", "fault"
 
-_RECEIPTS_A_COMMIT = 8
+RECEIPTS_A_COMMIT = 8
 _BLOCKS_A_WORKER = 8
 _MOST_TASKS_A_BLOCK = 8  # what a process that dies has to do again
 _TERMINAL_INTERVAL_S = 0.5
@@ -169,7 +169,7 @@ def run_stage(
                 rows += receipt["rows"]
                 pieces += len(work_ids)
             progress.step(rows)
-            if len(waiting) >= _RECEIPTS_A_COMMIT:
+            if len(waiting) >= RECEIPTS_A_COMMIT:
                 run.commit(stage.table, waiting)
                 waiting = []
                 note(report(), final=False)

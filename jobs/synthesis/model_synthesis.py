@@ -17,7 +17,7 @@ import numpy as np
 from actors.chat.opening import load_prompt
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
-from actors.storage.snapshot import Snapshot
+from actors.storage.tables import Snapshot
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
 from jobs.stages.runner import Row, Stage, Task, run_stage

@@ -1,0 +1,137 @@
+"""
+Tables of many commits: what four times the rows cost, locally and on the S3 server that tests use.
+
+Each figure is wall time: that of the large size beside that of a quarter of it, read back once it is written.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from actors.storage.tables import Part
+from jobs.stages.runner import RECEIPTS_A_COMMIT
+from jobs.write_benchmark import HaystackRows, write_benchmark
+from longform.records import Document, Query, Target
+from tests.bench.measure import Figure, Spread, seconds
+from tests.s3_server import BUCKET, binary, running_s3_server
+
+TIMES = 4  # the rows of the large size over those of the small one
+MOST = 4.6  # times the wall time
+_HAYSTACKS = 3000
+_ROWS = 60_000
+_ROWS_A_SUMMARY = 8  # verdicts; a summary is a part, as in a stage that asks a chat model
+_ROUNDS = int(os.environ.get("LONGFORM_BENCH_ROUNDS", "3"))
+_SHARE = float(os.environ.get("LONGFORM_BENCH_SHARE", "1"))  # of the sizes above
+
+
+class Load(NamedTuple):
+    name: str
+    size: int
+    unit: str
+    work: Callable[[str, int], None]  # URL of a new folder, size
+
+
+def figures() -> list[Figure]:
+    loads = [
+        Load("a benchmark", round(_HAYSTACKS * _SHARE), "haystacks of one document", _benchmark),
+        Load("a stage", round(_ROWS * _SHARE), "rows", _stage),
+    ]
+    with tempfile.TemporaryDirectory() as place:
+        found = [_figure(load, f"{place}/tables", "local") for load in loads]
+        if binary() is None:
+            return found
+        (Path(place) / "s3").mkdir()
+        with running_s3_server(Path(place) / "s3") as environment, _set(environment):
+            return found + [_figure(load, f"s3://{BUCKET}", "S3") for load in loads]
+
+
+def _figure(load: Load, root: str, where: str) -> Figure:
+    small, large = [], []
+    for number in range(_ROUNDS):
+        small.append(_timed(load, f"{root}/{load.unit[:4]}-{number}-small", load.size // TIMES))
+        large.append(_timed(load, f"{root}/{load.unit[:4]}-{number}-large", load.size))
+    ratios = Spread.of([ours / reference for ours, reference in zip(large, small, strict=True)])
+    return Figure(
+        f"{load.name} of {load.size:,} {load.unit}, {where}",
+        Spread.of(large).median,
+        Spread.of(small).median,
+        "seconds",
+        ratios,
+        MOST,
+        f"beside {load.size // TIMES:,}; written, committed and read",
+        at_most=True,
+    )
+
+
+def _timed(load: Load, url: str, size: int) -> float:
+    return seconds(lambda: load.work(url, size), clock=time.perf_counter)
+
+
+@contextmanager
+def _set(environment: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(environment)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _benchmark(url: str, size: int) -> None:
+    write_benchmark(url, map(_haystack, range(size)), sources=[{"name": "one document each", "sha256": str(size)}])
+    benchmark = Benchmark(url)
+    assert len(benchmark.queries) == size
+    for haystack_id in benchmark.haystack_ids:
+        assert len(benchmark.documents(haystack_id)) == len(benchmark.haystack_targets(haystack_id)) == 1
+
+
+def _haystack(number: int) -> HaystackRows:
+    name = f"h{number}"
+    return HaystackRows(
+        name,
+        [Document(f"{name}-d", name, 0, None, "A sentence. " * 100)],
+        [Query(f"{name}-q", name, None, None, None, None, None, "What is said?")],
+        [Target(f"{name}-t", "reference", f"{name}-q", name, 0, None, "A sentence is.")],
+        qrels=[],
+        rankings=[],
+        summaries=[],
+        labels=[],
+    )
+
+
+def _stage(url: str, size: int) -> None:
+    """Commit as a stage does; before it a command asks what is there, and after it the rows are read."""
+    folder, waiting = Folder(url), list[Part]()
+    assert not folder.locate("verdicts")
+    for number in range(size // _ROWS_A_SUMMARY):
+        waiting.append(folder.write_part("verdicts", _verdicts(number), work_ids=[f"work {number}"]))
+        if len(waiting) == RECEIPTS_A_COMMIT:
+            folder.commit("verdicts", waiting)
+            waiting = []
+    folder.commit("verdicts", waiting)
+    assert Folder(url).read("verdicts").num_rows == size // _ROWS_A_SUMMARY * _ROWS_A_SUMMARY
+
+
+def _verdicts(number: int) -> list[dict[str, object]]:
+    return [
+        {
+            "work_id": f"work {number}",
+            "judge": "bench",
+            "summary_id": f"summary {number}",
+            "target_kind": "insight",
+            "target_id": f"target {target}",
+            "mode": "full",
+            "repeat": 0,
+            "answer": "full",
+        }
+        for target in range(_ROWS_A_SUMMARY)
+    ]
