@@ -1,10 +1,10 @@
 """
-Deploys a configuration to a cluster that runs, and waits until its applications run or cannot.
+Deploys a configuration to a running cluster, and waits until its applications run or cannot.
 
     python -m serve deploy serve/config.yaml [--address http://HEAD:8265]
 
-`serve deploy` sends the same and ends at once, whatever becomes of it. This one ends with the reason, and exit code 1,
-if an application cannot be built or a model cannot be loaded, and with 2 if the file is wrong.
+`serve deploy` sends the same and ends at once, even if the applications then fail. This one ends with the reason, and
+exit code 1, if an application cannot be built or a model cannot be loaded, and with 2 if the file is wrong.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class ServiceRate:
 
 
 def expected_wait_s(rate: ServiceRate, *, waiting_tokens: int, running_tokens: int, running_s: float) -> float:
-    """Return the seconds until all that runs and waits now is computed; 0 where nothing does, or nothing is known."""
+    """Return the seconds until all that runs and waits now is computed; 0 if nothing does, or nothing is known."""
     pace = rate.seconds_a_token(running_tokens, running_s)
     return max(0.0, pace * (running_tokens + waiting_tokens) - running_s)
 
@@ -50,7 +50,7 @@ def may_join(wait_s: float, own_s: float, *, max_wait_s: float, within_s: float 
         wait_s: Until the request's turn.
         own_s: That the request itself takes.
         max_wait_s: Nobody waits longer for their turn.
-        within_s: Until nobody waits for the answer; None: the caller did not say.
+        within_s: Seconds for which the caller waits; None if it did not say.
     """
     if wait_s <= 0:
         return True

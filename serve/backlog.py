@@ -1,9 +1,9 @@
 """
-Replicas for the requests that are to come: an autoscaling policy of Serve.
+Start replicas for requests that are to come: an autoscaling policy of Serve.
 
     autoscaling_config: {policy: {policy_function: "serve.backlog:with_backlog"}, min_replicas: 1, max_replicas: 8}
 
-Every replica reads the jobs' board and reports what it says; the policy, which runs in Serve's controller and must not
+Every replica reads the jobs' board and reports its numbers; the policy, which runs in Serve's controller and must not
 wait for anybody, reads the reports. A deployment without a replica reports nothing, so that its first request wakes it.
 """
 
@@ -21,7 +21,7 @@ BACKLOG = "backlog"
 
 def with_backlog(context: AutoscalingContext) -> tuple[float, dict[str, Any]]:
     """
-    As many replicas as the requests that Serve holds, and those that jobs hold back, want at its target of each.
+    Return the replicas that the requests of Serve and those that jobs hold back want, at the target of each replica.
 
     Serve itself keeps to its limits and delays afterwards.
     """

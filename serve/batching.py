@@ -93,12 +93,12 @@ class TokenBatcher:
 
     async def ask(self, units: Sequence[Any], costs: Sequence[int], *, within_s: float | None = None) -> list[Any]:
         """
-        The answers, in order.
+        Return the answers, in order.
 
         Args:
             units: Of one request.
             costs: Tokens of each.
-            within_s: Until nobody waits for the answers; None: the caller did not say.
+            within_s: Seconds for which the caller waits; None if it did not say.
 
         Raises:
             QueueFullError: Nothing of it was run.
@@ -150,7 +150,7 @@ class TokenBatcher:
         return 0.0 if self._started is None else self._clock() - self._started
 
     def problem(self) -> str | None:
-        """Why this replica should be replaced; None: it works."""
+        """Return why this replica should be replaced; None if it works."""
         if self._failures >= _FAILURES:
             return f"the last {self._failures} batches failed, the last one with {self._last_failure}"
         if self._started is not None and self._clock() - self._started > _STUCK_S:
@@ -181,7 +181,7 @@ class TokenBatcher:
         return batch
 
     def _lateness(self, request: _Request) -> Exception | None:
-        """Return what a request is told whose turn comes too late, or None."""
+        """Return the error of a request whose turn comes too late, or None."""
         now = self._clock()
         if now >= request.done_by:
             return DeadlineError()
@@ -203,7 +203,10 @@ class TokenBatcher:
         self._last_failure = type(failure).__name__
 
     async def _try(self, batch: list[_Waiting]) -> Exception | None:
-        """Runs the batch and hands out its answers; a failure comes back, and is handed out where it was of one."""
+        """
+        Run the batch and hand out its answers. Return a failure, and hand it out too if the batch
+        held one request.
+        """
         self._started = self._clock()
         self._running_tokens = sum(one.cost for one in batch)
         self.n_batches += 1

@@ -68,7 +68,7 @@ class ChatWorker:
 
 
 def sent(unit: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
-    """What llama.cpp's server is asked."""
+    """Return the body that llama.cpp's server is asked with."""
     body = {name: unit[name] for name in _SENT if unit[name] is not None}
     body |= {"messages": unit["messages"], "max_tokens": unit["max_tokens"] or max_tokens}
     if unit["logprobs"]:
@@ -116,5 +116,5 @@ class LoopThread:
         threading.Thread(target=self._loop.run_forever, name="chat", daemon=True).start()
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """What *work* returns, or raises; blocks."""
+        """Return the result of *work*, or raise its error; blocks."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

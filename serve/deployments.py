@@ -4,7 +4,7 @@ The application on Ray Serve: one deployment a model, and an ingress before them
     python -m serve deploy serve/config.yaml
 
 A deployment is a thin wrapper of the classes that `serve.http.app` and the jobs use. Callers wait inside a replica, in
-a queue that refuses, not in Serve's router, which slows down far below what the replicas can do once they are full.
+a queue that refuses, not in Serve's router, which slows down far below the replicas' rate once they are full.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Replica:
         return await self._engine.about()
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
-        """What Serve asks of replicas that it scales: `serve.backlog` reads it."""
+        """Return the numbers by which Serve scales replicas; `serve.backlog` reads them."""
         self._board = self._board or RayBoard()
         return {BACKLOG: float(await self._board.waiting(self._deployment))}
 
@@ -162,7 +162,10 @@ class HandleBackend:
         return about
 
     async def problem(self) -> str | None:
-        """What Serve's own health checks found; replicas are not asked, which would wake those that sleep."""
+        """
+        Return the finding of Serve's own health checks; replicas are not asked, which would wake
+        those that sleep.
+        """
         status = await asyncio.to_thread(serve.status)
         for application in status.applications.values():
             deployment = application.deployments.get(self._deployment)
@@ -185,7 +188,7 @@ class HandleBackend:
 
 @contextmanager
 def _as_ours(deployment: str) -> Iterator[None]:
-    """What Ray raises when a *deployment* is full or away, as the application knows it."""
+    """Turn Ray's errors about a full or absent *deployment* into the application's."""
     from ray.exceptions import RayActorError
 
     try:
@@ -286,14 +289,14 @@ def load_worker(settings: Settings, kind: str, name: str) -> Worker:
 
 
 def backends(settings: Settings, found: Mapping[str, Mapping[str, Backend]]) -> Backends:
-    """What the application asks, with the type of each judge's items."""
+    """Return the models behind the application, with the type of each judge's items."""
     judges = {name: ServedJudge(backend, item_type(name, settings.judges)) for name, backend in found["judges"].items()}
     return Backends(embeddings=found["embeddings"], rerankers=found["rerankers"], judges=judges, chats=found["chats"])
 
 
 def bind_address() -> str | None:
     """
-    Where Serve's proxies listen, as its controller says; None: unknown.
+    Return the address that Serve's proxies listen on, as its controller says; None if unknown.
 
     There is no public way to ask, and a setting of our own could contradict what Serve really does.
     """

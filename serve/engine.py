@@ -18,16 +18,16 @@ _BYTES_A_TOKEN = 4
 
 class Work(NamedTuple):
     """
-    What a worker makes of one unit.
+    A worker's answer to one unit.
 
     Attributes:
         content: A vector, a score, a list of verdicts, or a completion.
         tokens: That it read.
-        truncated: Whether its window cut the unit's text.
-        lasting: Whether another try would say the same; what would not, such as a service's failure, is not kept.
-        from_ledger: Whether the ledger had it; of a mean of judges, all that its members asked a chat model.
+        truncated: True if its window cut the unit's text.
+        lasting: True if another try would say the same; other answers, such as a service's failure, are not kept.
+        from_ledger: True if the ledger had it; of a mean of judges, if it had every call of its members.
         output_tokens: That it wrote.
-        settled: Whether nobody had to be asked, as about a sentence without text.
+        settled: True if no model had to be asked, as about a sentence without text.
     """
 
     content: Any
@@ -48,25 +48,25 @@ class Worker(Protocol):
         """The units of work that one item of a request consists of, as JSON values."""
 
     def run(self, units: list[Any]) -> list[Work]:
-        """What it makes of each unit, in order; that does not depend on the units beside it."""
+        """Return the answer to each unit, in order; it does not depend on the units beside it."""
 
 
 class Backend(Protocol):
-    """What the application asks: an `Engine` in the same process, or one behind a deployment handle."""
+    """The application's way to a model: an `Engine` in the same process, or one behind a deployment handle."""
 
     async def about(self) -> About:
-        """What the model says of itself."""
+        """Return the model's description of itself."""
 
     async def problem(self) -> str | None:
-        """Why it does not work; None: it does."""
+        """Return why it does not work; None if it does."""
 
     async def ask(self, items: Sequence[Any], *, within_s: float | None = None) -> Found:
         """
-        The answers to the units of each item.
+        Return the answers to the units of each item.
 
         Args:
             items: Of one request.
-            within_s: Until nobody waits for the answers; None: the caller did not say.
+            within_s: Seconds for which the caller waits; None if it did not say.
 
         Raises:
             QueueFullError: Too much is waiting; nothing of this was run.
@@ -80,7 +80,7 @@ class Kept(Protocol):
     """Answers given before, by the hash of their content."""
 
     async def find(self, keys: Sequence[str]) -> dict[str, Work]:
-        """Those that are there."""
+        """Return the kept answers among *keys*."""
 
     async def keep(self, found: Mapping[str, Work]) -> None:
         """Add answers, or say that they were used again."""
@@ -111,7 +111,7 @@ class Engine:
     Args:
         worker: The model.
         batching: How its work is put together.
-        kept: Where answers are kept; None: in memory, as *batching* says.
+        kept: The store of answers; None: memory, as *batching* says.
     """
 
     def __init__(self, worker: Worker, batching: Batching, kept: Kept | None = None) -> None:
@@ -199,7 +199,7 @@ class Texts:
         return [self.digests(part) for part in value] if isinstance(value, list | tuple) else value
 
     def n_bytes(self, value: Any) -> int:
-        """Of all texts in a JSON value."""
+        """Return the bytes of all texts in a JSON value."""
         if isinstance(value, str):
             return self._of(value)[1]
         parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()

@@ -1,7 +1,7 @@
 """
-Which replica answers a request: the one that has read its text before.
+Route a request to the replica that has read its text before.
 
-A replica keeps answers, and a chat model the prefix it read last; requests that share a text gain from both only where
+A replica keeps answers, and a chat model the prefix it read last; requests that share a text gain from both only if
 they meet. Serve's own router chooses of two at random.
 """
 

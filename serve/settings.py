@@ -1,4 +1,4 @@
-"""What the `args:` of serve/config.yaml may say; an unknown key is an error."""
+"""Settings under `args:` of serve/config.yaml; an unknown key is an error."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FreeChatSupportJudge = Annotated[ChatSupportJudgeSettings, AfterValidator(_spend
 
 
 class Batching(Strict):
-    """How one replica puts requests together, and when it refuses more."""
+    """Rules by which one replica puts requests together, and refuses more."""
 
     batch_tokens: int = Field(16384, gt=0)  # of one batch; a token is counted for every four bytes of text
     wait_s: float = Field(0.002, ge=0, le=1)  # for company, when nothing is running
@@ -76,7 +76,10 @@ class ServedCosine(Strict):
 
 
 class ServedCoverage(Strict):
-    """Which insights a summary covers, and by which bullet. Chat judges and means as of support."""
+    """
+    A judge of the insights that a summary covers, and of the bullets that do. Chat judges and means
+    as of support.
+    """
 
     task: Literal["coverage"]
     judge: Annotated[OfflineJudgeSettings | FreeChatJudge | MeanJudgeSettings, Field(discriminator="kind")]
@@ -86,7 +89,7 @@ class ServedCoverage(Strict):
 
 class ServedSupport(Strict):
     """
-    Whether a document supports a sentence.
+    A judge of support: does a document support a sentence?
 
     A judge of kind `chat` asks a model of our own, and wants a ledger. One of kind `mean` names other entries.
     """
@@ -119,7 +122,7 @@ class ServedOther(Strict):
 
 
 def _judge_form(entry: Any) -> str | None:
-    """Which of the forms of a judge *entry* has."""
+    """Return the form of *entry*, a judge's."""
     stated = entry if isinstance(entry, Mapping) else vars(entry)
     return "make" if "make" in stated else stated.get("task")
 
@@ -148,7 +151,7 @@ class Limits(Strict):
 
 
 class AccessSettings(Strict):
-    """Where tokens are found: `NAME=TOKEN`, by lines or commas. They stand in no configuration."""
+    """Sources of tokens: `NAME=TOKEN`, by lines or commas. They stand in no configuration."""
 
     tokens_env: str = "LONGFORM_SERVE_TOKENS"
     tokens_file: str | None = None
@@ -192,14 +195,14 @@ class Settings(Strict):
 
 
 def asks_a_chat(judge: ServedJudge) -> bool:
-    """Whether the judge is a prompted chat model."""
+    """Return whether the judge is a prompted chat model."""
     return isinstance(judge, ServedCoverage | ServedSupport) and isinstance(
         judge.judge, ChatJudgeSettings | ChatSupportJudgeSettings
     )
 
 
 def mean_of(judge: ServedJudge) -> MeanJudgeSettings | MeanSupportJudgeSettings | None:
-    """The mean that an entry is; None: it is none."""
+    """Return the mean that an entry is; None if it is none."""
     settings = judge.judge if isinstance(judge, ServedCoverage | ServedSupport) else None
     return settings if isinstance(settings, MeanJudgeSettings | MeanSupportJudgeSettings) else None
 

@@ -1,4 +1,4 @@
-"""Who may ask, and how much at once."""
+"""Access: tokens of callers, and limits on their requests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ class Tokens:
         return f"Tokens({sorted(self._digests)})"
 
     def holder(self, authorization: bytes | None) -> str | None:
-        """Whose token an `Authorization` header holds; None: nobody's. Takes as long for any header of one length."""
+        """
+        Return the name of the token in an `Authorization` header; None if it is nobody's. Takes as long for any header
+        of one length.
+        """
         header = authorization or b""
         given = _digest(header[len(_SCHEME) :])
         named_scheme = header[: len(_SCHEME)].lower() == _SCHEME
@@ -52,11 +55,11 @@ class Tokens:
 @dataclass(frozen=True, kw_only=True)
 class Access:
     """
-    What the application asks of its callers.
+    The application's rules for its callers.
 
     Attributes:
-        bind: The address that is listened on; None: unknown, which is treated as not loopback.
-        tokens: Who may ask; None: nobody has a token.
+        bind: The address that is listened on; None if unknown, which is treated as not loopback.
+        tokens: The callers' tokens; None if there are none.
         on_loopback: Want one on loopback, too.
         limits: Of one request.
 
@@ -84,7 +87,7 @@ class Access:
 
 def read_tokens(settings: AccessSettings, environment: Mapping[str, str]) -> Tokens | None:
     """
-    The tokens of the environment and the file; None: neither holds one.
+    Return the tokens of the environment and the file; None if neither holds one.
 
     Raises:
         UsageError: A line cannot be read, or a name stands twice; the message shows no token.
@@ -104,7 +107,7 @@ def read_tokens(settings: AccessSettings, environment: Mapping[str, str]) -> Tok
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether only this machine can reach what listens on *host*."""
+    """Return whether only this machine can reach a server that listens on *host*."""
     if host is None:
         return False
     try:

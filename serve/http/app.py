@@ -1,7 +1,7 @@
 """
-The HTTP application over any backends: embeddings, rerank, score, judge, chat, and what describes them.
+The HTTP application over any backends: embeddings, rerank, score, judge, chat, and their descriptions.
 
-It knows no Ray: `serve.deployments` puts deployment handles behind it, a test puts what it likes.
+It knows no Ray: `serve.deployments` puts deployment handles behind it, a test puts its own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ServedJudge(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Backends:
-    """What is served, by name; the first of a kind answers requests that name none."""
+    """Served models, by name; the first of a kind answers requests that name none."""
 
     embeddings: Mapping[str, Backend] = field(default_factory=dict)
     rerankers: Mapping[str, Backend] = field(default_factory=dict)
@@ -133,12 +133,12 @@ def _add_judges(app: FastAPI, judges: Mapping[str, ServedJudge], limits: Limits,
 
 
 def _add_descriptions(app: FastAPI, backends: Backends, counts: Counts) -> None:
-    """The paths of what is served, and how it fares."""
+    """Add the paths that describe the models and their state."""
     started = int(time.time())
 
     @app.get(OPEN_PATH)
     async def health() -> Response:
-        """Says no more than that: who asks has no token."""
+        """Return the bare status: the caller needs no token."""
         problems = await asyncio.gather(*(backend.problem() for backend in backends.every.values()))
         if not any(problems):
             return JSONResponse({"status": "ok"})
@@ -254,7 +254,10 @@ def _score_answer(found: Found) -> dict[str, Any]:
 
 
 async def _described(name: str, kind: str, backend: Backend) -> dict[str, Any]:
-    """What the model says of itself, and its problem; all null, with the `reason`, where it cannot be asked now."""
+    """
+    Return the model's description of itself, and its problem; all null, with the `reason`, if it
+    cannot be asked now.
+    """
     problem = await backend.problem()
     try:
         about = await asyncio.wait_for(backend.about(), _DESCRIBE_S)

@@ -30,7 +30,7 @@ def add_completions(app: FastAPI, chosen: Callable[[str | None, str], tuple[str,
 
 
 def item_of(request: CompletionRequest) -> dict[str, Any]:
-    """What the model reads of a request."""
+    """Return the part of a request that the model reads."""
     form = request.response_format
     return {
         "shared": request.prompt_cache_key or "",

@@ -49,7 +49,7 @@ def counting_down(seconds: float | None) -> Iterator[None]:
 @asynccontextmanager
 async def in_time() -> AsyncIterator[float | None]:
     """
-    Give the seconds that are left, None where the request did not say, and end what is inside when they have passed.
+    Yield the seconds that are left, None if the request did not say, and end the work inside when they have passed.
 
     Raises:
         DeadlineError: They have.

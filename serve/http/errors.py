@@ -1,4 +1,4 @@
-"""Errors as callers see them: one shape, OpenAI's, without stack traces, paths, secrets or what was sent."""
+"""Errors as callers see them: one shape, OpenAI's, without stack traces, paths, secrets or the request's texts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NAMES = {str: "a text", bool: "true or false", int: "a number", float: "a numbe
 
 
 class ApiError(Exception):
-    """What is wrong with a request."""
+    """A fault of a request."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -54,12 +54,12 @@ class ApiError(Exception):
 
 def error_answer(status: int, message: str, *, retry_after_s: float | None = None) -> JSONResponse:
     """
-    The answer to a request that cannot be met.
+    Return the answer to a request that cannot be met.
 
     Args:
         status: Of HTTP.
         message: What was expected, what came, and what to do.
-        retry_after_s: When to ask again; None: asking again would not help.
+        retry_after_s: The wait before asking again; None if that would not help.
     """
     headers = {} if retry_after_s is None else {"Retry-After": str(max(1, math.ceil(retry_after_s)))}
     if status == 401:
@@ -119,7 +119,7 @@ def _in_words(app: FastAPI, request: Request, error: HTTPException) -> str:
 
 
 def field_faults(errors: Sequence[Mapping[str, Any]]) -> str:
-    """Which fields are wrong, what was expected there and what came; no value of them."""
+    """Name the wrong fields, the expected and the received type of each; no value of them."""
     told = [error for error in errors if not _follows(error, errors)]
     return "; ".join(f"{_place(error)}: {_fault(error)}" for error in told[:_MOST_FIELDS])
 
@@ -140,7 +140,7 @@ def read_items(judge: str, item: type[Strict], given: Sequence[Any]) -> list[dic
 
 
 def _follows(error: Mapping[str, Any], errors: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether pydantic calls a list too short because of an entry that is wrong itself."""
+    """Return whether pydantic calls a list too short because of an entry that is wrong itself."""
     place = error["loc"]
     inside = (other["loc"][: len(place)] == place and len(other["loc"]) > len(place) for other in errors)
     return error["type"] == "too_short" and any(inside)

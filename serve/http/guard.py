@@ -23,7 +23,7 @@ _CLUSTER = "(cluster)"
 
 
 class Counts:
-    """What one ingress replica saw since it started."""
+    """Counts of one ingress replica since it started."""
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, int, str]] = Counter()  # (path, status, whose token)
@@ -32,7 +32,7 @@ class Counts:
         self.models: Counter[tuple[str, str]] = Counter()  # (model, units | cached_units | tokens)
 
     def add(self, model: str, answers: Iterable[Answered]) -> None:
-        """What *model* answered."""
+        """Count an answer of *model*."""
         for answer in answers:
             self.models[model, "units"] += 1
             self.models[model, "cached_units"] += answer.from_cache
@@ -41,7 +41,7 @@ class Counts:
 
 class Guard:
     """
-    Refuses requests without a token where one is wanted, and those that `serve.http.intake` refuses; counts all.
+    Refuses requests without a token if one is wanted, and those that `serve.http.intake` refuses; counts all.
 
     Args:
         app: What stands behind.
@@ -88,7 +88,7 @@ class Guard:
             self._counts.seconds[path] += time.perf_counter() - started
 
     def _caller(self, scope: Scope) -> str | None:
-        """Whose token it has; who asks by a handle needs none; None: nobody's."""
+        """Return the name of the caller's token; callers by a handle need none; None if it is nobody's."""
         if BY_HANDLE in scope:
             return _CLUSTER
         authorization = dict(scope["headers"]).get(b"authorization")

@@ -54,7 +54,7 @@ def tei_score_kind(request: RerankRequest, about: About) -> ScoreKind | None:
 
 
 def object_answer(request: RerankRequest, answers: Sequence[Answered], about: About, answer_id: str) -> dict[str, Any]:
-    """What Cohere's, Jina's and vLLM's callers read, each their part."""
+    """Return one object that Cohere's, Jina's and vLLM's callers read, each their part."""
     return {
         "id": answer_id,
         "model": about.name,

@@ -19,7 +19,7 @@ class Text(Strict):
 
 
 def _document_form(value: Any) -> str | None:
-    """Which of its forms a document has; None: neither."""
+    """Return the form of a document; None if it has neither."""
     return "string" if isinstance(value, str) else "object" if isinstance(value, dict | Text) else None
 
 
@@ -35,7 +35,7 @@ Texts = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 def _content_form(value: Any) -> str | None:
-    """The same of what a message says."""
+    """Return the form of a message's content; None if it has neither."""
     return "string" if isinstance(value, str) else "list" if isinstance(value, list | tuple) else None
 
 
@@ -49,7 +49,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 class EmbeddingRequest(Strict):
-    """As OpenAI's; texts only, no token ids."""
+    """A request of OpenAI's embeddings; texts only, no token ids."""
 
     input: Annotated[Texts, BeforeValidator(_listed)]
     model: str | None = None
@@ -59,7 +59,7 @@ class EmbeddingRequest(Strict):
 
 
 class RerankRequest(Strict):
-    """TEI's where there are `texts`; Cohere's, Jina's and vLLM's where there are `documents`."""
+    """A request of TEI's if it has `texts`, of Cohere's, Jina's and vLLM's if it has `documents`."""
 
     query: str
     texts: Texts | None = None
@@ -87,7 +87,7 @@ class RerankRequest(Strict):
 
 
 class ScoreRequest(Strict):
-    """As vLLM's: one text with each of many, or as many with as many, pair by pair."""
+    """A request of vLLM's score: one text with each of many, or as many with as many, pair by pair."""
 
     text_1: Annotated[Texts, BeforeValidator(_listed)] = Field(validation_alias=AliasChoices("text_1", "queries"))
     text_2: Annotated[Texts, BeforeValidator(_listed)] = Field(validation_alias=AliasChoices("text_2", "documents"))
@@ -114,7 +114,7 @@ class TextPart(Strict):
 
 
 class ChatMessage(Strict):
-    """What one side said."""
+    """A message of one side."""
 
     role: Literal["system", "user", "assistant"]
     content: Annotated[
@@ -132,7 +132,7 @@ class ChatMessage(Strict):
 
 
 class NamedSchema(Strict):
-    """As OpenAI's `json_schema`; replies keep to it whatever `strict` says."""
+    """OpenAI's `json_schema`; replies keep to it even if `strict` is false."""
 
     name: str
     description: str | None = None
@@ -163,7 +163,7 @@ class ResponseFormat(Strict):
 
 
 class CompletionRequest(Strict):
-    """As OpenAI's chat completions: one whole reply in text, with log probabilities where they are asked for."""
+    """A request of OpenAI's chat completions: one whole reply in text, with log probabilities if asked for."""
 
     messages: Annotated[tuple[ChatMessage, ...], Field(min_length=1)]
     model: str | None = None
@@ -191,7 +191,7 @@ class CompletionRequest(Strict):
 
 
 class ErrorDetail(Strict):
-    """What was expected, what came, and what to do; `code` is the status."""
+    """An error's message (expected, came, and what to do); `code` is the status."""
 
     message: str
     type: str
@@ -199,7 +199,7 @@ class ErrorDetail(Strict):
 
 
 class ErrorAnswer(Strict):
-    """As OpenAI's."""
+    """An error in OpenAI's shape."""
 
     error: ErrorDetail
 
@@ -209,9 +209,9 @@ class Usage(Strict):
     Tokens of a request.
 
     Attributes:
-        cached_tokens: Of `prompt_tokens`: answered from what was answered before.
+        cached_tokens: Part of `prompt_tokens` that earlier answers covered.
         completion_tokens: That a chat model wrote.
-        estimated: A token for every four bytes, where a judge has no tokenizer.
+        estimated: True for a judge without a tokenizer: a token for every four bytes.
     """
 
     prompt_tokens: int
@@ -238,11 +238,11 @@ class JudgeAnswer(Strict):
         id: Of this answer.
         judge: Its name.
         version: Changes with all that can change the judge's answers.
-        score_kind: What `probability` is.
-        card: What the judge is worth, in one line; null, and `card_reason` says why.
-        from_cache: Whether every verdict was given before, of those that somebody had to be asked about.
-        from_ledger: Whether every such verdict came from the ledger. A mean of judges did where all that its members
-            asked a chat model was there; what they compute themselves is computed again.
+        score_kind: The meaning of `probability`.
+        card: The judge's agreement with people, in one line; null, and `card_reason` says why.
+        from_cache: True if every verdict that a model had to give was given before.
+        from_ledger: True if every such verdict came from the ledger. For a mean of judges: if every call of its members
+            did; members that ask no model compute again.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What a served judge is worth: the card that its entry names, or the one that ships."""
+"""Cards of served judges: the one that an entry names, or the one that ships."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_CARD = "this judge has not been measured against people: no card is shipped o
 
 def support_card(settings: ServedSupport, version: str) -> str | None:
     """
-    The line of the card that the entry names, else of the one that ships; None: none.
+    Return the line of the card that the entry names, else of the one that ships; None if there is none.
 
     Args:
         settings: The entry.

@@ -135,8 +135,8 @@ def _prompt_versions(prompt: str) -> list[str]:
 class CallsOfBatch(NamedTuple):
     """
     Attributes:
-        replies: Call -> the replies to all calls of its question, by their ids: a second one where the first could not
-            be read.
+        replies: Call -> the replies to all calls of its question, by their ids: a second one if the first could not be
+            read.
         made: The ids of those that the model answered now; the ledger had the others.
     """
 
@@ -173,11 +173,11 @@ class LedgeredModel:
 
     @property
     def chat(self) -> ChatModel:
-        """What a judge asks."""
+        """Return the chat model of the judge."""
         return self._calls
 
     def run(self, work: Coroutine[Any, Any, _T]) -> tuple[_T, CallsOfBatch]:
-        """What *work* returns, and the calls it made; blocks."""
+        """Return the result of *work*, and the calls it made; blocks."""
         found = self._loop.run(work)
         return found, CallsOfBatch(self._calls.taken(), self._made.taken().keys())
 
@@ -205,7 +205,7 @@ class Calls:
         await self._chat.close()
 
     def taken(self) -> dict[str, dict[str, ChatReply]]:
-        """Those since the last time."""
+        """Return the calls since the last time."""
         found, self._replies = self._replies, {}
         return found
 

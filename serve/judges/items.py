@@ -1,4 +1,4 @@
-"""What judges are asked: the items of a request by task, and what a judge of any kind makes of them."""
+"""Items of a judge's requests, by task, and the answers that a judge of any kind makes of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which judge an entry of the configuration is: the one place that knows every kind."""
+"""Load the judge of a configuration's entry: the one place that knows every kind."""
 
 from __future__ import annotations
 

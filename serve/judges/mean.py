@@ -57,10 +57,10 @@ class MeanWorker:
 
     def _mean(self, works: Mapping[str, Sequence[Work]]) -> Work:
         """
-        That of one item, from what each member made of it.
+        Return the mean of one item's answers by each member.
 
-        It is from the ledger where every call is, and there is one: what a local member computes costs nothing, and is
-        computed again.
+        It is from the ledger if every call is, and there is one: a local member's answer costs nothing, and is computed
+        again.
         """
         every = [work for of in works.values() for work in of]
         called = [work for work in every if any(verdict.get("call_id") for verdict in work.content)]
