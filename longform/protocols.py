@@ -6,9 +6,11 @@ A class is loaded by its import path and made with the `options` of its configur
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+from longform.formats.files import SourceFile
+from longform.formats.rows import HaystackRows
 from longform.records import Document, Query
 
 
@@ -56,5 +58,17 @@ class Summarizer(Protocol):
         Return the summary of *documents*, which stand in the order of the prompt and are cut to its budget.
 
         `document.number` is what the summary cites a document by; *n_requested* bullets or sentences are asked for.
+        """
+        ...
+
+
+class Reader(Protocol):
+    """Reads files of a format of one's own."""
+
+    def read(self, files: Sequence[SourceFile]) -> Iterable[HaystackRows]:
+        """
+        Return the haystacks that *files* hold; a generator may read as it goes.
+
+        Given are the files that the command line names, and all files of the folders that it names.
         """
         ...

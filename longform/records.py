@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+TARGET_KINDS = ("insight", "key_point", "reference")
+
 
 class Document(NamedTuple):
     """A source; `doc_index` is its place in the haystack, from 0."""

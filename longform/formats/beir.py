@@ -11,18 +11,52 @@ Evaluation of Information Retrieval Models, 2021.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from longform.errors import InputError
+from longform.errors import InputError, UsageError
 from longform.formats.fields import LINE, Lines, Record, describe, json_lines, text_lines
+from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query
 
+_LOG = logging.getLogger(__name__)
+_REQUIRED = ("corpus.jsonl", "queries.jsonl")
 _HEADER = ("query-id", "corpus-id", "score")
 _HEADER_SHOWN = "query-id, corpus-id, score, tab separated"
 _WHOLE_NUMBER = re.compile(r"-?\d{1,10}", re.ASCII)
+
+
+def beir_files(named: Named) -> Found:
+    """
+    Return the haystack of the one folder that is named.
+
+    Raises:
+        UsageError: Several folders are named, or a file is missing.
+        InputError: A file is not as above.
+    """
+    url, files = only_folder(named, "beir")
+    by_name = {path.removesuffix(".gz"): file for path, file in files.items()}
+    for required in _REQUIRED:
+        if required not in by_name:
+            layout = "corpus.jsonl, queries.jsonl, qrels/*.tsv"
+            raise UsageError(f"{url}: expected {required} (BEIR: {layout}), found {list(files)[:5]}")
+    qrels = {
+        path: file.lines() for path, file in by_name.items() if path.startswith("qrels/") and path.endswith(".tsv")
+    }
+    if not qrels:
+        raise UsageError(f"{url}: expected qrels/*.tsv, found {list(files)[:5]}")
+    return Found(list(files.values()), _haystack(url, by_name, qrels))
+
+
+def _haystack(url: str, files: Mapping[str, SourceFile], qrels: Mapping[str, Lines]) -> Iterator[HaystackRows]:
+    corpus, queries = (files[name].lines() for name in _REQUIRED)
+    found = read_beir(last_part(url), corpus, queries, qrels)
+    if found.n_queries_dropped:
+        _LOG.warning("%s: %d queries without a judgement are left out", url, found.n_queries_dropped)
+    yield found.haystack
 
 
 class BeirRows(NamedTuple):

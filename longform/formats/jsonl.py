@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
+from itertools import chain
 from typing import Any, TypeVar, get_args
 
-from longform.errors import InputError
+from longform.errors import InputError, UsageError
 from longform.formats.fields import FILE, ROOT, Lines, Record, describe, json_lines
+from longform.formats.files import Found, Named, only_folder
 from longform.formats.rows import HaystackRows
-from longform.records import Document, Qrel, Query, Target
+from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
 from longform.settings.experiment import Order
 from longform.text.citations import bullets
 
 DEFAULT_HAYSTACK = "corpus"
 UNKNOWN_SETTING = "unknown"  # in words, since reports name a system by its setting
 DOMAINS = ("conversation", "news")
-TARGET_KINDS = ("insight", "key_point", "reference")
 COVERAGE = ("full", "partial", "none")
 
 _DOCUMENT_FIELDS = "doc_id text title haystack".split()
@@ -34,6 +35,22 @@ _LABEL_FIELDS = "summary_id insight_id annotator coverage bullet".split()
 _REQUIRED_FILES = ("documents.jsonl", "queries.jsonl")
 
 _Known = TypeVar("_Known")
+
+
+def jsonl_files(named: Named) -> Found:
+    """
+    Return the haystacks of the one folder that is named.
+
+    Raises:
+        UsageError: Several folders are named, or one has a `.jsonl` file that the layout does not.
+        InputError: A file is missing, or a line is not what docs/formats.md says.
+    """
+    url, files = only_folder(named, "jsonl")
+    by_name = {path.removesuffix(".gz"): file for path, file in files.items()}
+    if unknown := [name for name in by_name if name.endswith(".jsonl") and name not in _READERS]:
+        raise UsageError(f"{url}: expected {sorted(_READERS)}, found {unknown}")
+    lines = {name: file.lines() for name, file in by_name.items() if name in _READERS}
+    return Found(list(files.values()), chain.from_iterable(map(read_jsonl, [lines])))  # nothing is read yet
 
 
 def read_jsonl(files: Mapping[str, Lines]) -> Iterator[HaystackRows]:

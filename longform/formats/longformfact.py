@@ -13,10 +13,12 @@ example as a whole (mode `full`). Documents without text are dropped, and counte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from longform.errors import UsageError
 from longform.formats.fields import Lines, Record, describe, json_lines
+from longform.formats.files import Found, Named, SourceFile
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.records import Document, Query, Target
@@ -41,6 +43,25 @@ class Example(NamedTuple):
     texts: tuple[str, ...]  # empty ones included
     summary: str
     ranking: tuple[int, ...] | None
+
+
+def longformfact_files(named: Named, *, keep_empty: bool = False) -> Found:
+    """
+    Return the examples of the files that are named, and of all files of folders.
+
+    Raises:
+        UsageError: A file is no `.jsonl` or `.jsonl.gz`.
+    """
+    files = [file for found in named.values() for file in found.values()]
+    if wrong := [file.name for file in files if not file.name.removesuffix(".gz").endswith(".jsonl")]:
+        raise UsageError(f"expected .jsonl or .jsonl.gz files, found {wrong[:5]}")
+    return Found(files, _read_all(files, keep_empty=keep_empty))
+
+
+def _read_all(files: Sequence[SourceFile], *, keep_empty: bool) -> Iterator[HaystackRows]:
+    for file in files:
+        name = file.name.removesuffix(".gz").removesuffix(".jsonl")
+        yield from read_longformfact(name, file.lines(), keep_empty=keep_empty)
 
 
 def read_longformfact(name: str, lines: Lines, *, keep_empty: bool = False) -> Iterator[HaystackRows]:

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from longform.formats.fields import Record
+from longform.errors import UsageError
+from longform.formats.fields import Record, json_object, json_objects
+from longform.formats.files import Found, Named, SourceFile, last_part
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.records import Document, Qrel, Query, Target
@@ -35,6 +37,39 @@ _PREDICTIONS = {
     "predictions_prompted_claude3-haiku": "released:claude3-haiku",
     "predictions_prompted_gpt3.5": "released:gpt3.5",
 }
+
+# ---------------------------------------------------------------- files
+
+
+def summhay_files(named: Named) -> Found:
+    """
+    Return the haystacks of the files that are named, and of the topic files of folders.
+
+    Raises:
+        UsageError: A folder has no topic files.
+    """
+    files: list[SourceFile] = []
+    for url, found in named.items():
+        chosen = [file for file in found.values() if last_part(url) in found or _is_topic(file.name)]
+        if not chosen:
+            raise UsageError(f"{url}: expected topic_*.json or topic_*.json.gz files, found {list(found)[:5]}")
+        files += chosen
+    return Found(files, _read_all(files), dataset="summhay")
+
+
+def _is_topic(name: str) -> bool:
+    return name.startswith("topic_") and name.endswith((".json", ".json.gz"))
+
+
+def _read_all(files: Sequence[SourceFile]) -> Iterator[HaystackRows]:
+    """Yield the haystacks of topic files, and those of files of human labels, which are JSON lists."""
+    for file in files:
+        content = file.read()
+        if content.lstrip()[:1] == b"[":
+            yield from read_human_study(json_objects(content, file.name))
+        else:
+            yield read_topic(json_object(content, file.name))
+
 
 # ---------------------------------------------------------------- haystacks
 

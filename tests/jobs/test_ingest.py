@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from actors.storage.benchmark import Benchmark
-from jobs.ingest import main, read_summhay, summhay_files
+from jobs.ingest import files_under, main
 from jobs.write_benchmark import write_benchmark
+from longform.formats.summhay import summhay_files
+from tests.modules import Write
 
 DOCUMENTS = [{"doc_id": f"d{i}", "text": f"Text number {i}."} for i in range(3)]
 QUERIES = [{"query_id": "q", "text": "Which text?"}]
@@ -106,7 +108,9 @@ def test_folder_of_topics_is_read_gzipped_or_not(tmp_path: Path, released: Path)
     assert plain["dataset_hash"] == packed["dataset_hash"]
     queries = Benchmark(str(tmp_path / "plain")).queries.values()
     assert {query.dataset for query in queries} == {"summhay"}
-    unnamed = write_benchmark(str(tmp_path / "unnamed"), read_summhay(summhay_files([str(source)])), sources=[])
+    unnamed = write_benchmark(
+        str(tmp_path / "unnamed"), summhay_files({"": files_under(str(source))}).haystacks, sources=[]
+    )
     assert unnamed["dataset_hash"] == plain["dataset_hash"], "a benchmark made before has the same work"
 
 
@@ -191,3 +195,80 @@ def test_published_conversations_of_the_human_study_are_read(tmp_path: Path, rel
     labels = benchmark.folder.read("labels").to_pylist()
     assert len([row for row in labels if row["annotator"] == "human"]) == 325
     assert len(labels) == 7 * 325
+
+
+NOTES = """
+from longform.formats.rows import HaystackRows
+from longform.records import Document, Query
+
+class Notes:
+    def __init__(self, question="What happened?"):
+        self.question = question
+
+    def read(self, files):
+        texts = [file.read().decode() for file in files if file.path.endswith(".txt")]
+        documents = (Document(text.split()[0], "notes", i, None, text) for i, text in enumerate(texts))
+        yield HaystackRows("notes", documents, [Query("q", "notes", self.question)])
+"""
+
+
+@pytest.fixture
+def notes(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The arguments of `ingest` for a folder of two notes, typed in the folder of the reader."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("dam is built")
+    (tmp_path / "in" / "b.txt").write_text("mill is built")
+    write("their_format", NOTES)
+    return ["python", "--class", "their_format:Notes", "in", "--out", "b"]
+
+
+def test_a_format_of_ones_own_is_read_with_its_options(notes: list[str]) -> None:
+    assert main([*notes, "--set", "question=What stands?"]) == 0
+
+    benchmark = Benchmark("b")
+    assert [document.text for document in benchmark.documents("notes")] == ["dam is built", "mill is built"]
+    assert benchmark.queries["q"].text == "What stands?"
+    (first, _) = benchmark.manifest["sources"]
+    assert (first["name"], first["class"], first["options"]) == (
+        "a.txt",
+        "their_format:Notes",
+        '{"question": "What stands?"}',
+    )
+
+
+def test_another_version_of_a_reader_makes_another_benchmark(
+    notes: list[str], write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("their_later_format", NOTES + "\n    version = 2")
+    later = [word.replace("their_format", "their_later_format") for word in notes]
+
+    assert main(notes) == main(notes) == 0
+    assert main(later) == 2
+    assert "with other contents or settings, or by another version, stands here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (("text.split()[0]", "text.splits()"), "their_format:Notes: read raised AttributeError: 'str' object has no"),
+        (('"notes", i,', '"notes", 7,'), "their_format:Notes: haystack 'notes', Document 0: field 'doc_index'"),
+        (("def read(", "def reads("), "expected a method read(files), found ['reads']; did you mean 'reads'?"),
+    ],
+)
+def test_a_reader_that_fails_is_told_and_leaves_nothing(
+    notes: list[str], write: Write, capsys: pytest.CaptureFixture[str], broken: tuple[str, str], said: str
+) -> None:
+    write("their_format", NOTES.replace(*broken))
+
+    assert main(notes) in {1, 2}
+    assert said in capsys.readouterr().err
+    assert not Path("b").exists()
+
+
+@pytest.mark.parametrize("words", [["python", "in"], ["jsonl", "--class", "their_format:Notes", "in"]])
+def test_a_class_is_for_the_format_python(
+    words: list[str], notes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--out", "b"]) == 2
+    assert "--class MODULE:CLASS is for python, and needed there" in capsys.readouterr().err

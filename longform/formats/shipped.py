@@ -1,0 +1,23 @@
+"""
+The formats that `longform ingest` reads.
+
+A new format is a file beside this one with a function from named files to what they hold, and its place in this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from longform.formats.beir import beir_files
+from longform.formats.files import Found
+from longform.formats.jsonl import jsonl_files
+from longform.formats.longformfact import longformfact_files
+from longform.formats.summhay import summhay_files
+
+FORMATS: Mapping[str, Callable[..., Found]] = {
+    "summhay": summhay_files,
+    "longformfact": longformfact_files,
+    "beir": beir_files,
+    "jsonl": jsonl_files,
+}
+"""Name on the command line -> named files, and the options of the format, to what they hold."""
