@@ -1,4 +1,4 @@
-"""What one submits: a stage a file, in the order of the data, and the commands over them."""
+"""The commands: a stage a file, in the order of the data, and the verbs over them."""
 
 import sys
 

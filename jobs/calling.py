@@ -38,7 +38,7 @@ class Calling:
         self._keeper: object = None
 
     def context(self, stage: str) -> CallContext:
-        """What workers of *stage* need to know."""
+        """Return the context that workers of *stage* need."""
         return CallContext(job=self.job, stage=stage, ledger=self.ledger, prices=self._prices)
 
     def start(self) -> None:
@@ -149,7 +149,10 @@ def add_calling_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def calling_of(arguments: argparse.Namespace, verb: str, beside: str) -> Calling:
-    """What the command line says; *beside* is the command's output, in whose folder the ledger stands by default."""
+    """
+    Return the calling options of the command line; *beside* is the command's output, in whose folder the ledger stands
+    by default.
+    """
     ledger = arguments.ledger or os.environ.get(LEDGER_VARIABLE) or ledger_beside(beside)
     budget = Budget(arguments.max_cost, arguments.max_calls)
     return Calling(verb, ledger=ledger, prices=arguments.prices, budget=budget)

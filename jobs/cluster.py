@@ -32,7 +32,8 @@ class ClusterError(LongformError):
 
 class Cluster:
     """
-    Where stages run: the Ray this process has joined, the one at *address* or RAY_ADDRESS, else a local one of its own.
+    The Ray on which stages run: the one this process has joined, the one at *address* or RAY_ADDRESS, else a local one
+    of its own.
 
     A local one is always new (a plain `ray.init()` would join whatever runs on the machine) and ends with the `with`.
 
@@ -48,7 +49,7 @@ class Cluster:
 
     @property
     def is_named(self) -> bool:
-        """Whether it is a Ray that somebody else has started."""
+        """Return whether it is a Ray that was started elsewhere."""
         return bool(self._address)
 
     def start(self) -> None:

@@ -41,7 +41,7 @@ DONE, FAILED, USAGE, FAILURES_ABOVE_THRESHOLD, BUDGET_REACHED = 0, 1, 2, 3, 4
 
 
 class Outcome(NamedTuple):
-    """What a verb has to say: a JSON document, the same in words, and its exit code."""
+    """The result of a verb: a JSON document, the same in words, and its exit code."""
 
     document: dict[str, Any]
     words: str

@@ -96,7 +96,7 @@ def worst_unjudged_share(results: Mapping[str, Any]) -> float:
 
 
 def all_cells(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Of judges and of support judges."""
+    """Return the cells of judges and of support judges."""
     return [*results["cells"], *results.get("faithfulness", {}).get("cells", [])]
 
 

@@ -1,10 +1,10 @@
 """
-What was called and what it cost.
+Print sums of a ledger's calls and costs.
 
     longform ledger [LEDGER] [--job JOB] [--by model|stage|job|day] [--parquet FILE]
 
 Reads   the ledger, a folder or s3:// URL; default: LONGFORM_LEDGER
-Writes  FILE, the whole table `calls`, where it is asked for
+Writes  FILE, the whole table `calls`, if asked for
 """
 
 from __future__ import annotations

@@ -41,7 +41,10 @@ _TIMEOUT_S = 120.0
 
 
 class Finding(NamedTuple):
-    """Whether a parameter is accepted, or None with the reason why that is not known, even if there was an answer."""
+    """
+    Acceptance of a parameter: True, False, or None with the reason why it is not known, even if
+    there was an answer.
+    """
 
     accepted: bool | None
     reason: str | None = None
@@ -50,9 +53,9 @@ class Finding(NamedTuple):
 
 async def probe(model: Model) -> dict[str, Finding]:
     """
-    What *model* accepts, by the names of `Capabilities`.
+    Return the parameters that *model* accepts, by the names of `Capabilities`.
 
-    `max_completion_tokens` is true where the output limit is accepted under that name and not as `max_tokens`.
+    `max_completion_tokens` is true if the output limit is accepted under that name and not as `max_tokens`.
     """
     model.accepted = Capabilities()  # nothing is held back for what is known
     reply = await model.complete(_PLAIN)

@@ -48,7 +48,7 @@ from longform.settings.system_names import SystemName, named_system
 
 
 class ReplaySettings(Strict):
-    """How shipped labels are scored."""
+    """Rules for scoring shipped labels."""
 
     aggregate: Literal["pooled", "per_summary"] = "pooled"
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
@@ -96,7 +96,7 @@ class Replay:
 
     @property
     def summary_work_ids(self) -> list[str]:
-        """Of the released summaries, each with its twin behind it where there is one."""
+        """Return the work ids of the released summaries, each with its twin behind it if there is one."""
         return with_twins(self.released.values(), self.repaired)
 
     @property

@@ -48,7 +48,7 @@ Sent = Callable[[], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a judge is served: at a URL, its token in a variable of the environment, or in an application of Serve."""
+    """Address of a judge: a URL, with its token in a variable of the environment, or an application of Serve."""
 
     judge: str
     url: str | None = None
@@ -97,7 +97,7 @@ class AskJudge:
         return batch
 
     async def _verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
-        """Those of *pairs*; one that the server refuses costs no other its verdict."""
+        """Return the verdicts of *pairs*; one that the server refuses costs no other its verdict."""
         try:
             return await judged(self._client, self._address.judge, pairs)
         except LongformError as error:

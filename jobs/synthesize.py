@@ -219,7 +219,7 @@ def _made_of(config: HaystackSettings) -> str:
 
 
 def wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:
-    """Whether workers are done sooner than this process: small haystacks are written before Ray has started."""
+    """Return whether workers are done sooner than this process: small haystacks are written before Ray has started."""
     sizes = [planned.size for planned in config.planned()]
     if cluster.workers == 1 or len(sizes) == 1:
         return False

@@ -62,10 +62,10 @@ Files = dict[str, dict[str, Any]]
 
 class Training:
     """
-    What is fitted on one benchmark with gold maps and one with people's labels, each read on first use.
+    A training on one benchmark with gold maps and one with people's labels, each read on first use.
 
     Raises:
-        UsageError: A benchmark lacks what is asked of it.
+        UsageError: A benchmark lacks a table that the training needs.
     """
 
     def __init__(self, bench_url: str, human_url: str | None) -> None:
@@ -76,7 +76,7 @@ class Training:
 
     @cached_property
     def haystacks(self) -> list[GoldHaystack]:
-        """Those with a gold map."""
+        """Return the haystacks with a gold map."""
         gold = gold_documents(self._bench.qrels)
         encoder = Encoder(MINILM, threads=_THREADS)
         found = [

@@ -73,7 +73,7 @@ def same_or_refuse(folder: Folder, sources: Sequence[dict[str, str]]) -> dict[st
 
 
 def another_stands(url: str, held: Sequence[dict[str, str]], sources: Sequence[dict[str, str]]) -> str:
-    """What to say of a benchmark that is not made from *sources*."""
+    """Return the message about a benchmark that is not made from *sources*."""
     names = [source["name"] for source in held]
     same = names == [source["name"] for source in sources]
     why = " with other contents or settings, or by another version," if same else ""

@@ -1,4 +1,4 @@
-"""What a run called and spent, for its report: sums of its ledgers beside what was planned."""
+"""Calls and costs of a run for its report: sums of its ledgers beside the plan."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _noted(jobs: Sequence[Job]) -> list[Mapping[str, Any]]:
 
 
 def _price(chat: ChatSettings | None, jobs: Sequence[Job]) -> Price | None:
-    """As the last job had it; None: not known any more."""
+    """Return the price that the last job had; None if it is not known any more."""
     try:
         return None if chat is None else PriceList.read(jobs[-1]["prices"]).price(chat)
     except UsageError:
@@ -131,7 +131,7 @@ def _planned(plan: Mapping[str, Any] | None, stage: str | None, model: str | Non
 
 
 def _made(totals: Totals | None, noted: Sequence[Mapping[str, Any]], stage: str | None) -> dict[str, Any]:
-    """What came of a plan, in its quantities: input with what was cached, output with what was hidden."""
+    """Return a plan's outcome in its quantities: input with its cached part, output with its hidden part."""
     minutes = sum(part["seconds"] for part in noted if part["stage"] == stage) / 60
     if totals is None:
         return {"calls": 0, "input_tokens": 0, "output_tokens": 0, "usd": 0.0, "minutes": minutes}

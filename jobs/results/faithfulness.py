@@ -1,4 +1,4 @@
-"""What support judges found, as a part of a run's results: read from its verdicts a batch at a time."""
+"""Findings of support judges, as a part of a run's results: read from its verdicts a batch at a time."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _all_places(
     aligner: str | None,
 ) -> _AllPlaces:
     """
-    Where all sentences stand: as each judge finds itself, unless a judge is *named* for that, or too few have a place.
+    Place all sentences: as each judge finds itself, unless a judge is *named* for that, or too few have a place.
 
     Then they stand where the *aligner* finds them. Each data set decides for itself; *datasets* are by summary.
     """

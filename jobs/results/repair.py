@@ -1,4 +1,4 @@
-"""What repaired citations did to each system: the part of the results that the before-and-after section shows."""
+"""Effects of repaired citations on each system: the data of the before-and-after section."""
 
 from __future__ import annotations
 

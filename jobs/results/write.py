@@ -158,7 +158,7 @@ def write_pages(folder: Folder, name: str, results: Mapping[str, Any]) -> None:
 
 def read_results(run: Folder) -> dict[str, Any]:
     """
-    What the pages of a finished run are made from.
+    Return the contents of a finished run's pages.
 
     Raises:
         UsageError: The run has no results yet.

@@ -63,5 +63,5 @@ def check_synthesis(config: ModelSynthesis, *, with_keys: bool = True) -> None:
 
 
 def _words_a_reply(domain: str, sizes: Sizes) -> int:
-    """Of a whole article, or of one chapter."""
+    """Return the words of a whole article, or of one chapter."""
     return sizes.words // sizes.insights_per_document if RULES[domain].chapters else sizes.words

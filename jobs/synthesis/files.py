@@ -1,8 +1,8 @@
 """
-What stands beside a made benchmark's tables: SummHay's files, and what the maker planted.
+Files beside a made benchmark's tables: SummHay's, and the planted statements.
 
-Reads   documents, queries, targets, qrels; haystacks/ (what the maker planted) where it is there
-Writes  summhay/topic_<haystack_id>.json; what stands already is not written again
+Reads   documents, queries, targets, qrels; haystacks/ (the planted statements) if it is there
+Writes  summhay/topic_<haystack_id>.json; existing files are not written again
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def write_facts(folder: Folder, facts: HaystackFacts) -> None:
 
 
 def read_facts(folder: Folder, haystack_id: str) -> HaystackFacts | None:
-    """What the maker of a haystack wrote down; None where it wrote nothing."""
+    """Return the facts that the maker of a haystack wrote down; None if it wrote none."""
     name = _facts_name(haystack_id)
     return HaystackFacts.from_json(folder.read_json(name)) if folder.has(name) else None
 

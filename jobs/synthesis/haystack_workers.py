@@ -146,7 +146,7 @@ def rows_of(row: Row) -> HaystackRows:
 
 
 def facts_of(row: Row) -> HaystackFacts:
-    """What was planted, in a row of `haystacks`."""
+    """Return the planted facts of a row of `haystacks`."""
     return HaystackFacts.from_json(json.loads(row["facts"]))
 
 

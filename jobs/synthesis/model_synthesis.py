@@ -71,7 +71,7 @@ class Synthesis:
 
     @cached_property
     def keys(self) -> list[str]:
-        """Of each haystack: what makes its documents."""
+        """Return each haystack's key: a hash of everything that makes its documents."""
         said = self.config.model_dump(mode="json", include={"seed", "sizes", "caps", "withheld", "reread"})
         said |= {role: settings.identity for role, settings in self.config.chats.items()}
         return [
@@ -80,7 +80,7 @@ class Synthesis:
         ]
 
     def haystack_id(self, number: int) -> str:
-        """Of a haystack that is begun now; one under way keeps the id that its outline has."""
+        """Return the id of a haystack that is begun now; one under way keeps the id that its outline has."""
         return readable_id(self.config.topics[number], self.keys[number])
 
     def outline_id(self, number: int) -> str:
@@ -143,7 +143,7 @@ class Synthesis:
         ]
 
     def left(self) -> list[Left]:
-        """What is still to be asked for, haystack by haystack."""
+        """Return the remaining work of each haystack."""
         if self.out.has(MANIFEST):
             return []
         outlines, drafts = self.work.snapshot("outlines"), self.work.locate("drafts")

@@ -39,7 +39,7 @@ _WRITERS = ("scripted-writer", "scripted-writer:leaks=1,omissions=1")  # the sec
 
 
 class Left(NamedTuple):
-    """What is still to be done of one haystack."""
+    """The remaining work of one haystack."""
 
     topic: Topic
     outline: bool
@@ -106,7 +106,7 @@ def _stages(
     bound: str,
     count: CallCount,
 ) -> list[StageCalls]:
-    """What each stage asks of each role, every call with the tokens of its prompt."""
+    """Count the calls of each stage to each role, every call with the tokens of its prompt."""
     found: dict[tuple[str, Role], StageCalls] = {}
     for number, (stage, domain, step) in enumerate(steps):
         calls = found.setdefault(

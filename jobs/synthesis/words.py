@@ -1,4 +1,4 @@
-"""What `synthesize` and `synthesize-models` print of the benchmark that they made."""
+"""Describe a made benchmark in the words that `synthesize` and `synthesize-models` print."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Row = Mapping[str, Any]
 
 
 def is_short(account: Row) -> bool:
-    """Whether documents are missing, or an insight is stated by fewer than it was to be."""
+    """Return whether documents are missing, or an insight is stated by fewer than configured."""
     haystacks = account["haystacks"]
     return any(one["documents_not_written"] or one["insights_below_least_documents"] for one in haystacks)
 
 
 def written_words(url: str, manifest: Row, audit: Row) -> str:
     """
-    What the grammar wrote, what a chat model did of it, and how far to trust the gold map.
+    Describe the grammar's documents, the chat model's part in them, and the trust that the gold map deserves.
 
     Args:
         url: Of the benchmark.
@@ -51,7 +51,7 @@ def _prose(haystacks: Sequence[Row]) -> Iterator[str]:
 
 def made_words(url: str, account: Row, audit: Row) -> str:
     """
-    What came of it: haystacks, checks, what was given up, and how far to trust the gold map.
+    Describe the outcome: haystacks, checks, given-up items, and the trust that the gold map deserves.
 
     Args:
         url: Of the benchmark.

@@ -113,13 +113,13 @@ class CheckerRun:
 
     @cached_property
     def threshold(self) -> float:
-        """Of the judge that ships: what tells held-out pairs apart best."""
+        """Return the threshold of the shipped judge: the one that tells held-out pairs apart best."""
         supported = np.array([pair.supported for pair in self.held_out])
         return round(best_threshold(_judged(self.trained(), self.cosine), supported), 2)
 
     @cached_property
     def cosine(self) -> NDArray[np.float64]:
-        """Of the held-out pairs."""
+        """Return the cosines of the held-out pairs."""
         return pair_cosines(self.held_out, threads=self._threads)
 
     @cached_property
@@ -177,7 +177,10 @@ def _say(name: str, words: str) -> None:
 
 
 def pair_cosines(pairs: Sequence[CheckerPair], *, threads: int) -> NDArray[np.float64]:
-    """Of each sentence with the nearest of its passage's sentences or the whole passage, by the packaged encoder."""
+    """
+    Return the cosine of each sentence with the nearest of its passage's sentences or the whole passage, by the packaged
+    encoder.
+    """
     encoder = Encoder(MINILM, threads=threads)
     found = []
     for pair in pairs:
@@ -201,7 +204,7 @@ def pair_reach(run: CheckerRun, *, left_out: bool) -> list[Reach]:
 
 
 def _judged(probability: NDArray[np.float64], cosine: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the judge that ships makes of a pair's two numbers."""
+    """Return the number that the shipped judge makes of a pair's two numbers."""
     share = SHIPPED_CHECKER.cosine_share
     return (1 - share) * probability + share * cosine
 

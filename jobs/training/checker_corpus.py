@@ -1,7 +1,7 @@
 """
-What the checker is trained on and measured with: documents, known statements, and what is nearly said elsewhere.
+The corpus on which the checker is trained and measured: documents, known statements, and nearly stated ones.
 
-Reads   documents of benchmarks, and their gold maps where they have one
+Reads   documents of benchmarks, and their gold maps if they have one
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def read_corpus(bench_urls: Sequence[str], people_urls: Sequence[str]) -> Corpus
 
 
 def _statements(benchmark: Benchmark) -> dict[str, list[tuple[str, frozenset[str]]]]:
-    """Of the haystacks with a gold map."""
+    """Return the statements of the haystacks with a gold map."""
     gold = gold_documents(benchmark.qrels)
     rows = benchmark.folder.read("documents", columns=["doc_id", "text"]).to_pylist() if gold else []
     names = {row["doc_id"]: content_key(row["text"]) for row in rows}
