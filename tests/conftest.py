@@ -1,4 +1,4 @@
-"""What several rooms' tests share: the released data, a Ray of our own, small models and a server for one."""
+"""Fixtures that several rooms share: the released data, a Ray of our own, small models and a server for one."""
 
 from __future__ import annotations
 

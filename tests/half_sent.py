@@ -33,7 +33,7 @@ async def held(url: str, begun: bytes, n: int, *, source: str = "127.0.0.1") -> 
 
 
 async def ends(connections: list[_Connection]) -> Counter[str]:
-    """How the server ended each: the status it answered, `closed` without one, or `open` after all patience."""
+    """Count the endings of connections: the status it answered, `closed` without one, or `open` after all patience."""
     return Counter(await asyncio.gather(*(_end(reader) for reader, _ in connections)))
 
 

@@ -47,7 +47,7 @@ class Head:
 
 
 def command(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What a command of this environment printed, and how it ended; the text of both is read by a test."""
+    """Run a command of this environment; a test reads the text that it prints."""
     return subprocess.run(
         [str(_BIN / name), *arguments], capture_output=True, text=True, timeout=900, check=False, env=environment()
     )

@@ -33,7 +33,7 @@ class SmallDisk:
         subprocess.run(["mount", "-o", f"remount,{options}", str(self.folder)], check=True)
 
     def unfinished(self) -> list[str]:
-        """What a writer left that did not end."""
+        """Return the unfinished files of a writer that did not end."""
         return [file.name for file in self.folder.rglob("*.tmp*")]
 
     def remove(self) -> None:

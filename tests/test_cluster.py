@@ -32,13 +32,13 @@ def cluster() -> Cluster:
 
 @cache
 def instance_types() -> frozenset[str]:
-    """Those that the AWS client knows, without a network."""
+    """Return the instance types that the AWS client knows, without a network."""
     model = Loader().load_service_model("ec2", "service-2")
     return frozenset(model["shapes"]["InstanceType"]["enum"])
 
 
 def faults(found: Cluster) -> list[str]:
-    """What Ray's own schema does not see."""
+    """Return the faults that Ray's own schema does not see."""
     provider, types = found["provider"], found["available_node_types"]
     regions = boto3.Session().get_available_regions("ec2")
     wrong = [] if provider.get("region") in regions else [f"region {provider.get('region')}"]
@@ -79,7 +79,7 @@ def with_faults() -> list[tuple[str, Callable[[Cluster], Any]]]:
 
 
 def validated(found: Cluster) -> Cluster:
-    """As Ray reads it before it starts anything."""
+    """Return the configuration as Ray reads it before it starts anything."""
     from ray.autoscaler._private.util import prepare_config, validate_config
 
     prepared = prepare_config(found)

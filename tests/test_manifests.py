@@ -69,7 +69,7 @@ def test_resource_has_the_fields_that_kuberay_requires_and_no_others(found: dict
 
 
 def crd_schema(kind: str) -> dict[str, Any]:
-    """What KubeRay's own definition says of *kind*, with every field that it does not know refused."""
+    """Return KubeRay's own definition of *kind*, with every unknown field refused."""
     if CRDS not in os.environ:
         pytest.skip(f"{CRDS} is unset: expected a folder with {' and '.join(CRD_FILE.values())} of KubeRay")
     definition = yaml.safe_load((Path(os.environ[CRDS]) / CRD_FILE[kind]).read_text())

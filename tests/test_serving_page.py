@@ -1,4 +1,4 @@
-"""What docs/serving.md shows is what the application takes."""
+"""Requests and settings of docs/serving.md are those that the application takes."""
 
 from __future__ import annotations
 

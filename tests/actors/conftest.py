@@ -1,4 +1,4 @@
-"""What several modules of this room share."""
+"""Fixtures that several modules of this room share."""
 
 from __future__ import annotations
 

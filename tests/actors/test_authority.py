@@ -49,7 +49,7 @@ async def handle(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Handle]:
 
 
 async def stop(authority: Authority) -> None:
-    """As its process would at its end."""
+    """Stop *authority* as the end of its process would."""
     assert authority._server is not None
     authority._server.close()
 

@@ -1,5 +1,5 @@
 """
-How fast we are, as ratios to what one would use instead, measured in one run.
+Measure speed as ratios to the usual alternatives, in one run.
 
     python -m tests.bench [--only NAME] [--json]
 

@@ -52,7 +52,7 @@ def against_one_worker(*, n_queries: int, rounds: int) -> Figure:
 
 
 def _seconds(folder: Path, bench_url: str, model: str, *, workers: int) -> float:
-    """Of the work of one stage, by its tasks' own clocks."""
+    """Return the seconds of one stage's work, by its tasks' own clocks."""
     clocks, run, benchmark = folder / "clocks", Folder(str(folder / "run")), Benchmark(bench_url)
     clocks.mkdir(parents=True)
     judge = f"{{kind: checkpoint, model: {model}}}"

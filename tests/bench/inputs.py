@@ -1,7 +1,7 @@
 """
-What the benchmarks work on: released files where LONGFORM_RELEASED_DATA names them, else the haystack writer's texts.
+Inputs of the benchmarks: released files if LONGFORM_RELEASED_DATA names them, else the haystack writer's texts.
 
-The writer's texts have a small vocabulary, so that ratios on them are kinder to whoever remembers words.
+The writer's texts have a small vocabulary, so that ratios on them favour caches of words.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Clock = Callable[[], float]
 
 
 class Spread(NamedTuple):
-    """Of several runs."""
+    """Spread of several runs."""
 
     median: float
     low: float
@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
     reference: list[float]
 
     def rates(self, name: str, *, items: int, unit: str, target: float | None, note: str) -> Figure:
-        """How many items a second each side does, and the ratio of the two in each round."""
+        """Return how many items a second each side does, and the ratio of the two in each round."""
         ratios = [reference / ours for ours, reference in zip(self.ours, self.reference, strict=True)]
         medians = [items / statistics.median(seconds) for seconds in self]
         return Figure(name, medians[0], medians[1], unit, Spread.of(ratios), target, note)
@@ -80,7 +80,7 @@ def paired(ours: Callable[[], object], reference: Callable[[], object], *, round
 
 
 def seconds(work: Callable[[], object], *, clock: Clock) -> float:
-    """What *work* takes; what ran before leaves it no garbage to collect."""
+    """Return the seconds that *work* takes; earlier work leaves it no garbage to collect."""
     gc.collect()
     started = clock()
     work()

@@ -48,12 +48,12 @@ class Cell(NamedTuple):
 
 
 def known(fake: FakeSettings) -> Limits:
-    """What a configuration says that knows the provider's limits."""
+    """Limits of a configuration that knows the provider's."""
     return Limits(fake.requests_per_minute, fake.tokens_per_minute)
 
 
 def ten_times(fake: FakeSettings) -> Limits:
-    """What a configuration says that is ten times too high."""
+    """Limits of a configuration that are ten times too high."""
     return Limits(*(None if limit is None else 10 * limit for limit in known(fake)[:2]))
 
 
@@ -62,7 +62,7 @@ TOKENS: Mapping[str, float] = {"tokens_per_minute": 60.0 * PER_S * MEAN_TOKENS}
 
 
 def cells() -> list[Cell]:
-    """Of limits and faults: one of each kind."""
+    """One cell for each kind of limit and fault."""
     requests, tokens = FakeSettings(**REQUESTS), FakeSettings(limiter="window", **TOKENS)
     unsaid = FakeSettings(retry_after="missing", **REQUESTS)
     wrong = FakeSettings(limiter="window", retry_after="wrong", **TOKENS)
@@ -106,7 +106,7 @@ def _figure(name: str, value: float, unit: str, most: float, note: str) -> Figur
 
 
 def told(outcome: Outcome, load: Load) -> str:
-    """What became of the calls, in words."""
+    """Describe the outcome of the calls."""
     n_faults = sum(outcome.failures.values())
     final = {seen for fault, seen in FAULTS.items() if load.fake.faults.get(fault) and not may_pass(seen)}
     passing = {reason: n for reason, n in outcome.failures.items() if reason not in final}
@@ -137,14 +137,14 @@ def _two_jobs() -> list[Figure]:
 
 
 def share_of_first(outcome: Outcome) -> float:
-    """Of the calls that were let in before either of two jobs had made its last, those of the first job."""
+    """Return the first job's share of the calls let in before either of two jobs had made its last."""
     ends = min(max(at for at, job in outcome.served if job == number) for number in range(2))
     both = [job for at, job in outcome.served if at <= ends]
     return both.count(0) / len(both)
 
 
 def _processor_time(in_flight: int) -> Figure:
-    """Of one worker with its governor and keeper, in this process: the least of rounds that alternate."""
+    """Measure one worker with its governor and keeper, in this process: the least of rounds that alternate."""
     load = Load(fake=FakeSettings(), n=1000, in_flight=in_flight, jobs=(1,))
     rounds = [(in_process(load).cpu_ms, in_process(load, plain=True).cpu_ms) for _ in range(_ROUNDS)]
     pool, plain = (min(side) for side in zip(*rounds, strict=True))
@@ -152,7 +152,7 @@ def _processor_time(in_flight: int) -> Figure:
 
 
 def _processor_time_on_cluster(in_flight: int) -> Figure:
-    """Of four workers, their governor and keeper; what they say to each other are calls of Ray actors."""
+    """Measure four workers, their governor and keeper, which speak by calls of Ray actors."""
     load = Load(fake=FakeSettings(), n=2000, in_flight=in_flight)
     name = f"{WORKERS} workers, {in_flight} in flight"
     return _above_plain(name, on_cluster(load).cpu_ms, on_cluster(load, plain=True).cpu_ms)

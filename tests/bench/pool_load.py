@@ -74,7 +74,7 @@ class Load:
     timeout_s: float = 60.0
 
     def settings(self, url: str) -> ChatSettings:
-        """Of the model that each worker asks."""
+        """Return the settings of the model that each worker asks."""
         return ChatSettings(
             model="fake",
             base_url=url,
@@ -87,7 +87,7 @@ class Load:
         )
 
     def requests(self) -> list[ChatRequest]:
-        """Of 400 to 900 tokens, all different, counted a few per cent wrong."""
+        """Return requests of 400 to 900 tokens, all different, counted a few per cent wrong."""
         drawn = random.Random(self.fake.seed)
         return [_request(place, drawn) for place in range(self.n)]
 
@@ -132,7 +132,7 @@ class Outcome(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Of the perfect client's seconds; above 1 is slower."""
+        """Return the ratio to the perfect client's seconds; above 1 is slower."""
         return self.seconds / self.perfect_s
 
     @property
@@ -218,7 +218,10 @@ def in_process(load: Load, *, plain: bool = False) -> Outcome:
 
 
 def observed(load: Load, ask: Callable[[str], tuple[Sequence[str | None], float]]) -> Outcome:
-    """What the fake provider saw of *ask*, which takes its URL and gives each call's failure, and processor seconds."""
+    """
+    Return the fake provider's view of *ask*, which takes its URL and gives each call's failure, and
+    processor seconds.
+    """
     with fake_process(load.fake) as url:
         failures, cpu_s = ask(url)
         return _outcome(load, failures, _get(url, "served"), _get(url, "refused"), cpu_s)

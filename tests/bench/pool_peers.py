@@ -1,8 +1,8 @@
 """
-What one would use instead of the pool, on one load: a client with a semaphore, litellm's Router, Ray's HTTP processor.
+Alternatives to the pool, on one load: a client with a semaphore, litellm's Router, Ray's HTTP processor.
 
 The provider lets in 100 calls a second from a bucket, and says how long to wait when it refuses. Each peer is told what
-it has a setting for, and keeps 64 calls in flight where it has none.
+it has a setting for, and keeps 64 calls in flight if it has none.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def _figure(worker: CrossEncoderWorker, tokens: int, goal: float) -> Figure:
 
 
 def _asking(worker: CrossEncoderWorker, pairs: list[tuple[str, str]], batch_tokens: int) -> Callable[[], None]:
-    """What sixteen callers do with an engine of such batches; it remembers nothing."""
+    """Return the work of sixteen callers with an engine of such batches; it remembers nothing."""
     batching = Batching(batch_tokens=batch_tokens, cache_entries=0)
 
     async def caller(engine: Engine, own: list[tuple[str, str]]) -> None:

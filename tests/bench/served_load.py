@@ -217,7 +217,7 @@ async def kill(place: str) -> None:
 
 
 async def replicas_until(url: str, wanted: int, *, callers: int, most_s: float) -> bool:
-    """Whether so many replicas ran within *most_s* under so many callers."""
+    """Return whether so many replicas ran within *most_s* under so many callers."""
     began = time.monotonic()
     reached = asyncio.Event()
 

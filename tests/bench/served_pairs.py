@@ -109,7 +109,10 @@ def _assert_same(served: Path, here: Path) -> None:
 
 
 def _timed(folder: str, *, in_process: bool) -> type[AskJudge]:
-    """What asks, or holds the judge itself, with batches that note when they ran; made here, to travel by value."""
+    """
+    Return a class that asks, or holds the judge itself, and notes when its batches ran; made here,
+    to travel by value.
+    """
 
     class Timed(AskJudge):
         def __init__(self, address: Address, sent: Sent | None = None) -> None:

@@ -1,4 +1,7 @@
-"""Which documents support each sentence of a haystack: all sentences against all documents, beside embedding them."""
+"""
+Find the documents that support each sentence of a haystack: all sentences against all documents,
+beside embedding them.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,7 @@ def _sentence_support(documents: list[str], vectors: Vectors) -> SentenceSupport
 
 
 def _memory(documents: list[str], vectors: Vectors) -> Figure:
-    """Of a run of its own: tracing makes work slower."""
+    """Measure memory in a run of its own: tracing makes work slower."""
     index = SupportIndex(documents).with_vectors(vectors)
     tracemalloc.start()
     _matrix(index, vectors)

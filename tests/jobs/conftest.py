@@ -1,4 +1,4 @@
-"""What several jobs' tests share: a small benchmark."""
+"""Fixtures that several jobs' tests share: a small benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kill tests share: a provider that counts, commands in sessions of their own, and what is left of them."""
+"""Parts of the kill tests: a provider that counts, commands in sessions of their own, and their remains."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def until(holds: Callable[[], bool], what: str, within_s: float = _PATIENCE_S) -
 
 
 def moments(victim: str, *, first: int, last: int) -> list[int]:
-    """When to kill: seeded numbers of calls that the provider has let in."""
+    """Return moments to kill at: seeded numbers of calls that the provider has let in."""
     return random.Random(victim).sample(range(first, last + 1), N_MOMENTS)
 
 
@@ -104,7 +104,7 @@ class Place:
 
 
 class Runnable(Protocol):
-    """What a command runs."""
+    """A command to run."""
 
     def command(self, folder: Path, until: str) -> list[str]: ...
 
@@ -209,7 +209,7 @@ def kill_all(processes: Sequence[psutil.Process]) -> None:
 
 
 class Bill(NamedTuple):
-    """What the provider served, and what the ledger says about it."""
+    """The provider's count of served calls, and the ledger's account of them."""
 
     n_let_in: int  # and refused
     n_again: int  # servings of what had been served before
@@ -229,7 +229,7 @@ def bill(fake: Fake, folder: Path) -> Bill:
 
 
 def stages(folder: Path) -> list[dict[str, Any]]:
-    """What the last command did, stage by stage."""
+    """Return the last command's work, stage by stage."""
     return list(Folder(f"{folder}/run").read_json("run.json")["last_call"]["stages"])
 
 

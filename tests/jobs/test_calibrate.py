@@ -70,7 +70,7 @@ def test_released_judges_equal_the_paper_s_table_1_on_these_labels(
 
 
 def correlation(bench: str, haystack: str | None, marks: dict[tuple[str, str], float]) -> float:
-    """Of *marks* with people's labels, by hand; of all haystacks, or of the one that is left out of the rest."""
+    """Correlate *marks* with people's labels, by hand; over all haystacks, or over the one left out of the rest."""
     of = {row["summary_id"]: row["haystack_id"] for row in Folder(bench).read("summaries").to_pylist()}
     labels = [row for row in Folder(bench).read("labels").to_pylist() if row["annotator"] == "human"]
     chosen = [row for row in labels if haystack is None or of[row["summary_id"]] != haystack]

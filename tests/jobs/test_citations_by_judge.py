@@ -52,7 +52,7 @@ def n_calls(url: str) -> int:
 
 
 def expected(verdicts: Mapping[int, float]) -> list[int]:
-    """Of one bullet: numbers of documents, by what the judge said of each."""
+    """Return the documents of one bullet by the judge's verdict on each."""
     reached = sorted(number for number, value in verdicts.items() if value >= THRESHOLD)
     best = max(verdicts.values())
     return reached or [min(number for number, value in verdicts.items() if value == best)]

@@ -1,4 +1,4 @@
-"""What Ray says of a cluster does not stand among the results of a command."""
+"""Ray's notices of a cluster do not stand among the results of a command."""
 
 from __future__ import annotations
 

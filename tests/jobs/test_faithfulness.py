@@ -21,7 +21,7 @@ METHODS = "[plain, focus-middle, hierarchical-pairwise, hierarchical-once, incre
 
 
 def run(url: str, out: Path, *changes: str, aligned: bool = False) -> Mapping[str, Any]:
-    """With one judge that knows the truth by the letter; where *aligned*, another says where sentences stand."""
+    """Run with one judge that knows the truth by the letter; if *aligned*, another says where sentences stand."""
     model = SCRIPTED % "u"
     aligner = "lexical: {kind: offline}, " if aligned else ""
     given = [
@@ -70,7 +70,10 @@ def test_a_planted_bias_is_found_and_calibration_shrinks_it(tmp_path: Path, ray_
 
 @pytest.mark.ray
 def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path: Path, ray_session: None) -> None:
-    """Of one judge only the word is read: by itself it would place what it supports, and its curve would be 100."""
+    """
+    Only one judge's word is read: by itself it would place the sentences that it supports, and its
+    curve would be 100.
+    """
     writers = ", ".join(
         f"{name}: {{kind: chat, prompt: summarize_sentences, chat: {SCRIPTED % name}}}" for name in ("u", "flat")
     )

@@ -55,7 +55,7 @@ def corpus(tmp_path: Path) -> str:
 
 
 def sentence(capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command said on standard error at its end."""
+    """Return a command's last sentence on standard error."""
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert last.startswith("longform ")
     return last

@@ -1,4 +1,4 @@
-"""What `ray job submit --working-dir .` takes along from a checkout in which somebody works."""
+"""Contents of the package that `ray job submit --working-dir .` takes from a checkout in use."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
 
 
 def rounds() -> list[list[tuple[int, str]]]:
-    """Of each run: when which process is killed, in order."""
+    """Return the processes to kill in each run and their moments, in order."""
     drawn = {victim: moments(victim, first=FIRST, last=LAST) for victim in TITLES}
     return [sorted((drawn[victim][number], victim) for victim in TITLES) for number in range(N_MOMENTS)]
 

@@ -58,7 +58,7 @@ def test_a_local_model_writes_by_every_method(
 def test_a_local_model_answers_the_preset(
     released: Path, llama_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What it says is worth nothing, and some of it is cut: rows are answers or reasons, and each call is recorded."""
+    """Its texts are worth nothing, and some are cut: rows are answers or reasons, and each call is recorded."""
     bench, run = str(tmp_path / "bench"), tmp_path / "runs" / "small"
     assert ingest(["summhay", str(released / "summhay" / "topic_news3.json.gz"), "--out", bench]) == 0
     model = f"model: smollm2, base_url: '{llama_server}', context_window: 8192, prefix_cache: slot, concurrency: 1"

@@ -239,7 +239,7 @@ def test_systems_judges_queries_and_what_only_scores_again_are_added(again: Runs
 
 @pytest.mark.ray
 def test_a_plan_binds_a_folder_to_nothing(bench: str, ray_session: None, tmp_path: Path) -> None:
-    """Who finds it too dear asks for less in the same folder."""
+    """A smaller request may follow in the same folder."""
     runs = Runs(tmp_path, bench)
     assert runs.evaluate("--plan") == 0
     assert aggregate.main([runs.out]) == 2

@@ -59,7 +59,7 @@ def _sockets(folder: str, names: list[str]) -> list[str]:
 
 @pytest.mark.slow
 def test_no_file_log_or_error_holds_the_key(tmp_path: Path) -> None:
-    """With faults, with a server that repeats the key in its replies or refuses it, with everything logged."""
+    """The server has faults, repeats the key in its replies or refuses it, and everything is logged."""
     synthesize(read_config("demo", ["haystacks=1"]), str(tmp_path / "bench"))
     faults = {"http_500": 0.1, "garbage": 0.1, "reset": 0.1}
     settings = FakeSettings(key=KEY, delay_s=0.01, slow_share=0, faults=faults, echo_key="content")

@@ -50,7 +50,7 @@ def head() -> Iterator[Head]:
 
 
 def evaluated(head: Head, *arguments: str, submission_id: str) -> subprocess.CompletedProcess[str]:
-    """What came of `evaluate`, sent as a job."""
+    """Send `evaluate` as a job, and return its end."""
     return head.submit("-m", "jobs.evaluate", *arguments, submission_id=submission_id)
 
 

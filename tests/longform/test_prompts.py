@@ -94,7 +94,7 @@ def test_the_insight_stands_after_the_bullets(name: str) -> None:
 
 
 def test_the_news_prompt_names_the_subtopic_and_not_the_query() -> None:
-    """As the released code of SummHay does; its published numbers rest on it."""
+    """The released code of SummHay does so; its published numbers rest on it."""
     fields = prompts.load_prompt("summarize_news").fields
     assert {"topic", "subtopic"} <= fields
     assert "query" not in fields

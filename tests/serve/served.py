@@ -49,7 +49,7 @@ class CountingWorker:
 
 
 class LengthItem(Strict):
-    """What the judge of lengths is asked."""
+    """An item of the judge of lengths."""
 
     text: str
     most_words: int
@@ -107,7 +107,7 @@ class EchoChat:
 
 
 def no_judge(name: str, *, threads: int) -> object:
-    """What a mistaken configuration may name."""
+    """Return no judge; a mistaken configuration may name this."""
     return (name, threads)
 
 

@@ -1,4 +1,4 @@
-"""What jobs hold back counts before it is sent."""
+"""Requests that jobs hold back count before they are sent."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_a_job_that_fails_takes_its_backlog_with_it() -> None:
 
 
 def context(held: float, reports: Mapping[str, Sequence[tuple[float, float]]]) -> Any:
-    """What Serve tells a policy, of that what ours reads."""
+    """Return the part of Serve's message to a policy that ours reads."""
     series = {name: [SimpleNamespace(timestamp=t, value=v) for t, v in said] for name, said in reports.items()}
     config = SimpleNamespace(get_target_ongoing_requests=lambda: 4.0)
     return SimpleNamespace(total_num_requests=held, raw_metrics={BACKLOG: series} if series else {}, config=config)

@@ -1,4 +1,4 @@
-"""What callers may rely on under load, on a real Serve. What takes how long is in `tests/bench/serve_load.py`."""
+"""Guarantees to callers under load, on a real Serve. `tests/bench/serve_load.py` has the times."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ async def test_a_batch_under_way_is_found_again_and_nothing_is_sent_twice(
 
 
 async def test_another_command_s_batch_is_left_alone(bench: Bench) -> None:
-    """Where it makes no call that is wanted, nobody waits for it."""
+    """A batch without a wanted call is not waited for."""
     await bench.serve()
     with pytest.raises(KilledError):
         await bench.command(requests(4), provider=KilledWhileWaiting)

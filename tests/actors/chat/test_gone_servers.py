@@ -78,7 +78,7 @@ async def test_a_key_that_expires_in_the_middle_leaves_reasons_and_keeps_what_wa
 
 
 async def test_a_provider_that_refuses_everything_ends_the_command_in_time(tmp_path: Path) -> None:
-    """With 429 and without a word on how long to wait; what was answered before is kept."""
+    """The provider refuses with 429 and does not state a wait; earlier answers are kept."""
     async with FakeProvider(FakeSettings(refused_after=3, retry_after="missing", **QUICK)) as fake:
         one = pool(fake.url, tmp_path, "refused", patience_s=1.0, concurrency=1)
         found = await ask(one, n=20)

@@ -1,4 +1,4 @@
-"""What a worker says to the keeper."""
+"""Messages of a worker to the keeper."""
 
 from __future__ import annotations
 

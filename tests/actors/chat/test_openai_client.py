@@ -1,4 +1,4 @@
-"""What is sent to a chat server, and what comes back: a reply, or a failure with its reason after one attempt."""
+"""Requests to a chat server, and the outcome of one attempt: a reply, or a failure with its reason."""
 
 from __future__ import annotations
 

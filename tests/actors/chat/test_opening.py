@@ -1,4 +1,4 @@
-"""What cannot work is said before the first call."""
+"""Faults that are certain are told before the first call."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ async def test_a_call_that_never_arrived_is_not_told_as_let_in(pools: Pools, fai
 
 
 async def test_a_call_that_alone_is_refused_is_given_up(pools: Pools) -> None:
-    """As one that is larger than a whole limit: the provider lets all others in."""
+    """One call is larger than a whole limit: the provider lets all others in."""
     model = Model(lambda request, _: failed("http_429") if request.messages[0].text == "large" else answered())
     pool = pools.pool(model)
     replies = await asyncio.gather(*(pool.complete(ask(text)) for text in ("large", "small")))

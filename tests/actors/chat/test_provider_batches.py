@@ -39,7 +39,7 @@ async def test_a_half_failed_batch_sends_its_failed_items_again_and_no_others(be
 
 
 async def test_of_an_expired_batch_only_the_rest_is_sent_again(bench: Bench) -> None:
-    """What was never made costs nothing, and is known to."""
+    """Items that were never made cost nothing, and are known to."""
     await bench.serve(batch_done_share=0.5)
     asked = requests(8)
     await bench.command(asked)

@@ -59,7 +59,7 @@ async def test_each_sentence_has_the_verdict_of_its_own_reply() -> None:
 
 
 async def test_the_document_stands_first_and_the_sentence_last() -> None:
-    """What the prompts of a document share, a server reads once."""
+    """A server reads the shared beginning of a document's prompts once."""
     chat = Sayer("Yes.")
     await judge(chat).judge([GROUP])
     prompts = [request.messages[0].text for request in chat.requests]

@@ -285,7 +285,7 @@ def test_fewer_bits_are_near_the_full_number(folder: Path) -> None:
 
 @pytest.mark.parametrize("sentence", [SENTENCE, "A bee § fed.", "§"])
 def test_the_odds_of_a_sentence_are_one_over_the_sum_of_its_words_odds_to_be_wrong(folder: Path, sentence: str) -> None:
-    """Of words that the model does not know, too."""
+    """It holds for words that the model does not know, too."""
     made = judge(save_bert(folder / f"words mean {sentence}", n_labels=1, of_words=True), family="word_classifier")
     tokens = made._scorer.tokenizer(TEXT, sentence, return_tensors="pt")
     of_sentence = [at for at, side in enumerate(tokens.sequence_ids(0)) if side == 1]

@@ -73,7 +73,10 @@ def test_a_refused_call_counts_neither_as_money_nor_as_a_call(url: str) -> None:
 
 
 def test_a_keeper_that_starts_again_knows_what_was_spent(url: str) -> None:
-    """What its predecessor left open is reserved until its worker settles it, and may have been paid if none does."""
+    """
+    Calls that its predecessor left open are reserved until their worker settles them, and may have been paid if none
+    does.
+    """
     first = keeper(url, Budget(max_usd=2.5))
     first.exchange("w", [intent("a"), intent("b")], [])
     first.exchange("w", [], [receipt("a", usd=0.9)])

@@ -1,4 +1,4 @@
-"""What is acknowledged is there, and what is answered is never asked again."""
+"""Acknowledged records are there, and answered calls are never asked again."""
 
 from __future__ import annotations
 

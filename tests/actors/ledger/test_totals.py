@@ -1,4 +1,4 @@
-"""What calls cost, in sums and as a table."""
+"""Costs of calls, in sums and as a table."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Source:
 
 @pytest.fixture
 def s3_says(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What S3 answers about the first part of a file."""
+    """S3's answers about the first part of a file."""
     answer: dict[str, Any] = {"ContentLength": 400, "ServerSideEncryption": "AES256"}
 
     class Client:

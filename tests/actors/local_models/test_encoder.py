@@ -80,7 +80,7 @@ def test_no_texts_are_no_vectors(encoder: Encoder) -> None:
 @pytest.mark.parametrize("max_tokens", [None, 40])
 @pytest.mark.parametrize("prefix", ["", "search this document: "])
 def test_no_chunk_is_longer_than_the_window(encoder: Encoder, text: str, max_tokens: int | None, prefix: str) -> None:
-    """What the window cuts away would be invisible to retrieval."""
+    """Text beyond the window would be invisible to retrieval."""
     chunks = encoder.chunks(text, max_tokens=max_tokens, prefix=prefix)
     assert max(encoder.lengths([prefix + chunk for chunk in chunks])) <= (max_tokens or encoder.window)
     assert "".join("".join(chunks).split()) == "".join(text.split())

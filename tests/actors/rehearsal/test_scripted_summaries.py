@@ -1,4 +1,4 @@
-"""What the scripted model plants must be found again by whoever knows the documents; all checks are pure."""
+"""Faults that the scripted model plants are found again by a reader of the documents; all checks are pure."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

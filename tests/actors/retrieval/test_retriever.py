@@ -287,7 +287,7 @@ def test_statement_retrievers_read_a_haystack_once_and_without_titles(
 def test_queries_and_their_subtopics_are_embedded_in_one_batch(
     bench: str, monkeypatch: pytest.MonkeyPatch, query_text: str, shown: bool
 ) -> None:
-    """Where the experiment searches without subtopics, statements are chosen without them too."""
+    """If the experiment searches without subtopics, statements are chosen without them too."""
     batches: list[list[str]] = []
     encode = Encoder._encode
 

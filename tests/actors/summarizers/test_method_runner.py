@@ -15,7 +15,7 @@ def said(text: str) -> ChatReply:
 
 
 async def echo(step: Step, texts: Sequence[str]) -> ChatReply:
-    """What was shown and read, so that the last text tells the whole way."""
+    """Reply with everything shown and read, so that the last text tells all steps."""
     return said(f"{step.task[0]}{''.join(map(str, step.documents))}({','.join(texts)})")
 
 

@@ -1,4 +1,4 @@
-"""What a report says of its judges: scales, cards, and cards that belong to another judge."""
+"""A report's words on its judges: scales, cards, and cards that belong to another judge."""
 
 from __future__ import annotations
 

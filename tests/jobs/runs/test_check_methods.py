@@ -41,5 +41,5 @@ def test_more_orders_than_allowed_refuse_the_configuration_before_any_work(
 def test_more_orders_than_a_packed_context_allows_are_refused_before_any_call(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], ray_session: None
 ) -> None:
-    """How many documents fit a budget is known once they are packed."""
+    """The number of documents that fit a budget is known once they are packed."""
     assert "5! = 120" in refused(tmp_path, capsys, "budget_tokens: 100000")

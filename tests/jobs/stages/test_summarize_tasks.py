@@ -1,4 +1,4 @@
-"""Which summaries are made by one task."""
+"""Division of summaries into tasks."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Made:
 
     @cached_property
     def stated(self) -> set[Pair]:
-        """Those in whose document the number of the writer's fact stands."""
+        """Return the pairs in whose document the number of the writer's fact stands."""
         return self._pairs(lambda text, fact: (count_of(fact) or fact) in text)
 
     @cached_property

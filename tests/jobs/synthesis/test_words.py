@@ -1,4 +1,4 @@
-"""What the synthesis commands print: what was given up is named, and no share stands without its interval."""
+"""Output of the synthesis commands: given-up items are named, and no share stands without its interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which replica gets which group of calls."""
+"""Replicas of groups of calls."""
 
 from __future__ import annotations
 

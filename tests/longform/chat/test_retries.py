@@ -1,4 +1,4 @@
-"""Which failures another attempt may mend, and how long it waits."""
+"""Failures that another attempt may mend, and the wait before it."""
 
 from __future__ import annotations
 

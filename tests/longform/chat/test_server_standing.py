@@ -1,4 +1,4 @@
-"""When a command gives a server up: on the first attempts of a dozen calls, or on nothing but refusals for long."""
+"""A command gives a server up on the first attempts of a dozen calls, or on nothing but refusals for long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many tokens calls are expected to take."""
+"""Estimates of the tokens of calls."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ FOLDER: Files = {
 
 
 def lines_of(files: Files) -> dict[str, Iterable[bytes]]:
-    """As files are read: bytes, split at line feeds, non-ASCII characters as they are."""
+    """Return lines in the form that files are read: bytes, split at line feeds, non-ASCII characters unchanged."""
     return {
         name: io.BytesIO("\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode())
         for name, rows in files.items()

@@ -1,4 +1,4 @@
-"""What is exported in SummHay's layout comes back the same through the reader of that layout."""
+"""An export in SummHay's layout comes back the same through the reader of that layout."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ DOCUMENT_CELLS = {
 
 
 def test_grid_by_hand() -> None:
-    """Of x: maxima have means 0.9 and 0.65, minima over sentences 0.9 and 0.4. Of y: 2 of 2 and 1 of 2 are right."""
+    """For x, maxima have means 0.9 and 0.65, minima over sentences 0.9 and 0.4. For y, 2 of 2 and 1 of 2 are right."""
     rows = {(r["documents"], r["sentences"]): r for r in grid(SUMMARIES, DOCUMENT_CELLS, ["document"], SCORING)}
     figures = {way: row["data_sets"]["x"]["balanced_accuracy"]["value"] for way, row in rows.items()}
 

@@ -74,7 +74,7 @@ def test_another_document_never_lowers_the_maximum(cells: Any, more: float) -> N
 
 @given(cells=WITH_GAPS, how=st.sampled_from(MERGES))
 def test_a_decided_sentence_keeps_its_number_whatever_the_missing_cells_are(cells: Any, how: Merge) -> None:
-    """What a null could change is undecided; what is decided, no reading of the nulls changes."""
+    """A number that a null could change is undecided; no reading of the nulls changes a decided one."""
     merged = merge_documents(cells, how)
     decided = ~np.isnan(merged)
     for reading in (0.0, 0.4, 1.0):

@@ -57,7 +57,7 @@ def test_systems_that_change_places_change_the_sign_only(family) -> None:
 
 
 def test_p_of_one_pair_is_the_share_of_sign_changes_that_reach_it() -> None:
-    """Of 2**7 sign changes of seven clusters, counted one by one."""
+    """The 2**7 sign changes of seven clusters are counted one by one."""
     differences = np.array([0.3, 0.1, 0.4, 0.2, -0.1, 0.5, 0.25])
     reached = [
         abs(np.dot(signs, differences)) >= abs(differences.sum()) - 1e-12
@@ -169,7 +169,7 @@ def test_a_planted_difference_is_found_among_many_systems() -> None:
 
 
 def test_intervals_of_a_family_hold_their_differences_together() -> None:
-    """Of 150 families, 7 or 8 are expected with an interval that misses its true difference."""
+    """Among 150 families, 7 or 8 are expected with an interval that misses its true difference."""
     rng = np.random.default_rng(13)
     leads = np.linspace(-0.4, 0.4, 10)
     missed = 0

@@ -1,4 +1,4 @@
-"""When nobody may call."""
+"""Holds: times in which no call may leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the authority over a quota must reach, in simulated runs of 3,000 calls from four workers."""
+"""Goals of the authority over a quota, in simulated runs of 3,000 calls from four workers."""
 
 from __future__ import annotations
 

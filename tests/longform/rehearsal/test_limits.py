@@ -23,7 +23,7 @@ def let_in(quota: Quota, asked: list[tuple[int, float]]) -> list[tuple[float, in
 
 
 def sums(taken: list[tuple[float, int]], length: float) -> list[float]:
-    """What was let in within *length* seconds from each moment something was."""
+    """Return the sums let in within *length* seconds from each admission."""
     return [sum(amount for at, amount in taken if start <= at < start + length) for start, _ in taken]
 
 

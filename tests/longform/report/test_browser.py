@@ -94,7 +94,7 @@ def test_hostile_texts_of_a_failed_summary_stay_text(report, tmp_path):
 
 @pytest.fixture(scope="module")
 def framed(report, tmp_path_factory):
-    """What a report in a frame of 480 pixels says after some clicks."""
+    """Return the state of a report in a frame of 480 pixels after some clicks."""
     folder = tmp_path_factory.mktemp("framed")
     path = folder / "frame.html"
     path.write_text(FRAME.format(width=NARROW, page=markup.escape(report)), "utf-8")

@@ -79,7 +79,7 @@ def rows_of(page: str) -> list[list[str]]:
 
 
 def test_systems_stand_before_and_after_best_joint_as_written_first(page):
-    """What repair makes of a system does not rank it."""
+    """A system is not ranked by its repaired citations."""
     assert rows_of(page) == [
         ["alpha", "oracle", "30.0", "55.5", "+25.5 [+20.0, +31.0]", "20.0", "35.0", f"+15.0 {SINGLE}", *SAME],
         ["beta", "oracle", "20.0", "80.0", "+60.0 [+50.0, +70.0]", "15.0", "62.5", "+47.5 [+40.0, +55.0]", *SAME],

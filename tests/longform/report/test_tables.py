@@ -15,7 +15,7 @@ from longform.report.tables import number
     ],
 )
 def test_a_difference_whose_interval_excludes_0_does_not_end_at_0(interval: tuple[float, float], shown: str) -> None:
-    """Who reads "worse" beside an interval that seems to hold 0 believes neither."""
+    """A reader of "worse" beside an interval that seems to hold 0 believes neither."""
     assert number(-14.2, sign=True, interval=interval).detail == shown
 
 

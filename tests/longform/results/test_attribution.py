@@ -1,4 +1,4 @@
-"""Whether a judge has a place for what it calls unsupported, and what a report says if nobody has one."""
+"""Places of unsupported sentences by a judge, and the report's words if no judge has one."""
 
 from __future__ import annotations
 

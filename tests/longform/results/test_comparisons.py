@@ -114,7 +114,7 @@ def test_system_without_a_score_is_told_of() -> None:
 
 
 def test_differences_are_those_of_the_cells() -> None:
-    """Of a mean over summaries where the report has such means."""
+    """They are differences of a mean over summaries if the report has such means."""
     uneven = [(0.9, 1), (0.1, 9), *[(0.5, 1)] * 6]
     a = [Scored(s.info, {"joint": (x * n, n, 0)}) for s, (x, n) in zip(system("a", steady(1, 8)), uneven, strict=True)]
     b = [Scored(s.info, {"joint": (0.0, n, 0)}) for s, (_, n) in zip(system("b", steady(1, 8)), uneven, strict=True)]

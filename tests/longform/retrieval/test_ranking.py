@@ -89,7 +89,7 @@ def test_keyword_tokens_split_marks_and_contractions() -> None:
 
 
 def test_keyword_overlap_counts_duplicates_and_drops_stop_words() -> None:
-    """Of `cats cats dogs ?`, the first document holds three of four, the second one."""
+    """The first document holds three of the four tokens of `cats cats dogs ?`, the second one."""
     tokens = keyword_tokens("Are the cats cats, or dogs?".replace(",", ""))
     assert keyword_overlap(tokens, [{"cats", "?"}, {"dogs"}, set()]).tolist() == [0.75, 0.25, 0.0]
 

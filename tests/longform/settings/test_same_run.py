@@ -1,4 +1,4 @@
-"""What a second configuration may add to a run, and what it may not change."""
+"""Changes that a second configuration may make to a run."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_documents_of_one_group_are_not_enough(corpus: dict[str, tuple[str, str]
 def test_what_is_nearly_said_takes_three_in_ten_with_likenesses_spread_evenly(
     corpus: dict[str, tuple[str, str]],
 ) -> None:
-    """Of likenesses that are mostly low; all other pairs stay as they are without."""
+    """Most likenesses are low; all other pairs stay as they are without."""
     near = [Near("a", f"passage {n}", "A sentence of six words here.", (n / 999) ** 4) for n in range(1000)]
     pairs, plain = made(corpus, near=near), made(corpus)
     found = [pair for pair in pairs if pair.kind == NEAR]

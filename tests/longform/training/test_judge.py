@@ -80,7 +80,7 @@ def test_fit_gives_the_same_file_twice() -> None:
 
 
 def test_damaged_copies_do_not_move_the_ordinal_model() -> None:
-    """How people mark what they saw must not depend on what they never saw."""
+    """People's marks of the texts they saw must not depend on texts they never saw."""
     other = [e if e.damage is None else e._replace(label=1.0) for e in EXAMPLES]
     assert fit(other).coefficients == fit(EXAMPLES).coefficients
     assert fit(other).strengths != fit(EXAMPLES).strengths
@@ -193,7 +193,7 @@ def people(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Benchmar
 
 
 def test_judge_agrees_with_people_on_queries_it_was_not_fitted_on(people: Benchmark) -> None:
-    """What a judge trained with sentence embeddings reached here was r .765, kappa .52 and 86 % of links."""
+    """A judge trained with sentence embeddings reached r .765, kappa .52 and 86 % of links here."""
     labelled = read_set(people, "human", "people")
     models = training._models_without_query(labelled)
     reach = {r.measure: r for r in training._agreement_reach(labelled, models, fitted_on="the other queries")}

@@ -114,7 +114,10 @@ def pubmed(released: Path) -> list[LabelledSentence]:
 
 @pytest.mark.slow
 def test_reach_on_the_release(pubmed: list[LabelledSentence]) -> None:
-    """What `support_judge.json` states, to the noise of another machine's last bits; cosine alone is behind."""
+    """
+    The numbers are those of `support_judge.json`, to the noise of another machine's last bits;
+    cosine alone is behind.
+    """
     assert (len(pubmed), sum(s.supported for s in pubmed), len({s.article for s in pubmed})) == (225, 144, 20)
     ours = leave_article_out(pubmed)
     cosine = leave_article_out(pubmed, signals=COSINE_ALONE)

@@ -1,4 +1,4 @@
-"""Who may ask, how much, and what they are told when they may not."""
+"""Access and limits of callers, and the answers to refused ones."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ async def at_once(url: str, n: int) -> list[Answer]:
 
 
 async def test_half_sent_requests_hold_nobody_up_and_their_bodies_are_ended(served: str) -> None:
-    """What Ray's proxy does not end are headers without an end, which cost it a file each."""
+    """Ray's proxy does not end headers without an end, which cost it a file each."""
     async with held(served, HALF_HEADERS, 100), held(served, HALF_BODY, 300) as bodies:
         good = [await met(served) for _ in range(3)]
         found = await ends(bodies)

@@ -1,4 +1,4 @@
-"""What callers read when a request is wrong: which field, what was expected, what came."""
+"""Errors of wrong requests: the field, the expected and the received value."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ async def test_the_problem_of_a_model_that_does_not_answer_is_said(away: bool, m
 
 
 def test_an_empty_list_of_word_weights_is_not_taken_for_none() -> None:
-    """Where they are left out, the insights themselves weigh the words; an empty list is a mistake of the caller."""
+    """If they are left out, the insights themselves weigh the words; an empty list is a mistake of the caller."""
     item = {"bullets": ["The tram opens."], "insights": ["The tram opens."]}
     assert CoverageItem.model_validate(item).haystack_insights is None
     with pytest.raises(ValueError, match="haystack_insights"):

@@ -22,7 +22,7 @@ GOOD: dict[str, dict[str, Any]] = {
 
 
 def nested(depth: int) -> Any:
-    """As deep as a parser still reads."""
+    """Return a value nested as deep as a parser still reads."""
     value: Any = "a"
     for _ in range(depth):
         value = {"a": value}

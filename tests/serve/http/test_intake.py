@@ -23,7 +23,7 @@ LIMITS = Limits(body_s=2, unfinished=UNFINISHED)
 
 
 async def no_answer(scope: Any, receive: Any, send: Any) -> None:
-    """As Ray's proxy ends a request whose ingress died under it."""
+    """End a request as Ray's proxy does if its ingress died under it."""
 
 
 @pytest.fixture(scope="module", params=["application", "proxy"])

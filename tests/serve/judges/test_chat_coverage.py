@@ -37,7 +37,7 @@ def settings(ledger: Path | None, card: Path | None = None, **chat: Any) -> Sett
 
 
 async def judged(ledger: Path, *items: Any, card: Path | None = None, **chat: Any) -> Any:
-    """What a replica that has just started answers."""
+    """Return the answer of a replica that has just started."""
     served = settings(ledger, card, **chat)
     backend = ServedJudge(load_engine(served, "judges", "asked"), item_type("asked", served.judges))
     async with client(local_app(Backends(judges={"asked": backend}))) as asked:

@@ -34,7 +34,10 @@ def settings(ledger: Path, **judges: Any) -> Settings:
 
 
 async def answers(served: Settings, *names: str) -> dict[str, Any]:
-    """What each judge, or each of *names*, answers about the items: replicas that have just started."""
+    """
+    Return the answers of each judge, or of each of *names*, about the items, from replicas that
+    have just started.
+    """
     wanted = names or tuple(JUDGES)
     backends = {
         name: ServedJudge(load_engine(served, "judges", name), item_type(name, served.judges)) for name in wanted

@@ -1,4 +1,4 @@
-"""Which document states which insights: bounds are met, or refused with the arithmetic."""
+"""Assignment of insights to documents: bounds are met, or refused with the arithmetic."""
 
 from __future__ import annotations
 

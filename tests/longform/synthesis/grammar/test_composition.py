@@ -1,4 +1,4 @@
-"""How a made document hangs together: fields in one place, questions answered, people named again."""
+"""Coherence of a made document: fields in one place, questions answered, people named again."""
 
 from __future__ import annotations
 

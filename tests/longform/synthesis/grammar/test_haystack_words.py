@@ -103,7 +103,7 @@ def _share(insight: str, statement: frozenset[str]) -> float:
 
 
 class _Likeness(NamedTuple):
-    """Of the sentence nearest to an insight in each document that states it, over all insights."""
+    """Likeness to an insight of the nearest sentence in each document that states it, over all insights."""
 
     to_reference: list[float]  # share of the insight's stems
     to_each_other: list[float]  # two documents' sentences: shared stems / stems of the shorter

@@ -50,7 +50,7 @@ def stating(text: str, facts: Sequence[str]) -> list[bool]:
 
 
 def tried(jobs: Sequence[PassageJob], say: Callable[[Ask, int], Reply], tries: int) -> tuple[list[Tried], list[Ask]]:
-    """What came of the jobs where *say* answers each ask, given how often its sentence was asked about before."""
+    """Return the outcome of the jobs if *say* answers each ask, given how often its sentence was asked about before."""
     asked: list[Ask] = []
     plan = write_passages(jobs, tries=tries, stating=stating)
     try:

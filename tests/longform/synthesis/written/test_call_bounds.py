@@ -1,4 +1,4 @@
-"""How often a synthesis asks: what is planned is what is asked where nothing, or everything, is rejected."""
+"""Bounds on the calls of a synthesis equal its calls if nothing, or everything, is rejected."""
 
 from __future__ import annotations
 

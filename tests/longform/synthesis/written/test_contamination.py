@@ -1,4 +1,4 @@
-"""Which insights an outsider tells without having seen a document."""
+"""Insights that an outsider tells without having seen a document."""
 
 from __future__ import annotations
 

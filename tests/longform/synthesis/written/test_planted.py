@@ -80,7 +80,7 @@ def made(
 
 
 def planted(made: Made, prompt: str, kind: str) -> set[str]:
-    """What the writer says it planted of a *kind*, found again from its seed and the prompts alone."""
+    """Return the writer's planted faults of a *kind*, found again from its seed and the prompts alone."""
     faults = scripted_faults(made.scripted.writer)
     assert isinstance(faults, WriterFaults)
     replies = [write(text, faults) for ask, text, _ in made.scripted.said if ask.prompt == f"synthesize_{prompt}"]
@@ -88,7 +88,7 @@ def planted(made: Made, prompt: str, kind: str) -> set[str]:
 
 
 def is_faulty(made: Made, check: str) -> Callable[[Any], bool]:
-    """Whether what an attempt of *check* was about is wrong in truth."""
+    """Return a function that tells whether the subject of an attempt of *check* is truly wrong."""
     asks = {reply.call_id: ask for ask, _, reply in made.scripted.said}
     of_items = {
         "subtopic distinct": ("subtopics", "duplicates"),
@@ -187,7 +187,7 @@ def test_the_gold_map_is_what_a_search_for_the_sentences_finds(domain: str) -> N
 
 @pytest.mark.parametrize("domain", TOPICS)
 def test_the_noise_of_a_verifier_that_errs_is_reported(domain: str) -> None:
-    """Of 60 second readings 5 % are wrong in one cell; a reading of a wrong first verdict differs as well."""
+    """Five per cent of 60 second readings are wrong in one cell; a reading of a wrong first verdict differs as well."""
     found = made(domain, FAULTY, ERRING)
     account = haystack_account(found.written, least_documents=5)
     differing = account["read_again"]["missing"] + account["read_again"]["extra"]
