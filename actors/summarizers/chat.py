@@ -179,6 +179,7 @@ class ChatSummarizer:
             "parents": [summary_id(row["work_id"], parent) for parent in step.parents],
             "step": None if step.name == FINAL else step.name,
             "n_requested": row["n_requested"],
+            "repeat": row.get("repeat", 0),
             "text": reply.text,
             "failure": reply.failure,
             "cut_share": row["cut_share"],

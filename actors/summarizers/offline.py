@@ -57,6 +57,7 @@ class OfflineSummarizer:
                 "step": None,
                 "elapsed_minutes": None,
                 "n_requested": row["n_requested"],
+                "repeat": 0,
                 "text": text,
                 "failure": failure,
                 "cut_share": row["cut_share"],

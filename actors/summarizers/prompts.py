@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from actors.chat.opening import Asking, prompt_request
@@ -97,7 +98,8 @@ class SummaryPrompts:
             return error.reason
         if step.focus is not None and "focus" not in prompt.fields:
             text = f"{text}\n{self._focus(step)}\n"
-        return prompt_request(self._chat, text, count_tokens=self._count_tokens)
+        request = prompt_request(self._chat, text, count_tokens=self._count_tokens)
+        return replace(request, repeat=row.get("repeat", 0))
 
     def version(self, row: Mapping[str, Any], step: Step) -> str:
         """Return the version of all prompts that *step* is asked with."""

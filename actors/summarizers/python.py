@@ -52,6 +52,7 @@ class PythonSummarizer:
                 "method": "plain",
                 "parents": [],
                 "step": None,
+                "repeat": row.get("repeat", 0),
                 "elapsed_minutes": None,
                 "cut_share": row["cut_share"],
                 "prompt_version": self._version,

@@ -126,6 +126,7 @@ def _summaries(
             n_documents=n_documents[source.context],
             places=found if by_place else None,
             dataset=info.dataset,
+            repeat=info.repeat or 0,
         )
 
 

@@ -47,7 +47,7 @@ def summary_infos(
 
     With *queries*, those of the benchmark, data sets and keys of texts are known, too; else texts are not read.
     """
-    more = ["method", "parents", *COLUMNS, *(["text"] if queries is not None else [])]
+    more = ["method", "parents", "repeat", *COLUMNS, *(["text"] if queries is not None else [])]
     found: dict[str, SummaryInfo] = {}
     originals: dict[str, str] = {}  # work id of a twin -> summary id of its original
     for batch in run.batches("summaries", work_ids=work_ids, columns=["work_id", "step", *_INFO_COLUMNS, *more]):
@@ -57,6 +57,8 @@ def summary_infos(
                 info = SummaryInfo(**{name: row[name] for name in _INFO_COLUMNS}, axes=axes)
                 if row["retriever"] is None:  # written elsewhere: orders of one setting are systems, too
                     info = info._replace(setting=axes.words(with_budget=False))
+                else:  # rows that were made before repeats were thought of do not say that they are the first
+                    info = info._replace(repeat=row["repeat"] or 0)
                 found[row["work_id"]] = info if queries is None else _with_text(info, row["text"], queries)
                 if row["method"] == METHOD:
                     originals[row["work_id"]] = row["parents"][0]
@@ -221,6 +223,7 @@ def _summary_facts(
             "setting": info.setting,
             "summarizer": info.summarizer,
             "order": info.order,
+            "repeat": info.repeat,
             "failure": info.failure,
             "bullets": [],
             "verdicts": [],

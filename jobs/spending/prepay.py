@@ -158,7 +158,7 @@ def summarizer_requests(
     for task in tasks:
         for item in task.payload["items"]:
             for context in reader.rows(item["part"], item["source"]):
-                row = context | {key: item[key] for key in ("n_requested", "method")}
+                row = context | {key: item[key] for key in ("n_requested", "method", "repeat")}
                 yield from (r for r in summarizer.requests(row).values() if isinstance(r, ChatRequest))
 
 

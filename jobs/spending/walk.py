@@ -147,7 +147,8 @@ class _Walk:
             for context in batch.to_pylist():
                 for summarized, source in of_context[context["work_id"]]:
                     given = {"n_requested": source.n_requested, "method": source.method, "setting": summarized.setting}
-                    yield context | given | {"work_id": source.work_id, "summarizer": summarized.summarizer}
+                    given |= {"work_id": source.work_id, "summarizer": summarized.summarizer}
+                    yield context | given | {"repeat": summarized.repeat}
 
     # ------------------------------------------------------------ judge
 

@@ -1,8 +1,8 @@
 """
 Summarize: `contexts` -> `summaries` (summary_id). 1:1; a summary that fails stays a row with its reason.
 
-What a chat model is to summarise at several lengths, the first 10, 20, ... documents of one query, is one task: their
-prompts begin alike, and the server need not read that twice.
+What a chat model is to summarise at several lengths, the first 10, 20, ... documents of one query, is one task, and so
+are repeats: their prompts begin alike, and the server need not read that twice.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ USUAL_BULLETS = 7
 """Asked for where a query has no insights to count: SummHay's 92 queries have 6.75 of them on average."""
 
 _OFFLINE_CONTEXTS_A_TASK = 8
+_GIVEN = ("work_id", "n_requested", "method", "setting", "summarizer", "repeat")
+"""What an item adds to its context's row."""
 
 
 class Summarized(NamedTuple):
@@ -38,6 +40,7 @@ class Summarized(NamedTuple):
     query_id: str
     setting: str
     summarizer: str
+    repeat: int = 0
 
 
 class Source(NamedTuple):
@@ -62,7 +65,7 @@ def summary_work_ids(
     *versions* has, for each summarizer and method, the version of what makes its summaries: its prompts, or its code.
     """
     found = {}
-    for system in experiment.all_systems():
+    for system, repeats in experiment.repeats.items():
         settings = experiment.summarizers[system.summarizer]
         for packed, (context, _) in contexts.items():
             if packed[1:] == how_packed(system):
@@ -73,9 +76,11 @@ def summary_work_ids(
                     versions[system.summarizer, system.method],
                     *_method(experiment, system),
                 ]
-                work_id = content_key("summaries", context, system.summarizer, system.setting, depends)
-                summarized = Summarized(packed.query_id, system.setting, system.summarizer)
-                found[summarized] = Source(work_id, context, n, system.method, packed)
+                for repeat in range(repeats):
+                    again = [f"repeat {repeat}"] if repeat else []
+                    made_of = [context, system.summarizer, system.setting, [*depends, *again]]
+                    summarized = Summarized(packed.query_id, system.setting, system.summarizer, repeat)
+                    found[summarized] = Source(content_key("summaries", *made_of), context, n, system.method, packed)
     return found
 
 
@@ -126,6 +131,7 @@ def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapp
             "method": source.method,
             "setting": summarized.setting,
             "summarizer": summarized.summarizer,
+            "repeat": summarized.repeat,
         }
         for summarized, source in wanted.items()
         if summarized.summarizer == name
@@ -179,7 +185,7 @@ def _worker(
     async def summarize(payload: Mapping[str, Any]) -> list[Row]:
         items = {item["work_id"]: item for item in payload["items"]}
         rows = [
-            context | {key: item[key] for key in ("work_id", "n_requested", "method", "setting", "summarizer")}
+            context | {key: item[key] for key in _GIVEN}
             for item in items.values()
             for context in reader.rows(item["part"], item["source"])
         ]

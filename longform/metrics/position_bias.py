@@ -117,6 +117,20 @@ def covered_sums(summaries: Sequence[SummaryPlaces]) -> PlaceSums:
     return PlaceSums([s.covered for s in summaries], [s.n_covered for s in summaries])
 
 
+def averaged(sums: PlaceSums, names: Sequence[str]) -> PlaceSums:
+    """Average the summaries of one name, which were given the same documents; those without a count have no weight."""
+    groups: dict[str, list[tuple[Array, Array]]] = {}
+    for name, total, count in zip(names, sums.totals, sums.counts, strict=True):
+        groups.setdefault(name, []).append((total, count))
+    weights = [max(1, sum(bool(count.any()) for _, count in rows)) for rows in groups.values()]
+    return PlaceSums(
+        *(
+            [np.sum([row[side] for row in rows], axis=0) / n for rows, n in zip(groups.values(), weights, strict=True)]
+            for side in (0, 1)
+        )
+    )
+
+
 def n_bins(summaries: Sequence[SummaryPlaces]) -> int:
     """As many as the usual context has documents, at most ten."""
     lengths = Counter(len(summary.covered) for summary in summaries)

@@ -18,6 +18,7 @@ from longform.report.parts import (
     dataset_words,
     has_datasets,
     judge_line,
+    repeats_told,
 )
 from longform.report.plots import Plot
 from longform.report.tables import Cell, Column, Row, Table, count, number, percent, words
@@ -48,7 +49,7 @@ def faithfulness_sections(results: Results) -> Iterator[Section]:
     yield Section(
         FAITHFULNESS,
         "Faithfulness",
-        [_about(found), *_not_applicable(found)],
+        [_about(found), *repeats_told(found["cells"]), *_not_applicable(found)],
         [*_scores(results, found), *_orders(results, found), *_permutations(results, found)],
     )
     if found["places"]:

@@ -90,6 +90,16 @@ def has_datasets(rows: Sequence[Row]) -> bool:
     return len({row.get("dataset") for row in rows}) > 1
 
 
+def repeats_told(rows: Sequence[Row]) -> list[str]:
+    """Say which systems of *rows* summarised each context several times, and how that counts."""
+    named = {f"{row['summarizer']}, {row['setting']}": row["n_repeats"] for row in rows if row.get("n_repeats", 1) > 1}
+    if not named:
+        return []
+    told = "; ".join(f"{name} ({n})" for name, n in named.items())
+    words = f"Summarised several times from the same documents: {told}. The repeats of a query are averaged within it"
+    return [f"{words} and count as one summary; counts of summaries are of all."]
+
+
 def dataset_words(row: Row) -> str:
     """Name the data set of a row."""
     return f"Data set {row.get('dataset') or NO_DATASET}"

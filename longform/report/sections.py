@@ -25,6 +25,7 @@ from longform.report.parts import (
     judge_cell,
     judge_line,
     main_cells,
+    repeats_told,
 )
 from longform.report.repair import repair_sections
 from longform.report.tables import (
@@ -155,7 +156,8 @@ def _scores(results: Results) -> Iterator[Section]:
         else:
             tables.append(score_list(cells, f"{line}. {_SCORES} {INTERVAL} Rows by joint score. {_ASIDES}"))
     if tables:
-        paragraphs = [*clusters_told(results), *([told] if (told := in_sample_told(results)) else [])]
+        paragraphs = [*clusters_told(results), *repeats_told(main_cells(results))]
+        paragraphs += [told for told in [in_sample_told(results)] if told]
         yield Section("scores", "Coverage, citation and joint score", paragraphs, tables)
 
 

@@ -51,6 +51,7 @@ class SummaryInfo(NamedTuple):
     dataset: str | None = None  # of its query; None: not stated
     text_key: str | None = None  # a hash of its text; None: failed, or not read
     model: str | None = None  # as answered by the provider; None: no language model, or unknown
+    repeat: int | None = None  # of its context by its system, from 0; None: written elsewhere
 
     @property
     def cluster(self) -> str:
@@ -158,12 +159,37 @@ def final_summaries(summaries: Group) -> list[Scored]:
 
 def estimate(group: Group, measure: str, *, aggregate: Aggregate, seed: int, resamples: int) -> Estimate:
     """A measure of one system over its summaries, as a share, with its interval over clusters."""
-    rows = [(s.measures[measure], s.info.cluster) for s in group if measure in s.measures and s.measures[measure][1]]
-    totals = np.array([total for (total, _, _), _ in rows])
-    counts = np.array([float(n) for (_, n, _), _ in rows])
-    if aggregate == "per_summary":
-        totals, counts = totals / counts, np.ones_like(counts)
-    return pooled_mean(totals, counts, [cluster for _, cluster in rows], seed=seed, resamples=resamples)
+    rows = averaged(group, measure, aggregate)
+    totals, counts = np.array([row.total for row in rows]), np.array([row.n for row in rows])
+    return pooled_mean(totals, counts, [row.cluster for row in rows], seed=seed, resamples=resamples)
+
+
+class Averaged(NamedTuple):
+    """A summary's share of a mean; the repeats of one query are one summary."""
+
+    total: float
+    n: float
+    cluster: str
+
+
+def averaged(group: Group, measure: str, aggregate: Aggregate) -> list[Averaged]:
+    """
+    Return what each summary of one system that has the measure adds to its mean; repeats are averaged within a query.
+
+    A summary counts as often as it has insights, or once if *aggregate* is per_summary.
+    """
+    found: dict[tuple[str, bool], list[Averaged]] = {}
+    for scored in group:
+        total, n, _ = scored.measures.get(measure, (0.0, 0, 0))
+        if n:
+            repeated = scored.info.repeat is not None
+            key = (scored.info.query_id if repeated else scored.info.summary_id, repeated)
+            share = (total, float(n)) if aggregate == "pooled" else (total / n, 1.0)
+            found.setdefault(key, []).append(Averaged(*share, scored.info.cluster))
+    return [
+        Averaged(sum(row.total for row in rows) / len(rows), sum(row.n for row in rows) / len(rows), rows[0].cluster)
+        for rows in found.values()
+    ]
 
 
 def cells(summaries: Group, *, judge: str, aggregate: Aggregate, seed: int, resamples: int) -> list[dict[str, Any]]:
@@ -190,6 +216,7 @@ def _cell(
         "axes": axes_json(group[0].info),
         "judge": judge,
         "n_summaries": len(group),
+        "n_repeats": n_repeats(group),
         "n_failed": sum(s.info.failure is not None for s in group),
         "n_insights": n_judged,
         "n_covered": _count(group, "citation", 1),
@@ -202,6 +229,11 @@ def _cell(
         "intervals": {measure: [found.low, found.high] for measure, found in estimates.items()},
         "reasons": {measure: _why_unknown(group) for measure, found in estimates.items() if found.value is None},
     }
+
+
+def n_repeats(group: Group) -> int:
+    """Return how many summaries of one context a query of one system has at most."""
+    return 1 + max((scored.info.repeat or 0 for scored in group), default=0)
 
 
 def mean_cut_share(group: Group) -> float | None:
@@ -329,15 +361,9 @@ def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> 
 
 
 def cluster_totals(group: Group, clusters: Sequence[str], measure: str, aggregate: Aggregate = "pooled") -> Array:
-    """
-    Totals and counts of a measure for each of *clusters*, shape (clusters, 2).
-
-    A summary counts as often as it has insights, or once if *aggregate* is per_summary.
-    """
+    """Totals and counts of a measure of one system for each of *clusters*, shape (clusters, 2); see `averaged`."""
     place = {cluster: index for index, cluster in enumerate(clusters)}
     sums = np.zeros((len(clusters), 2))
-    for scored in group:
-        total, n, _ = scored.measures.get(measure, (0.0, 0, 0))
-        if n:
-            sums[place[scored.info.cluster]] += (total, n) if aggregate == "pooled" else (total / n, 1)
+    for row in averaged(group, measure, aggregate):
+        sums[place[row.cluster]] += (row.total, row.n)
     return sums

@@ -7,6 +7,7 @@ it is held against its original (`longform.results.before_after`). Systems whose
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -110,12 +111,12 @@ def compared(
 
 def _alike(systems: Mapping[SystemName, Sequence[Scored]], contents: Mapping[str, Hashable]) -> list[list[SystemName]]:
     """Systems by what they wrote for every query."""
-    found: dict[frozenset[tuple[str, Hashable]], list[SystemName]] = {}
+    found: dict[frozenset[tuple[tuple[str, Hashable], int]], list[SystemName]] = {}
     for name, group in systems.items():
-        wrote = frozenset(
+        wrote = Counter(
             (scored.info.query_id, contents.get(scored.info.summary_id, scored.info.summary_id)) for scored in group
         )
-        found.setdefault(wrote, []).append(name)
+        found.setdefault(frozenset(wrote.items()), []).append(name)
     return list(found.values())
 
 

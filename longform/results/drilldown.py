@@ -32,7 +32,8 @@ def compact(drilldown: Mapping[str, Any]) -> dict[str, list[Any]]:
         queries: [query_id, haystack, topic, subtopic, text, [[target_id, name, text, gold], ...]].
         summaries: [summary_id, query, setting*, summarizer*, order*, failure*, [[text, citations], ...],
             [[judge*, target of the query, answer*, linked_unit, probability, reply*, failure*], ...],
-            [[judge*, measure*, value], ...]]; values of measures in PERCENT are points, as in the report's tables.
+            [[judge*, measure*, value], ...], repeat]; values of measures in PERCENT are points, as in the report's
+            tables.
 
     Raises:
         LongformError: A summary names a query, or a verdict a target of that query, that is not there.
@@ -79,6 +80,7 @@ def _summary(
             for judge, scores in summary["scores"].items()
             for measure, value in scores.items()
         ],
+        summary.get("repeat"),
     ]
 
 

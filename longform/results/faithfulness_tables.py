@@ -22,6 +22,7 @@ from longform.metrics.position_bias import (
     BiasIndex,
     SummaryPlaces,
     attributed_sums,
+    averaged,
     bias_index,
     covered_sums,
     curve,
@@ -59,6 +60,7 @@ class CheckedSummary(NamedTuple):
         places: By the place of documents; None: all documents were judged as one text, or its system does not depend on
             their order.
         dataset: Of the query; None: not stated.
+        repeat: Of its context by its system; the repeats of a query are averaged and count as one summary.
     """
 
     system: System
@@ -72,6 +74,7 @@ class CheckedSummary(NamedTuple):
     n_documents: int
     places: SummaryPlaces | None
     dataset: str | None = None
+    repeat: int = 0
 
 
 class Settings(NamedTuple):
@@ -119,10 +122,20 @@ def groups(summaries: Sequence[CheckedSummary]) -> Iterator[tuple[Key, Group]]:
 
 def score(group: Group, settings: Settings, *name: object) -> Estimate:
     """The pooled mean of *group*, in points."""
-    totals = np.array([summary.total for summary in group])
-    counts = np.array([summary.n for summary in group], dtype=np.float64)
-    clusters = [summary.query_id for summary in group]
-    return pooled_mean(totals, counts, clusters, **settings.own(*name)).scaled(_POINTS)
+    by_query = _averaged(group)
+    sums = np.array(list(by_query.values()), dtype=np.float64).reshape(-1, 2)
+    return pooled_mean(sums[:, 0], sums[:, 1], list(by_query), **settings.own(*name)).scaled(_POINTS)
+
+
+def _averaged(group: Group) -> dict[str, tuple[float, float]]:
+    """Total and count of each query: those of its summary, or the mean over its repeats that have a number."""
+    found: dict[str, list[tuple[float, int]]] = {}
+    for summary in group:
+        found.setdefault(summary.query_id, []).extend([(summary.total, summary.n)] if summary.n else [])
+    return {
+        query: (sum(total for total, _ in rows) / max(1, len(rows)), sum(n for _, n in rows) / max(1, len(rows)))
+        for query, rows in found.items()
+    }
 
 
 def cells(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
@@ -140,6 +153,7 @@ def cells(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
                 "length_tokens": key.system.length_tokens,
                 "faithfulness": score(group, settings, key).as_json(),
                 "n_summaries": len(group),
+                "n_repeats": 1 + max(summary.repeat for summary in group),
                 "n_failed": sum(summary.failure is not None for summary in group),
                 "failures": dict(Counter(_reason(summary.failure) for summary in group if summary.failure)),
                 "n_without_score": sum(summary.failure is None and not summary.n for summary in group),
@@ -186,10 +200,12 @@ def _places(
     """Curves and indices; *tested* has the number of permutations if that is not the number of resamples."""
     judged = [summary for summary in group if summary.places is not None and len(summary.places.covered)]
     places = [summary.places for summary in judged if summary.places is not None]
-    clusters = [summary.query_id for summary in judged]
+    queries = [summary.query_id for summary in judged]
+    clusters = list(dict.fromkeys(queries))
     bins = n_bins(places)
     found: Row = {"bins": bins, "degenerate": degenerate(places, bins)._asdict()}
-    for measure, sums in (("faithfulness", attributed_sums(places)), ("coverage", covered_sums(places))):
+    for measure, by_summary in (("faithfulness", attributed_sums(places)), ("coverage", covered_sums(places))):
+        sums = averaged(by_summary, queries)
         if measure == "faithfulness" and untestable is not None:
             found[measure] = {"curve": None, "index": None, "reason": untestable}
             continue
@@ -236,8 +252,8 @@ def _by_query(by_order: Mapping[str, Group]) -> Array:
     }
     sums = np.zeros((len(place), len(by_order), 2))
     for index, group in enumerate(by_order.values()):
-        for summary in group:
-            sums[place[summary.query_id], index] += (summary.total, summary.n)
+        for query, found in _averaged(group).items():
+            sums[place[query], index] = found
     return sums
 
 
@@ -289,17 +305,21 @@ def _both_units(unit: str, length: int, group: Group) -> Row:
     }
 
 
+_Placed = dict[tuple[System, str, int], SummaryPlaces]
+"""System, query and repeat -> the summary's places."""
+
+
 def alignment_rows(summaries: Sequence[CheckedSummary]) -> list[Row]:
     """
     How far two judges attribute sentences to the same places: Spearman's correlation (appendix C.1).
 
     A row a data set and pair of judges; `n` sentences are attributed by both.
     """
-    datasets: dict[str | None, dict[str, dict[tuple[System, str], SummaryPlaces]]] = {}
+    datasets: dict[str | None, dict[str, _Placed]] = {}
     for summary in summaries:
         if summary.places is not None:
             by_judge = datasets.setdefault(summary.dataset, {})
-            by_judge.setdefault(summary.judge, {})[summary.system, summary.query_id] = summary.places
+            by_judge.setdefault(summary.judge, {})[summary.system, summary.query_id, summary.repeat] = summary.places
     return [
         {"dataset": dataset, "judge": one, "second": other, **_aligned(by_judge[one], by_judge[other])}
         for dataset, by_judge in datasets.items()
@@ -307,9 +327,7 @@ def alignment_rows(summaries: Sequence[CheckedSummary]) -> list[Row]:
     ]
 
 
-def _aligned(
-    one: dict[tuple[System, str], SummaryPlaces], other: dict[tuple[System, str], SummaryPlaces]
-) -> dict[str, float | int | None]:
+def _aligned(one: _Placed, other: _Placed) -> dict[str, float | int | None]:
     pairs = [np.column_stack([one[key].aligned, other[key].aligned]) for key in one if key in other]
     both = np.concatenate(pairs) if pairs else np.zeros((0, 2))
     both = both[~np.isnan(both).any(axis=1)]
@@ -350,5 +368,5 @@ def _over_orders(orders: Sequence[Group], half_width: float | None) -> Row:
 
 
 def _mean(group: Group) -> float | None:
-    n = sum(summary.n for summary in group)
-    return _POINTS * sum(summary.total for summary in group) / n if n else None
+    totals, counts = zip(*_averaged(group).values(), strict=True)
+    return _POINTS * sum(totals) / sum(counts) if sum(counts) else None

@@ -61,6 +61,11 @@ class OfflineSummarizerSettings(Strict):
         """Return whether it writes the same for every order of documents."""
         return True
 
+    @property
+    def deterministic(self) -> bool:
+        """Say whether it writes the same text however often it is asked."""
+        return True
+
 
 class ChatSummarizerSettings(Strict):
     kind: Literal["chat"]
@@ -72,9 +77,15 @@ class ChatSummarizerSettings(Strict):
         """Return whether it writes the same for every order of documents."""
         return False
 
+    @property
+    def deterministic(self) -> bool:
+        """Say whether it writes the same text however often it is asked."""
+        return False
+
 
 class PythonSummarizerSettings(PythonClassSettings):
     ignores_order: bool = False  # whether it writes the same for every order of documents
+    deterministic: bool = False  # whether it writes the same text however often it is asked
 
 
 SummarizerSettings = Annotated[

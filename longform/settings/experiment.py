@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from longform.axes import Axes
 from longform.errors import UsageError
@@ -42,11 +42,12 @@ class SystemGrid(Strict):
     order: tuple[Order, ...] = ("given",)
     method: tuple[str, ...] = ("plain",)
     summarizer: tuple[str, ...]
+    repeats: int = Field(1, gt=0)  # summaries of each context by each system, in calls of their own
 
     @field_validator("*", mode="before")
     @classmethod
-    def _one_is_a_list_of_one(cls, value: Any) -> Any:
-        return value if isinstance(value, list | tuple) else (value,)
+    def _one_is_a_list_of_one(cls, value: Any, info: ValidationInfo) -> Any:
+        return value if info.field_name == "repeats" or isinstance(value, list | tuple) else (value,)
 
     @model_validator(mode="after")
     def _lengths_have_one_unit(self) -> SystemGrid:
@@ -233,6 +234,18 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _repeats_can_differ(self) -> Experiment:
+        for grid in self.systems:
+            same = [name for name in grid.summarizer if self.summarizers[name].deterministic]
+            if grid.repeats > 1 and same:
+                msg = (
+                    f"systems: {same[0]!r} writes the same text every time: expected repeats 1, found {grid.repeats}; "
+                    "name it in a system without repeats"
+                )
+                raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
     def _a_ranking_is_one_retriever(self) -> Experiment:
         known: dict[str, System] = {}
         for system in self.all_systems():
@@ -325,13 +338,29 @@ class Experiment(Strict):
         """The combinations whose summarizer cannot do what their method needs: they have no result."""
         return tuple(system for system in self._combinations() if not self._applies(system))
 
+    @property
+    def repeats(self) -> dict[System, int]:
+        """How often each system summarises each context: the most that a grid says of it."""
+        found: dict[System, int] = {}
+        for system, repeats in self._named():
+            if self._applies(system):
+                found[system] = max(repeats, found.get(system, 1))
+        return found
+
     def _combinations(self) -> tuple[System, ...]:
-        systems = [
-            System(
-                *parts,
-                permutation=permutation,
-                several_budgets=len(grid.budget_tokens) > 1,
-                length_tokens=length_tokens,
+        return tuple(dict.fromkeys(system for system, _ in self._named()))
+
+    def _named(self) -> Iterator[tuple[System, int]]:
+        """Each combination of each grid, with the grid's repeats."""
+        yield from (
+            (
+                System(
+                    *parts,
+                    permutation=permutation,
+                    several_budgets=len(grid.budget_tokens) > 1,
+                    length_tokens=length_tokens,
+                ),
+                grid.repeats,
             )
             for grid in self.systems
             for parts in product(
@@ -345,5 +374,4 @@ class Experiment(Strict):
             )
             for length_tokens in grid.length_tokens
             for permutation in (range(self.permutations.n_orders) if "permuted" in parts else (None,))
-        ]
-        return tuple(dict.fromkeys(systems))
+        )

@@ -78,12 +78,21 @@ def _shown(value: Any) -> str:
 
 
 def _missing_systems(before: Experiment, now: Experiment) -> Iterator[str]:
-    kept = {_axes(system) for system in now.all_systems()}
-    missing = list(dict.fromkeys(axes for system in before.all_systems() if (axes := _axes(system)) not in kept))
+    old, new = _repeats(before), _repeats(now)
+    yield from (
+        f"systems: repeats of {_told(system)} were {n}, are {new[system]}"
+        for system, n in old.items()
+        if n > new.get(system, n)
+    )
+    missing = [system for system in old if system not in new]
     for system in missing[:_MOST_SYSTEMS_TOLD]:
         yield f"systems: {_told(system)} is left out"
     if len(missing) > _MOST_SYSTEMS_TOLD:
         yield f"systems: {len(missing) - _MOST_SYSTEMS_TOLD} more are left out"
+
+
+def _repeats(experiment: Experiment) -> dict[System, int]:
+    return {_axes(system): repeats for system, repeats in experiment.repeats.items()}
 
 
 def _axes(system: System) -> System:

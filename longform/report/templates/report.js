@@ -143,7 +143,7 @@ function summaryView(summary, judge, text) {
   return [
     element("h3", {}, summary.query.words ?? summary.query.id),
     about ? element("p", { class: "tag" }, about) : null,
-    element("p", { class: "tag" }, `Summary ${summary.id}, document order: ${summary.order ?? "unknown"}`),
+    element("p", { class: "tag" }, `Summary ${summary.id}, document order: ${summary.order ?? "unknown"}${summary.row[9] ? `, repeat ${summary.row[9] + 1}` : ""}`),
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
     scoreList(summary, judge, text),
     element("h3", {}, `Bullets (${bullets.length})`),

@@ -182,3 +182,17 @@ def test_a_prompts_folder_that_cannot_be_used_is_refused(
 def test_a_prompt_of_another_task_is_refused(bench: str) -> None:
     with pytest.raises(UsageError, match=r"expected a prompt of .*summarize_news.* found 'judge_coverage_3'"):
         summarizer(bench, prompt="judge_coverage_3")
+
+
+async def test_repeats_of_a_context_ask_the_same_in_calls_of_their_own(bench: str) -> None:
+    made = summarizer(bench)
+    chat = recorded(made)
+    rows = [context(work_id=f"w{repeat}", repeat=repeat) for repeat in range(3)]
+
+    found = await made.summarize([*rows, context(work_id="without")])
+
+    assert [row["repeat"] for row in found] == [0, 1, 2, 0]
+    asked = [request.content for request in chat.requests]
+    assert sorted(content["repeat"] for content in asked) == [0, 0, 1, 2]
+    assert len({content_key(content) for content in asked}) == 3
+    assert len({content_key(content | {"repeat": 0}) for content in asked}) == 1

@@ -98,6 +98,15 @@ def test_what_differs_in_more_than_length_stays_apart(folder: Folder, system: di
         assert len({re.sub(r"/first \d+", "", setting) for setting in settings}) == 1
 
 
+def test_repeats_are_summaries_of_their_own_and_the_first_has_the_key_it_always_had(folder: Folder) -> None:
+    (once,) = tasks(folder, experiment(n_documents=2))
+    (all_three,) = tasks(folder, experiment(n_documents=2, repeats=3))
+
+    assert [item["repeat"] for item in all_three.payload["items"]] == [0, 1, 2]
+    assert all_three.work_ids[0] == once.work_ids[0] == "c1cb4242f1ab2933ec37"
+    assert len(set(all_three.work_ids)) == 3
+
+
 def test_lengths_that_are_made_already_are_left_out(folder: Folder) -> None:
     """The first two of the grid: 2, and all documents."""
     assert settings_of(tasks(folder, experiment(), done=2)) == [["full/first 10", "full/first 1"]]

@@ -185,6 +185,40 @@ def test_haystacks_are_clusters_where_there_are_enough_of_them() -> None:
     assert shared[0]._replace(cluster_kind="haystack").cluster == "h0"
 
 
+def repeated(query: str, *shares: float, n: int = 4) -> list[Scored]:
+    """Summaries of one query in repeats, with these shares of *n* insights covered."""
+    found = [scored(f"{query}{place}", query=query, coverage=(share * n, n)) for place, share in enumerate(shares)]
+    return [Scored(one.info._replace(repeat=place), one.measures) for place, one in enumerate(found)]
+
+
+def test_repeats_are_averaged_within_a_query_and_are_no_further_samples() -> None:
+    once = [row for place in range(8) for row in repeated(f"q{place}", place / 8)]
+    thrice = [row for place in range(8) for row in repeated(f"q{place}", place / 8, place / 8, place / 8)]
+
+    for aggregate in ("pooled", "per_summary"):
+        (one,), (three,) = (cells(group, aggregate=aggregate, **SETTINGS) for group in (once, thrice))
+        assert three["coverage"] == pytest.approx(one["coverage"])
+        assert three["intervals"]["coverage"] == pytest.approx(one["intervals"]["coverage"])
+        assert (one["n_repeats"], three["n_repeats"], three["n_summaries"]) == (1, 3, 24)
+
+
+@pytest.mark.parametrize("aggregate", ["pooled", "per_summary"])
+def test_a_query_counts_the_same_however_many_of_its_repeats_have_a_score(aggregate: Any) -> None:
+    group = [*repeated("q1", 1.0, 0.5, 0.0), *repeated("q2", 0.0)]
+
+    (cell,) = cells(group, aggregate=aggregate, **SETTINGS)
+
+    assert cell["coverage"] == pytest.approx(25)
+
+
+def test_summaries_written_elsewhere_are_no_repeats_of_each_other() -> None:
+    several = [scored("a", coverage=(4, 4)), scored("b", coverage=(4, 4)), scored("c", query="r", coverage=(0, 4))]
+
+    (cell,) = cells(several, aggregate="pooled", **SETTINGS)
+
+    assert cell["coverage"] == pytest.approx(200 / 3)
+
+
 def test_clusters_of_one_data_set_do_not_depend_on_another() -> None:
     many = [scored(f"{h}{q}", query=f"{h}{q}").info._replace(haystack_id=f"h{h}") for h in range(6) for q in "ab"]
     few = [info._replace(query_id=f"x{info.query_id}", dataset="few") for info in many if info.haystack_id in "h0h1"]

@@ -66,6 +66,24 @@ def test_a_cell_pools_sentences_and_counts_what_has_no_score() -> None:
     assert row["unjudged_share"] == pytest.approx(6 / 18)
 
 
+def test_repeats_of_a_query_count_as_one_summary_in_every_table() -> None:
+    draw = np.random.default_rng(1)
+    once = [
+        checked(query, draw.random((5, 4)), of=system(order=order)) for order in ("given", "top") for query in range(6)
+    ]
+    twice = [summary._replace(repeat=repeat) for summary in once for repeat in (0, 1)]
+
+    assert order_rows(twice, SETTINGS) == order_rows(once, SETTINGS)
+    assert alignment_rows(twice) == alignment_rows(once) == []
+    for one, two in zip(place_rows(once, SETTINGS), place_rows(twice, SETTINGS), strict=True):
+        for measure in ("faithfulness", "coverage"):
+            assert two[measure]["index"] == pytest.approx(one[measure]["index"], nan_ok=True)
+            assert two[measure]["curve"] == one[measure]["curve"]
+    for one, two in zip(cells(once, SETTINGS), cells(twice, SETTINGS), strict=True):
+        assert two["faithfulness"] == one["faithfulness"]
+        assert (two["n_summaries"], two["n_repeats"]) == (2 * one["n_summaries"], 2)
+
+
 def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> None:
     orders = [system(order=order) for order in ("given", "top")]
     judges = ("one", "other")

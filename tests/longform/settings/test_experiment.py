@@ -189,3 +189,19 @@ def test_a_method_that_nobody_defined_is_refused():
     grid = {"retriever": "full", "budget_tokens": None, "method": "telepathy", "summarizer": "offline"}
     with pytest.raises(ValidationError, match="telepathy"):
         Experiment.model_validate(given | {"systems": [grid]})
+
+
+def test_a_summarizer_that_writes_the_same_every_time_is_refused_with_repeats_by_name():
+    grid = {"retriever": "full", "budget_tokens": None, "summarizer": ["gpt", "offline"], "repeats": 2}
+    given = {
+        "name": "x",
+        "seed": 1,
+        "retrievers": {"full": {"kind": "full"}},
+        "summarizers": {"offline": {"kind": "offline"}, "gpt": {"kind": "chat", "chat": {"model": "gpt-4o"}}},
+    }
+    with pytest.raises(ValidationError, match="'offline' writes the same text every time: expected repeats 1, found 2"):
+        Experiment.model_validate(given | {"systems": [grid]})
+
+    asked = Experiment.model_validate(given | {"systems": [grid | {"summarizer": "gpt"}, grid | {"repeats": 1}]})
+    assert {system.summarizer: n for system, n in asked.repeats.items()} == {"gpt": 2, "offline": 1}
+    assert tuple(asked.repeats) == asked.all_systems()

@@ -49,6 +49,7 @@ def test_the_same_configuration_is_the_same_run() -> None:
         {"systems": [*BEFORE["systems"], {**BEFORE["systems"][0], "order": "top"}]},
         {"systems": [{**BEFORE["systems"][0], "budget_tokens": [50, 100]}, BEFORE["systems"][1]]},
         {"systems": BEFORE["systems"][::-1]},
+        {"systems": [{**BEFORE["systems"][0], "repeats": 3}, BEFORE["systems"][1]]},
     ],
 )
 def test_additions_and_what_only_reads_rows_are_the_same_run(changed: dict[str, Any]) -> None:
@@ -98,3 +99,13 @@ def test_what_changes_the_meaning_of_rows_is_named(changed: dict[str, Any], line
     found = told(**changed)
 
     assert [line for line in found if not line.startswith("methods.drawn.n_orders")] == lines
+
+
+def test_fewer_repeats_are_another_run() -> None:
+    first, second = BEFORE["systems"]
+    before = Experiment.model_validate({**BEFORE, "systems": [{**first, "repeats": 3}, {**second, "repeats": 2}]})
+    now = Experiment.model_validate({**BEFORE, "systems": [{**first, "repeats": 4}, second]})
+
+    (line,) = other_configuration(before, now)
+
+    assert line == ("systems: repeats of bm25+served, no budget, order random, method plain, by chat were 2, are 1")
