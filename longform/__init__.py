@@ -1,3 +1,3 @@
 """The science: pure functions and types. No Ray, no network, no clock, no environment."""
 
-__version__ = "0.1.0"
+__version__ = "0.6.0"

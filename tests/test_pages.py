@@ -15,6 +15,7 @@ import pytest
 
 from jobs.commands import VERBS
 from jobs.configs import read_experiment
+from longform import __version__
 from tests.pages import (
     KINDS,
     LANGUAGES,
@@ -74,6 +75,13 @@ def test_every_page_is_reached_from_the_readme() -> None:
 
 def test_readme_is_short() -> None:
     assert len(text_of("README.md").splitlines()) <= 150
+
+
+def test_changelog_begins_with_the_version_of_the_package() -> None:
+    versions = re.findall(r"^## (\d+\.\d+\.\d+) - \d{4}-\d\d-\d\d$", text_of("CHANGELOG.md"), re.MULTILINE)
+
+    assert versions[0] == __version__
+    assert versions == sorted(versions, key=lambda version: [int(part) for part in version.split(".")], reverse=True)
 
 
 def test_make_targets_exist() -> None:
