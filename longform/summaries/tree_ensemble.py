@@ -1,14 +1,8 @@
-"""
-Boosted regression trees as text, with all that prediction needs.
-
-Trees are read by QuickScorer (Lucchese et al., QuickScorer: A Fast Algorithm to Rank Documents with Additive Ensembles
-of Regression Trees, SIGIR 2015): each condition that a row fails closes the leaves on its left, and of the leaves left
-open a row exits by the first. Feature by feature, one look-up closes leaves in all trees at once.
-"""
+"""Boosted regression trees as text, with all that prediction needs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,10 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _LEAF = -1
-_MOST_LEAVES = 32
-_ALL_OPEN = np.uint32(2**_MOST_LEAVES - 1)
-_BLOCK_ROWS = 128
-"""So that what is open in all trees stays in the processor's cache."""
+_BLOCK_ROWS = 128  # so that the places in all trees stay in the processor's cache
 
 
 class Tree(NamedTuple):
@@ -34,43 +25,26 @@ class Tree(NamedTuple):
     right: NDArray[np.int64]
     value: Array  # of a leaf
 
-    def leaves(self, node: int = 0) -> list[int]:
-        """Return the leaves under a node, from left to right."""
+    def depth(self, node: int = 0) -> int:
+        """Return how many conditions a row passes at most from a node to a leaf."""
         if self.feature[node] == _LEAF:
-            return [node]
-        return self.leaves(int(self.left[node])) + self.leaves(int(self.right[node]))
-
-
-class _Condition(NamedTuple):
-    """A condition that closes some leaves of a tree to rows whose feature is above the threshold."""
-
-    feature: int
-    threshold: float
-    tree: int
-    open_leaves: int  # bits
+            return 0
+        return 1 + max(self.depth(int(self.left[node])), self.depth(int(self.right[node])))
 
 
 @dataclass(frozen=True, eq=False)
 class TreeEnsemble:
     """
-    A sum of trees of at most 32 leaves over named features.
+    A sum of trees over named features.
 
     Attributes:
         features: Names of the columns, in order.
         baseline: What no tree adds to.
-
-    Raises:
-        ValueError: A tree has more leaves.
     """
 
     features: tuple[str, ...]
     baseline: float
     trees: tuple[Tree, ...]
-
-    def __post_init__(self) -> None:
-        leaves = max((int((tree.feature == _LEAF).sum()) for tree in self.trees), default=0)
-        if leaves > _MOST_LEAVES:
-            raise ValueError(f"expected trees of at most {_MOST_LEAVES} leaves, found one of {leaves}")
 
     def predict(self, rows: Array) -> Array:
         """
@@ -85,45 +59,25 @@ class TreeEnsemble:
         return np.asarray(self.baseline + np.concatenate(blocks)) if blocks else np.zeros(0)
 
     def _sums(self, rows: Array) -> Array:
-        still_open = np.full((len(rows), len(self.trees)), _ALL_OPEN)
-        for feature, (thresholds, open_leaves) in self._tables.items():
-            # a row at a threshold goes left: it fails the conditions strictly below it
-            still_open &= open_leaves[np.searchsorted(thresholds, rows[:, feature], side="left")]
-        first = still_open & (~still_open + np.uint32(1))
-        # the place of the only bit: the exponent of that power of two
-        exits = (first.astype(np.float32).view(np.uint32) >> np.uint32(23)) - np.uint32(127)
-        return np.asarray(self._values[np.arange(len(self.trees)), exits].sum(axis=1))
+        nodes, (roots, depth) = self._nodes, self._roots
+        own = np.arange(len(rows))[:, None]
+        at = np.broadcast_to(roots, (len(rows), len(roots)))  # node that each row has reached in each tree
+        for _ in range(depth):
+            stays_left = rows[own, nodes.feature[at]] <= nodes.threshold[at]
+            at = np.where(stays_left, nodes.left[at], nodes.right[at])
+        return np.asarray(nodes.value[at].sum(axis=1))
 
     @cached_property
-    def _tables(self) -> dict[int, tuple[Array, NDArray[np.uint32]]]:
-        # feature -> its thresholds, ascending, and the open leaves above the first n of them; (thresholds + 1, trees)
-        conditions = [condition for number in range(len(self.trees)) for condition in self._conditions(number)]
-        tables = {}
-        for feature in sorted({condition.feature for condition in conditions}):
-            own = [condition for condition in conditions if condition.feature == feature]
-            thresholds = np.unique([condition.threshold for condition in own])
-            open_leaves = np.full((len(thresholds) + 1, len(self.trees)), _ALL_OPEN)
-            for condition in own:
-                above = int(np.searchsorted(thresholds, condition.threshold)) + 1
-                open_leaves[above:, condition.tree] &= np.uint32(condition.open_leaves)
-            tables[feature] = (thresholds, open_leaves)
-        return tables
-
-    def _conditions(self, number: int) -> Iterator[_Condition]:
-        tree = self.trees[number]
-        bit = {leaf: 1 << place for place, leaf in enumerate(tree.leaves())}
-        for node in np.flatnonzero(tree.feature != _LEAF).tolist():
-            closed = sum(bit[leaf] for leaf in tree.leaves(int(tree.left[node])))
-            yield _Condition(int(tree.feature[node]), float(tree.threshold[node]), number, int(_ALL_OPEN) & ~closed)
+    def _nodes(self) -> Tree:
+        # of all trees behind one another; a leaf leads to itself
+        columns = [_self_leading(tree, top) for tree, top in zip(self.trees, self._roots[0].tolist(), strict=True)]
+        return Tree(*(np.concatenate(column) for column in zip(*columns, strict=True))) if columns else _tree([[0.0]])
 
     @cached_property
-    def _values(self) -> Array:
-        # of each leaf, from left to right; (trees, leaves)
-        values = np.zeros((len(self.trees), _MOST_LEAVES))
-        for number, tree in enumerate(self.trees):
-            leaves = tree.leaves()
-            values[number, : len(leaves)] = tree.value[leaves]
-        return values
+    def _roots(self) -> tuple[NDArray[np.int64], int]:
+        # place of each tree's root among all nodes, and the depth of the deepest tree
+        sizes = [len(tree.feature) for tree in self.trees]
+        return np.cumsum([0, *sizes[:-1]])[: len(sizes)], max((tree.depth() for tree in self.trees), default=0)
 
     def as_json(self) -> dict[str, Any]:
         """Return each tree as a list of nodes: [feature, threshold, left, right], or [value] for a leaf."""
@@ -133,6 +87,13 @@ class TreeEnsemble:
     def from_json(cls, document: Mapping[str, Any]) -> TreeEnsemble:
         trees = tuple(_tree(nodes) for nodes in document["trees"])
         return cls(tuple(document["features"]), document["baseline"], trees)
+
+
+def _self_leading(tree: Tree, top: int) -> Tree:
+    """Return the tree's nodes at places from *top* on; leaves lead to themselves."""
+    leaf, own = tree.feature == _LEAF, np.arange(len(tree.feature))
+    left, right = (top + np.where(leaf, own, side) for side in (tree.left, tree.right))
+    return tree._replace(feature=np.where(leaf, 0, tree.feature), left=left, right=right)
 
 
 def _nodes(tree: Tree) -> list[list[float]]:

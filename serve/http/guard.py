@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 import httpx
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from actors.serving.handle import HandleAnswer
@@ -129,20 +132,32 @@ async def post_by_handle(app: ASGIApp, path: str, body: bytes, timeout_s: float 
     return HandleAnswer(answer.status_code, dict(answer.headers), await answer.aread())
 
 
-def metrics_text(counts: Counts) -> str:
-    """Prometheus' text format."""
-    lines = ["# TYPE longform_requests_total counter"]
-    for (path, status, caller), n in sorted(counts.requests.items()):
-        lines.append(f'longform_requests_total{{path="{path}",status="{status}",caller="{_escaped(caller)}"}} {n}')
-    lines.append("# TYPE longform_request_seconds_total counter")
-    lines += [f'longform_request_seconds_total{{path="{path}"}} {s:.6f}' for path, s in sorted(counts.seconds.items())]
-    lines += ["# TYPE longform_requests_in_flight gauge", f"longform_requests_in_flight {counts.in_flight}"]
-    for what in sorted({what for _, what in counts.models}):
-        lines.append(f"# TYPE longform_model_{what}_total counter")
-        found = sorted((model, n) for (model, counted), n in counts.models.items() if counted == what)
-        lines += [f'longform_model_{what}_total{{model="{model}"}} {n}' for model, n in found]
-    return "\n".join(lines) + "\n"
+class Counted(Collector):
+    """The counts of a replica, for Prometheus."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+
+    def collect(self) -> Iterator[Metric]:
+        counts = self._counts
+        requests = CounterMetricFamily("longform_requests", "Requests", labels=["path", "status", "caller"])
+        for (path, status, caller), n in sorted(counts.requests.items()):
+            requests.add_metric([path, str(status), caller], n)
+        seconds = CounterMetricFamily("longform_request_seconds", "Seconds of all requests", labels=["path"])
+        for path, total in sorted(counts.seconds.items()):
+            seconds.add_metric([path], total)
+        yield from (requests, seconds)
+        yield GaugeMetricFamily("longform_requests_in_flight", "Requests without an answer", counts.in_flight)
+        for what in sorted({what for _, what in counts.models}):
+            of_model = CounterMetricFamily(f"longform_model_{what}", f"The answers' {what}", labels=["model"])
+            for (model, counted), n in sorted(counts.models.items()):
+                if counted == what:
+                    of_model.add_metric([model], n)
+            yield of_model
 
 
-def _escaped(label: str) -> str:
-    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def metrics_text(counts: Counts) -> bytes:
+    """Return the counts in Prometheus' text format."""
+    registry = CollectorRegistry()
+    registry.register(Counted(counts))
+    return generate_latest(registry)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.stats import binomtest
 
 from longform.metrics.statistics import LEVEL, Estimate, bootstrap
 
@@ -94,19 +94,12 @@ def event_share(
         seed=seed,
         resamples=resamples,
     )
-    least, most = clopper_pearson(int(events.sum()), len(events))
+    exact = binomtest(int(events.sum()), len(events)).proportion_ci(LEVEL)  # Clopper and Pearson's
+    least, most = float(exact.low), float(exact.high)
     low = min(least, least if drawn.low is None else drawn.low)
     high = max(most, most if drawn.high is None else drawn.high)
     value, low, high = (min(1.0, share / over) for share in (float(events.mean()), low, high))
     return Estimate(value, low, high, len(events))
-
-
-def clopper_pearson(count: int, n: int) -> tuple[float, float]:
-    """The exact 95 % interval of a share of which *count* in *n* were seen."""
-    tail = (1 - LEVEL) / 2
-    low = float(beta.ppf(tail, count, n - count + 1)) if count else 0.0
-    high = float(beta.ppf(1 - tail, count + 1, n - count)) if count < n else 1.0
-    return low, high
 
 
 def joined(parts: Sequence[Cells]) -> Cells:

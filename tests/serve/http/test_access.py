@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi.routing import APIRoute
+from prometheus_client.parser import text_string_to_metric_families
 
 from longform.errors import UsageError
 from serve.http.access import Access, Tokens, is_loopback, read_tokens
@@ -70,7 +71,10 @@ async def test_each_holder_is_let_in_and_counted_by_name() -> None:
     async with client(app, Authorization=f"bearer {ALICE}") as alice, client(app, Authorization=f"Bearer {BOB}") as bob:
         assert (await alice.get("/v1/models")).status_code == 200
         metrics = (await bob.get("/metrics")).text
-    assert 'path="/v1/models",status="200",caller="alice"' in metrics
+    (requests,) = (found for found in text_string_to_metric_families(metrics) if found.name == "longform_requests")
+    assert [sample.labels for sample in requests.samples] == [
+        {"path": "/v1/models", "status": "200", "caller": "alice"}
+    ]
     assert ALICE not in metrics
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from actors.serving.messages import QueueFullError, UnavailableError
 from serve.engine import Engine
@@ -181,8 +182,23 @@ async def test_the_descriptions() -> None:
         ("echo", "chat"),
     ]
     assert info.json()["models"]["words"]["window"] == 8
-    assert 'longform_requests_total{path="/rerank",status="200",caller=""} 1' in metrics.text
-    assert 'longform_model_units_total{model="words"} 2' in metrics.text
+    assert metrics.headers["content-type"].startswith("text/plain; version=0.0.4")
+    samples = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(metrics.text)
+        for sample in family.samples
+        if sample.name != "longform_request_seconds_total"
+    }
+    assert samples == {
+        ("longform_requests_total", "", "/rerank", "200"): 1,
+        ("longform_requests_total", "", "/health", "200"): 1,
+        ("longform_requests_total", "", "/v1/models", "200"): 1,
+        ("longform_requests_total", "", "/info", "200"): 1,
+        ("longform_requests_in_flight",): 1,
+        ("longform_model_units_total", "words"): 2,
+        ("longform_model_cached_units_total", "words"): 0,
+        ("longform_model_tokens_total", "words"): samples["longform_model_tokens_total", "words"],
+    }
 
 
 async def test_health_is_of_the_models() -> None:
