@@ -1,9 +1,9 @@
 """
 A connection to one authority of the cluster: a message costs a fifth of a call of a Ray actor.
 
-Ray starts the authority as an actor, keeps it alive and tells callers its address, with a secret; what is said then
-goes over a plain TCP connection, on which both ends prove that they know the secret before either unpickles a byte of
-the other's.
+Ray starts the authority as an actor, keeps it alive and tells callers its address, with a secret; messages then go over
+a plain TCP connection, on which both ends prove that they know the secret before either unpickles a byte of the
+other's.
 """
 
 from __future__ import annotations

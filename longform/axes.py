@@ -12,7 +12,7 @@ class Axes(NamedTuple):
     Everything about a system except the writer of its summaries.
 
     Attributes:
-        retriever: Its name; of a summary that was written elsewhere, the name of what it was given.
+        retriever: Its name; of a summary that was written elsewhere, the name of its input.
         reranker: Its name; None: none.
         budget_tokens: Of the prompt's documents; None: no limit.
         n_documents: The first so many of the ranking; None: all.
@@ -69,7 +69,7 @@ def axes_of(row: Mapping[str, Any]) -> Axes:
 
 
 def names(found: Iterable[Axes]) -> dict[Axes, str]:
-    """Words for each of *found*, with the budget where the rest would not tell two of them apart."""
+    """Return words for each of *found*, with the budget if the rest would not tell two of them apart."""
     distinct = list(dict.fromkeys(found))
     n_of = Counter(axes.words(with_budget=False) for axes in distinct)
     return {axes: axes.words(with_budget=n_of[axes.words(with_budget=False)] > 1) for axes in distinct}

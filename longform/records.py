@@ -67,8 +67,8 @@ def relevance_by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
     """
     Query id -> document id -> relevance.
 
-    Where a query's targets are judged, a document's relevance is the number of them it states (SummHay's oracle
-    score), whatever else is judged; where only the query as a whole is, it is that judgement.
+    If a query's targets are judged, a document's relevance is the number of them it states (SummHay's oracle score),
+    whatever else is judged; if only the query as a whole is, it is that judgement.
     """
     of_targets: dict[str, dict[str, int]] = {}
     of_queries: dict[str, dict[str, int]] = {}

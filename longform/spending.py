@@ -2,8 +2,8 @@
 Estimate the tokens, dollars and minutes of calls that are not made yet, each with an interval.
 
 What earlier calls of the same model and stage took is a sample; the interval is the 95 % prediction interval of a mean
-of further calls (Student's t). Without a sample the interval is what must hold in any case, and where that says nothing
-of the middle, the expected value is unknown.
+of further calls (Student's t). Without a sample the interval is what must hold in any case, and if that says nothing of
+the middle, the expected value is unknown.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def usd(inputs: Sequence[Span], output: Span, price: Price, history: History) ->
     """
     Return the dollars of calls with these inputs (as stated) and so much output together.
 
-    The low end has all input from the cache where it has a price, the high end none; between them the history's shares
+    The low end has all input from the cache if it has a price, the high end none; between them the history's shares
     hold, or no cached and no hidden tokens.
     """
     if price.is_free:

@@ -20,11 +20,11 @@ Tables of a run
 
     rankings    key (work_id, doc_id): one retriever's list for one query
     contexts    key context_id: the documents of one prompt, in prompt order
-    summaries   key summary_id; text is null where the summary failed, with the reason in failure
+    summaries   key summary_id; text is null if the summary failed, with the reason in failure
     units       key (summary_id, unit_index): the lines of a summary with their citations
     verdicts    key (judge, summary_id, unit_index, target_id, mode, repeat);
-                answer is null where there is no readable judgement, with the reason in failure
-    scores      key (judge, summary_id, measure); value is null where the measure is undefined,
+                answer is null if there is no readable judgement, with the reason in failure
+    scores      key (judge, summary_id, measure); value is null if the measure is undefined,
                 with the reason; total / n is the value, kept apart so that means can be pooled
 
 Tables of a synthesis (in the benchmark's folder `synthesis`, but for `attempts`)
@@ -33,14 +33,14 @@ Tables of a synthesis (in the benchmark's folder `synthesis`, but for `attempts`
                 is written
     audits      key haystack_id: one haystack looked at from outside, as JSON; there until audit.json is written
     outlines    key haystack_id: subtopics with insights and queries, as JSON
-    drafts      key (haystack_id, doc_index): a document with the insights it states; text is null where it was not
+    drafts      key (haystack_id, doc_index): a document with the insights it states; text is null if it was not
                 written
     attempts    key (haystack_id, doc_index, check, subject, number): each verdict of each check; a table of the
                 benchmark
 
 The ledger
 
-    calls       key attempt_id: one attempt of one model call; what is unsettled has no receipt
+    calls       key attempt_id: one attempt of one model call; an unsettled one has no receipt
 """
 
 from __future__ import annotations

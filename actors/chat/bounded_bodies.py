@@ -2,7 +2,7 @@
 Ends a reply that is too long to be one, while it still comes.
 
 A deadline alone bounds no memory: a server on the same machine sends gigabytes within it. Bodies that a server
-compresses against our wish are bounded by what they unfold to.
+compresses against our wish are bounded by their unfolded size.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Batches:
         return verdicts
 
     async def settle(self, attempt_id: str, call_id: str, reply: ChatReply) -> None:
-        """Record what an attempt came to; it is durable when this returns."""
+        """Record the outcome of an attempt."""
         recorded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._receipts.append((Receipt(attempt_id, call_id, reply, self._server), recorded))
         if not self._settling:

@@ -2,7 +2,7 @@
 Writes a command's calls to the ledger and enforces its budget.
 
 One keeper a command, on the driver's node: a Ray actor, or an object in a process without Ray. It knows whether the
-driver lives, what the command may spend, and which worker is making which call.
+driver lives, the command's budget, and the worker of each call under way.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Ledger:
         """
         Return the replies of those calls that are answered, as they came.
 
-        The cost is what the call cost when it was made, and None if that is not known; the seconds are None.
+        The cost is that of the call when it was made, and None if that is not known; the seconds are None.
 
         On `s3://` those that other machines have answered since the last exchange may be missing: an exchange finds
         them.

@@ -5,9 +5,10 @@ A ledger that many machines share: a log of small objects in one total order, an
     log/000001/000000001234.jsonl        entry 1234; folders hold a thousand
     packs/000000001234.sqlite.gz         the mirror as it was after entry 1234
 
-An entry is created under the next free number, and only if nobody else has taken it (a conditional write). Who comes
-second reads what came first, and decides again with that knowledge: so no two writers record an intent for a call that
-is open. Entries are never deleted: to a writer that slept meanwhile a free number would look like the next one.
+An entry is created under the next free number, and only if nobody else has taken it (a conditional write). The second
+writer reads the first one's object, and decides again with that knowledge: so no two writers record an intent for a
+call that is open. Entries are never deleted: to a writer that slept meanwhile a free number would look like the next
+one.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class LedgerLog:
 
     def append(self, entry: Entry, records: CallRecords) -> None:
         """
-        Write *entry* as the next after those that *records* has, within a transaction of theirs.
+        Write *entry* behind the entries that *records* has, within a transaction of theirs.
 
         Raises:
             BehindTheLog: Others have written one since; or there is nothing to write, so that this could not show.

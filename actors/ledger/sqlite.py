@@ -1,7 +1,7 @@
 """
 The calls of a ledger in one SQLite file.
 
-    attempts    one row an attempt, as in the table `calls`; session is null where nobody waits for it
+    attempts    one row an attempt, as in the table `calls`; session is null if nobody waits for it
     answers     one row an answered call: its first answer's text and log probabilities
     sessions    the processes that made attempts
     progress    how much of a shared log this file holds

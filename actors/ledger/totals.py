@@ -44,7 +44,7 @@ class Totals:
         known_usd: Dollars of the attempts whose cost is known.
         n_unknown_usd: Settled attempts whose cost is not known.
         unknown_at_most_usd: The most that these can have cost, if known.
-        unsettled_usd: The most that open attempts can have cost, where known.
+        unsettled_usd: The most that open attempts can have cost, if known.
         n_unsettled_unknown_usd: Open attempts for which that is not known.
         answered_models: As providers answered, sorted.
     """

@@ -1,10 +1,10 @@
 """
 Fine-tuning of the packaged MiniLM into a cross-encoder that says whether a passage supports a sentence.
 
-The encoder's own weights stay; a low-rank change of each layer is learned, and a classifier that says of every token
-of the sentence whether the passage contradicts or lacks it there. A sentence is supported as far as none of its tokens
-is wrong, so that one classifier learns from the words that were changed and from whole sentences. Training goes on
-where it was stopped, from the state in its folder.
+The encoder's own weights stay; a low-rank change of each layer is learned, and a classifier that says of every token of
+the sentence whether the passage contradicts or lacks it there. A sentence is supported as far as none of its tokens is
+wrong, so that one classifier learns from the words that were changed and from whole sentences. A stopped training goes
+on from the state in its folder.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@ A checkpoint by hub name, folder, `package:NAME`, `s3://` or `shipped:NAME`.
 
 One on S3 is copied once into a folder of this machine that is named by its content, so that a new upload is a new
 folder and nobody reads half a copy; processes that want the same one wait for the first. One that ships is a change of
-the packaged MiniLM, put together in the same way.
-`LONGFORM_CACHE` says where such folders stand; without it they stand in the user's cache.
+the packaged MiniLM, put together in the same way. `LONGFORM_CACHE` names the place of such folders; without it they
+stand in the user's cache.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class TokenCounter:
     Counts and cuts by tokens. Markers such as `<|endoftext|>` are ordinary text.
 
     Raises:
-        LongformError: The rank files are not where the installed packages should have them; nothing is downloaded.
+        LongformError: The installed packages lack the rank files; nothing is downloaded.
     """
 
     def __init__(self, *, threads: int) -> None:

@@ -64,7 +64,7 @@ class FakeBatches:
     """
     Files and batches in memory. A batch makes its items evenly over `batch_s`, at every look.
 
-    Its end is `completed`, or `expired` with what was done by then, or `cancelled` with the same.
+    Its end is `completed`, or `expired` with the items done by then, or `cancelled` with the same.
     """
 
     def __init__(self, settings: FakeSettings) -> None:

@@ -1,4 +1,7 @@
-"""Prompts read back: which fields a text was rendered from. For scripted models, which answer what they are asked."""
+"""
+Prompts read back: which fields a text was rendered from. For scripted models, which answer by the
+fields of a prompt.
+"""
 
 from __future__ import annotations
 

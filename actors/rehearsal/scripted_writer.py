@@ -1,8 +1,8 @@
 """
 A writer without a model, for rehearsals of a synthesis: it plants faults at stated rates.
 
-Its facts are sentences with a number of their own, so that a search for the number finds where one is stated. What it
-writes follows from its seed and the prompt alone; `write` says beside the text which faults are in it.
+Its facts are sentences with a number of their own, so that a search for the number finds the documents that state it.
+What it writes follows from its seed and the prompt alone; `write` says beside the text which faults are in it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class WriterFaults:
         duplicates: Of new subtopics and facts that repeat an earlier one.
         strays: Of new facts that belong to another subtopic.
         vague: Of new facts without number, date or name, and of queries that ask nothing.
-        knows: Of a theme's first facts, those that it tells when asked without documents.
+        knows: Share of a theme's first facts that it tells when asked without documents.
         invalid_json: Of replies that break off.
         refusals: Of replies.
     """

@@ -138,7 +138,7 @@ def token_of(settings: EndpointRerankerSettings) -> str | None:
 
 
 def _to_one_url(send: Send) -> Send:
-    """The configured URL is the endpoint's own, whatever path the client would take: Cohere's is /v2/rerank."""
+    """The configured URL is the endpoint's own, and replaces the client's path: Cohere's is /v2/rerank."""
 
     async def sent(_path: str, body: Mapping[str, Any]) -> Reply:
         return await send("", body)

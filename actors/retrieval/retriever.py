@@ -107,7 +107,7 @@ class HaystackRetriever:
             }
 
     def _scores(self, haystack: Haystack, query: Query, name: str) -> Scores:
-        """Shape (documents,); computed once, whoever asks."""
+        """Return scores of shape (documents,); computed once for all callers."""
         key = (name, query.query_id)
         if key not in self._scored:
             self._scored[key] = self._computed(haystack, query, name)
@@ -155,7 +155,7 @@ class HaystackRetriever:
         text: str,
         settings: KeywordRetrieverSettings | Bm25RetrieverSettings | EncoderRetrieverSettings,
     ) -> Scores:
-        """By what the query and the documents say."""
+        """Score documents by their text and the query's."""
         match settings:
             case KeywordRetrieverSettings():
                 return keyword_overlap(keyword_tokens(text), haystack.keywords)
@@ -185,7 +185,7 @@ class HaystackRetriever:
     def _looked_up(
         self, haystack: Haystack, query: Query, settings: OracleRetrieverSettings | ReleasedRetrieverSettings
     ) -> Scores:
-        """By what the benchmark holds."""
+        """Look scores up in the benchmark."""
         if isinstance(settings, ReleasedRetrieverSettings):
             return self._released_scores(haystack, query, settings.name)
         relevance = self._relevance.get(query.query_id, {})

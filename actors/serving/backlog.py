@@ -40,7 +40,7 @@ class Backlog:
             self._said[deployment, job] = (n_requests, self._clock())
 
     def sent(self, deployment: str, job: str) -> None:
-        """*job* has sent one of those that it published, and has one fewer left."""
+        """Count one published request of *job* as sent."""
         left, _ = self._said.get((deployment, job), (0, 0.0))
         self.publish(deployment, job, left - 1)
 
@@ -93,7 +93,7 @@ async def ask_all(
         in_flight: Requests at once.
 
     Raises:
-        Exception: What a request raised; those that were not sent then are not sent.
+        Exception: What a request raised; the unsent ones stay unsent.
     """
     job, slots, left = uuid.uuid4().hex, asyncio.Semaphore(in_flight), len(requests)
 

@@ -173,7 +173,7 @@ def over_handle(handle: Any, *, timeout_s: float | None = None) -> Send:
     The deployment is told how long this waits, and drops requests not computed by then; None: without a limit.
 
     The model named in a request is not read: a handle is of one model. Scores of a reranker are its own, a logit or a
-    cosine, whatever the configuration says of its HTTP answers.
+    cosine, and not in the form that the configuration states for HTTP answers.
     """
     from ray.exceptions import RayActorError, RayTaskError
     from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError

@@ -100,7 +100,7 @@ def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
 
 def handle_client(url: str) -> httpx.AsyncClient:
     """
-    A client of httpx whose requests go to the application of *url*, whatever their host.
+    Return a client of httpx whose requests go to the application of *url*, on any host.
 
     The time that a request may take to be read is told to the application, which keeps it.
 

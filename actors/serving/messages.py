@@ -23,7 +23,7 @@ class About(NamedTuple):
         task: Of a judge, such as `support`; null: no judge.
         version: Changes with all that can change its answers.
         score_kind: What its scores are; null: it gives none.
-        window: Tokens it reads of one input at most, where it cuts longer ones; null: it cuts nothing.
+        window: Tokens it reads of one input at most, if it cuts longer ones; null: it cuts nothing.
         dimensions: Of its vectors; null: it gives none.
         card: The judge card in one line; null, and `card_reason` says why.
         estimated: True if its tokens are guessed from the size of texts, since it has no tokenizer.
@@ -83,7 +83,7 @@ class Refusal(NamedTuple):
         retry_after_s: Too much is waiting: ask again after so many seconds; None: the request is wrong, too late, or
             too large for the queue whenever it comes.
         fault: What is wrong with the request; None: nothing.
-        late: Whether the request's own deadline passed.
+        late: True if the request's own deadline passed.
     """
 
     retry_after_s: float | None

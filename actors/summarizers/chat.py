@@ -49,7 +49,7 @@ class ChatSummarizer:
     Asks the model for one summary a row, all rows of a call at once within the model's concurrency.
 
     Rows of one step whose prompts begin alike, as those of the first 1, 2, ... documents do, are a group: the longest
-    is asked first, and the server has then read what the others begin with.
+    is asked first, and the server has then read the beginning of the others.
 
     A row that cannot be summarised stays a row, with the reason in `failure`: that of the model's reply, `no_documents`
     if its context holds none, `missing_query`, `missing_document: ID`, `missing_FIELD` if the prompt shows a field that
@@ -57,13 +57,13 @@ class ChatSummarizer:
     reason` if a step of its method failed, `unknown_method: NAME`, or `method_refused: MESSAGE`.
 
     `usage`, cost and seconds of a row are those of its own call. A row's `summary_id` is a hash of its work id, and of
-    its step's name where it is not the summary itself.
+    its step's name if it is not the summary itself.
 
     Args:
         bench_url: The benchmark folder that holds the documents and queries.
         name: What the table calls this summarizer.
         settings: Model and prompt; without a prompt, the query's domain decides.
-        asking: With what is asked.
+        asking: The client and its limits.
         methods: By the names that rows give; a row without one is summarised by `plain`.
 
     Raises:

@@ -67,7 +67,7 @@ class SummaryPrompts:
         benchmark: Holds the documents and queries.
         name: Of the summarizer.
         settings: Model and prompt; without a prompt, the query's domain decides.
-        asking: With what is asked.
+        asking: The client and its limits.
 
     Raises:
         UsageError: A prompt cannot be used.

@@ -32,8 +32,8 @@ def replica_of(shared: str, piece: int, loads: Sequence[int]) -> int:
     """
     Return the replica for a *piece* of the group whose shared text has the key *shared*.
 
-    Rendezvous hashing: a text keeps its replica whatever other groups there are, and each further piece goes to the
-    next; a replica that has more than a quarter over its even share of *loads* (items given to each so far) is passed.
+    Rendezvous hashing: a text keeps its replica beside any other groups, and each further piece goes to the next; a
+    replica that has more than a quarter over its even share of *loads* (items given to each so far) is passed.
     """
     n = len(loads)
     ordered = sorted(range(n), key=lambda replica: sha256(f"{shared}/{replica}".encode()).digest())

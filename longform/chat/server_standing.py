@@ -53,7 +53,7 @@ class Standing(NamedTuple):
 
     Attributes:
         server: Its address.
-        n_succeeded: Attempts that were answered, whatever the answer was.
+        n_succeeded: Attempts with any answer.
         failures: Failure, in words -> attempts; refusals are not among them.
         n_refused_lately: Refusals (429) within the last minute.
         unusable: Why no call can succeed, in one sentence; None: some have, or it is not known.
@@ -72,7 +72,7 @@ class Watch:
 
     Args:
         server: Its address.
-        has_succeeded: Whether a call of this command has succeeded before.
+        has_succeeded: True if a call of this command has succeeded before.
     """
 
     def __init__(self, server: Server, *, has_succeeded: bool = False) -> None:
@@ -87,7 +87,7 @@ class Watch:
         self._told_s = 0.0  # by the first of these refusals
 
     def hear(self, now: float, call_id: str, reply: ChatReply) -> None:
-        """Take in what an attempt came to."""
+        """Take in the outcome of an attempt."""
         failure = reply.failure
         if failure == CANCELLED:
             return
@@ -114,7 +114,7 @@ class Watch:
 
         Args:
             now: Monotonic seconds.
-            has_answered: Whether the model is known to have answered other commands: then calls that fail one by one
+            has_answered: True if the model is known to have answered other commands: then calls that fail one by one
                 (timeouts, 5xx) may be at fault themselves.
         """
         if (since := self._refused_since) is not None and now - since > self._server.patience_s + self._told_s:

@@ -42,7 +42,7 @@ class Ask(NamedTuple):
 
     Attributes:
         worker: One process's name, never used again.
-        job: Jobs share a quota evenly, whatever the number of their workers.
+        job: Jobs share a quota evenly, with any number of workers.
         sizes: Tokens to reserve for each of the next waiting calls, in their order; not all that wait need be here.
         waiting: All that wait.
         in_flight: Calls under way, and leased ones about to leave.

@@ -1,8 +1,8 @@
 """
 Citations by a support judge: each bullet cites the documents whose verdict on it reaches the judge's threshold.
 
-If none reaches it, the bullet cites the best. A missing verdict is never read as a number: where it could decide, the
-bullet keeps the citations it was written with, and says why.
+If none reaches it, the bullet cites the best. A missing verdict is never read as a number: if it could decide, the
+bullet keeps its own citations, and says why.
 """
 
 from __future__ import annotations

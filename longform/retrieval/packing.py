@@ -30,7 +30,7 @@ class ImportanceOf(NamedTuple):
 
     Attributes:
         of: By document index; larger is more important.
-        by_relevance: Whether 0 means irrelevant, as for SummHay's qrels; else all documents matter, more or less.
+        by_relevance: True if 0 means irrelevant, as for SummHay's qrels; else all documents matter, more or less.
     """
 
     of: Sequence[float]

@@ -63,7 +63,7 @@ class OfflineSummarizerSettings(Strict):
 
     @property
     def deterministic(self) -> bool:
-        """Say whether it writes the same text however often it is asked."""
+        """Return whether it writes the same text every time it is asked."""
         return True
 
 
@@ -79,7 +79,7 @@ class ChatSummarizerSettings(Strict):
 
     @property
     def deterministic(self) -> bool:
-        """Say whether it writes the same text however often it is asked."""
+        """Return whether it writes the same text every time it is asked."""
         return False
 
 

@@ -214,7 +214,7 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _a_setting_is_one_system(self) -> Experiment:
-        """A system's rows stand under its setting, which says the budget only where one grid has several."""
+        """Check that a system's rows stand under one setting, which states the budget only if one grid has several."""
         known: dict[tuple[str, str], System] = {}
         for system in self.all_systems():
             first = known.setdefault((system.setting, system.summarizer), system)
@@ -301,8 +301,8 @@ class Experiment(Strict):
         """
         Add a support judge that says where sentences stand, if the configured ones may be unable to.
 
-        That is the offline one: it reads in the process what it is given, and its numbers are graded. It is added where
-        a chat model is asked about each document apart and no judge is named for attribution.
+        That is the offline one: it reads its texts in the process, and its numbers are graded. It is added if a chat
+        model is asked about each document apart and no judge is named for attribution.
         """
         asked = any(judge.kind == "chat" for judge in self.support_judges.values())
         graded = any(judge.kind == "offline" for judge in self.support_judges.values())

@@ -3,7 +3,7 @@ Bind a run folder to one configuration: say which keys a later call may add or c
 
     may be added    names of retrievers, rerankers, summarizers, methods, judges and support judges; systems
     may be changed  what is only read from stored rows (FREE), and how a model is asked (limits, deadlines, keys)
-    is refused      all else: it would change what the stored rows and the results mean
+    is refused      all else: it would change the meaning of stored rows and results
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ def summary_text(reply: str) -> str | None:
     Return the text behind the first line that begins with the label, or the whole *reply* if no line does.
 
     Triple quotes around it are taken off. Return None if nothing is left. The released code takes the label off
-    wherever it stands and keeps what came before it; here an introduction is no sentence of the summary.
+    anywhere and keeps the text before it; here an introduction is no sentence of the summary.
     """
     label = _LABEL.search(reply)
     text = (reply if label is None else reply[label.end() :]).strip()

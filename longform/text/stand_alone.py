@@ -88,7 +88,7 @@ def statements(sentences: Sequence[str], opens_line: Sequence[bool]) -> list[Sta
 
     Args:
         sentences: Of one document.
-        opens_line: Whether each is the first of its line; a transcript has one turn a line.
+        opens_line: True for each that is the first of its line; a transcript has one turn a line.
     """
     found: list[Statement] = []
     speaker = None

@@ -54,7 +54,7 @@ class CheckerPair(NamedTuple):
         sentence: What is judged.
         supported: True if the passage states the sentence.
         kind: One of `SUPPORTED` or `UNSUPPORTED`, or `STATEMENT`.
-        wrong: Of each word of the sentence, whether the passage does not say it there.
+        wrong: For each word of the sentence, True if the passage does not say it there.
     """
 
     document: str

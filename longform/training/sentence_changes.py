@@ -3,7 +3,7 @@ Change one sentence by rule: into one that says something else, or into one that
 
 The changes that alter what is said are the errors that word overlap and sentence vectors do not see: another number,
 date or name, roles turned round, a denial, the subject of one sentence with the predicate of another. The rules know
-endings, capitals and word lists, no grammar; each gives None where the sentence has nothing for it to hold on to.
+endings, capitals and word lists, no grammar; each gives None if the sentence has no part for it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """
 Compose documents around the statements they must make: a news article, or a conversation turn by turn.
 
-A document's sentences on one field stand together, in blocks: paragraphs, or a few turns. A sentence that says what the
-block is about may open the first of them; a question has its answer.
+A document's sentences on one field stand together, in blocks: paragraphs, or a few turns. A sentence on the block's
+subject may open the first of them; a question has its answer.
 """
 
 from __future__ import annotations

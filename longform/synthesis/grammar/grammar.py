@@ -23,7 +23,7 @@ def slots(template: str) -> frozenset[str]:
 
 
 def filled(template: str, values: Mapping[str, Value]) -> str:
-    """Fill a template without choices, and begin it with a capital whatever its first slot."""
+    """Fill a template without choices, and begin it with a capital, even in a slot."""
     text = SLOT.sub(lambda match: form(values[match[1]], in_words=match[2] == "words"), template)
     return text[0].upper() + text[1:]
 

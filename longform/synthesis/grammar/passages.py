@@ -2,8 +2,8 @@
 Passages that a chat model writes around planted sentences, and the faults that make one unfit.
 
 The grammar has written the document already. For each planted sentence a model is asked for the sentences around it;
-its reply is checked, and asked for again with its faults named; in the end the grammar's own words stay. So whatever
-the model does, each planted sentence stands in its document once, word for word.
+its reply is checked, and asked for again with its faults named; in the end the grammar's own words stay. So each
+planted sentence stands in its document once, word for word.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ A topic has ten subtopics, and a stock of clauses to make prose of. Its text hol
 Slots of insights get one value for a whole haystack; slots of everything else (`passing_...`) never have a value that
 an insight of the haystack has.
 
-Lines hold `[a|b]` choices, `{slot}` values and `<symbol>` places: a line of that symbol, of the subtopic where it has
-such lines, else of the topic's stock. `{slot:again}` is the name that the slot had last in the line, as people say it
-the second time. In lines of `ask`, ` / ` begins the turn of another speaker. A statement's wording may end with ` // in
+Lines hold `[a|b]` choices, `{slot}` values and `<symbol>` places: a line of that symbol, of the subtopic if it has such
+lines, else of the topic's stock. `{slot:again}` is the name that the slot had last in the line, as people say it the
+second time. In lines of `ask`, ` / ` begins the turn of another speaker. A statement's wording may end with ` // in
 {month}`, words that may stand at its beginning too. Wordings and clauses begin in lower case; sentences are capitalised
 when they are done.
 """
