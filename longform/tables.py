@@ -22,7 +22,8 @@ Tables of a run
     contexts    key context_id: the documents of one prompt, in prompt order
     summaries   key summary_id; text is null if the summary failed, with the reason in failure
     units       key (summary_id, unit_index): the lines of a summary with their citations
-    verdicts    key (judge, summary_id, unit_index, target_id, mode, repeat);
+    verdicts    key (judge, summary_id, unit_index, target_id, mode, text_index, repeat);
+                a context (all documents of a prompt as one text) is a target of its own kind;
                 answer is null if there is no readable judgement, with the reason in failure
     scores      key (judge, summary_id, measure); value is null if the measure is undefined,
                 with the reason; total / n is the value, kept apart so that means can be pooled
@@ -191,12 +192,15 @@ UNITS = pa.schema(
 _VERDICT_FIELDS = [
     ("summary_id", pa.string()),
     ("unit_index", pa.int32()),  # null: the judge saw the whole summary
-    ("target_kind", pa.string()),  # document, insight, key_point, reference
+    ("target_kind", pa.string()),  # document, context, chunk, insight, key_point, reference
     ("target_id", pa.string()),
-    ("mode", pa.string()),  # full, document, chunk
-    ("doc_position", pa.int32()),  # of a document in the prompt; null: the target is none, or its place is unknown
-    ("chunk_index", pa.int32()),
-    ("repeat", pa.int32()),
+    ("mode", pa.string()),  # what was shown: document (each apart), full (all as one text, full-ORDER), chunk-TOKENS
+    ("doc_position", pa.int32()),  # of a document in its prompt, from 0; null: another target, or there is no prompt
+    (
+        "chunk_index",
+        pa.int32(),
+    ),  # the judge's own window that decided, from 0; null: it read the text whole
+    ("repeat", pa.int32()),  # of the judge's answer to the same question, from 0; a summary's repeat is another summary
     ("answer", pa.string()),  # null: unjudged
     ("probability", pa.float64()),  # the judge's own number in [0, 1]; null: it gives none
     ("linked_unit", pa.int32()),  # null: no unit, or none that exists
@@ -204,6 +208,7 @@ _VERDICT_FIELDS = [
     ("reply", pa.string()),  # what the judge wrote; null: it writes nothing
     ("prompt_version", pa.string()),
     ("call_id", pa.string()),
+    ("text_index", pa.int32()),  # of the text among those its summary is checked against, from 0; null: older, or none
 ]
 
 VERDICTS = pa.schema([("work_id", pa.string()), ("judge", pa.string()), *_VERDICT_FIELDS])

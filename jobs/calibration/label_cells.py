@@ -21,7 +21,7 @@ from actors.storage.folder import Folder
 from jobs.calibration.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.calling import Calling, open_rows
 from jobs.stages.runner import Row, Stage, Task
-from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity
+from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity, text_index
 from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
 from longform.metrics.faithfulness import Array
@@ -182,21 +182,21 @@ def _left_out_judge(benchmark: Benchmark, fitted: Sequence[LabelledText], thread
 
 
 def _rows(name: str, item: Row, place: int, group: SupportGroup, verdicts: Sequence[SupportVerdict]) -> list[Row]:
-    # the text's place stands where it has a meaning: a document's in the haystack, a chunk's in the joined text
     mode = item["mode"]
-    chunked = mode.startswith(CHUNK)
+    kind = "document" if mode == DOCUMENT else "chunk" if mode.startswith(CHUNK) else "context"
     return [
         {
             "work_id": item["work_id"],
             "judge": name,
             "summary_id": item["summary_id"],
             "unit_index": index,
-            "target_kind": "document",
+            "target_kind": kind,
             "target_id": group.text_id,
             "mode": mode,
-            "doc_position": place if mode == DOCUMENT else None,
+            "doc_position": None,  # there is no prompt
+            "text_index": place,
             "repeat": 0,
-            **verdict._replace(chunk_index=place if chunked else verdict.chunk_index)._asdict(),
+            **verdict._asdict(),
         }
         for index, verdict in enumerate(verdicts)
     ]
@@ -218,12 +218,11 @@ def read_verdicts(run: Folder, wanted: Mapping[str, Wanted]) -> Verdicts:
 def cells_of(verdicts: Verdicts) -> tuple[Cells, dict[str, int]]:
     """The cells, and how many were not judged, by reason."""
     missing = (row["failure"] for rows in verdicts.values() for row in rows if row["answer"] is None)
-    return {key: _matrix(rows, key[0]) for key, rows in verdicts.items()}, dict(Counter(missing))
+    return {key: _matrix(rows) for key, rows in verdicts.items()}, dict(Counter(missing))
 
 
-def _matrix(rows: Sequence[Row], mode: str) -> Array:
-    place = "doc_position" if mode == DOCUMENT else "chunk_index" if mode.startswith(CHUNK) else None
-    at = [(0 if place is None else row[place], row["unit_index"]) for row in rows]
+def _matrix(rows: Sequence[Row]) -> Array:
+    at = [(text_index(row), row["unit_index"]) for row in rows]
     matrix = np.full((max(p for p, _ in at) + 1, max(s for _, s in at) + 1), np.nan)
     for cell, row in zip(at, rows, strict=True):
         value = SupportVerdict(row["answer"], row["probability"]).value

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import load_prompt
@@ -124,6 +124,7 @@ def check_tasks(
 class ShownText(NamedTuple):
     """One text that a summary is checked against: a document, or as much of it as the prompt held."""
 
+    kind: Literal["document", "context"]
     target_id: str
     text: str
     doc_position: int | None  # in the prompt; None: all documents joined
@@ -208,9 +209,12 @@ def texts_of(packed: Row, documents: Mapping[str, str], mode: str) -> list[Shown
     These are the documents, each as far as the prompt held it; in mode full one text, all of them joined.
     """
     in_prompt = zip(packed["doc_ids"], packed["doc_chars"], strict=True)
-    shown = [ShownText(doc_id, documents[doc_id][:chars], place) for place, (doc_id, chars) in enumerate(in_prompt)]
+    shown = [
+        ShownText("document", doc_id, documents[doc_id][:chars], place)
+        for place, (doc_id, chars) in enumerate(in_prompt)
+    ]
     if mode == "full":
-        return [ShownText(packed["context_id"], SEPARATOR.join(one.text for one in shown), None)]
+        return [ShownText("context", packed["context_id"], SEPARATOR.join(one.text for one in shown), None)]
     return shown
 
 
@@ -221,14 +225,15 @@ def _rows(name: str, mode: str, summary: CheckedText, verdicts: Mapping[tuple[st
             "judge": name,
             "summary_id": summary.item["summary_id"],
             "unit_index": index,
-            "target_kind": "document",
+            "target_kind": shown.kind,
             "target_id": shown.target_id,
             "mode": mode,
             "doc_position": shown.doc_position,
+            "text_index": text_index,
             "repeat": 0,
             **verdict._asdict(),
         }
-        for shown in summary.texts
+        for text_index, shown in enumerate(summary.texts)
         for index, sentence in enumerate(summary.sentences)
         for verdict in [verdicts[shown.text, sentence]]
     ]

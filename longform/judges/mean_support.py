@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longform.judges.mean_coverage import members_version, why_unjudged
-from longform.judges.meta_evaluation import CHUNK
+from longform.judges.meta_evaluation import text_index
 from longform.judges.support_prompts import SupportVerdict, by_threshold, unjudged
 
 VERSION = "1"
@@ -49,12 +49,7 @@ def mean_support_verdicts(
 
 def _cell(row: Verdict) -> tuple[Any, ...]:
     """Sentence and text: a text that stands in two places is two."""
-    return row["unit_index"], row["target_id"], row["doc_position"], _place(row)
-
-
-def _place(row: Verdict) -> int | None:
-    # of a chunk it is the text's place in the whole; else what one judge says of its own windows
-    return row["chunk_index"] if row["mode"].startswith(CHUNK) else None
+    return row["unit_index"], row["target_id"], text_index(row)
 
 
 def _mean(given: Mapping[str, Verdict | None], threshold: float) -> dict[str, Any]:
@@ -68,7 +63,8 @@ def _mean(given: Mapping[str, Verdict | None], threshold: float) -> dict[str, An
     return {
         **{name: first[name] for name in ("summary_id", "unit_index", "target_kind", "target_id", "mode")},
         "doc_position": first["doc_position"],
-        "chunk_index": _place(first),
+        "text_index": text_index(first),
+        "chunk_index": None,  # a member's own window
         "repeat": 0,
         "answer": verdict.answer,
         "probability": verdict.probability,

@@ -37,6 +37,19 @@ ORDERS = ("original", "top", "middle", "bottom")
 """Of the joined documents (Table 4): as they are, or by where the most important ones stand."""
 
 
+def text_index(verdict: Mapping[str, Any]) -> int:
+    """
+    Return the place of a verdict's text among those that its summary is checked against.
+
+    Rows that were made before the column have it as the document's position, or as the chunk's index.
+    """
+    if (known := verdict.get("text_index")) is not None:
+        return int(known)
+    if (place := verdict["doc_position"]) is not None:
+        return int(place)
+    return int(verdict["chunk_index"]) if verdict["mode"].startswith(CHUNK) else 0
+
+
 class LabelledSummary(NamedTuple):
     """
     A summary with what people say of it.

@@ -12,7 +12,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs import evaluate
-from jobs.stages.check import CheckedText, ShownText, support_groups
+from jobs.stages.check import SEPARATOR, CheckedText, ShownText, support_groups, texts_of
 from longform.judges.support_prompts import SupportVerdict
 from tests.jobs.planted_bench import bench
 
@@ -152,9 +152,21 @@ def test_unjudged_pairs_count_like_unjudged_insights() -> None:
     assert evaluate.worst_unjudged_share({"cells": []}) == 0.0
 
 
+def shown(doc_id: str, text: str, place: int) -> ShownText:
+    return ShownText("document", doc_id, text, place)
+
+
+def test_all_documents_as_one_text_are_a_target_of_their_own_kind() -> None:
+    packed = {"context_id": "c", "doc_ids": ["d2", "d1"], "doc_chars": [4, 99]}
+    documents = {"d1": "text one", "d2": "text two"}
+
+    assert texts_of(packed, documents, "document") == [shown("d2", "text", 0), shown("d1", "text one", 1)]
+    assert texts_of(packed, documents, "full") == [ShownText("context", "c", f"text{SEPARATOR}text one", None)]
+
+
 def test_a_query_asks_about_each_pair_once() -> None:
-    one = CheckedText({}, ["a", "b"], [ShownText("d1", "text one", 0), ShownText("d2", "text two", 1)])
-    other = CheckedText({}, ["b", "c"], [ShownText("d2", "text two", 0)])
+    one = CheckedText({}, ["a", "b"], [shown("d1", "text one", 0), shown("d2", "text two", 1)])
+    other = CheckedText({}, ["b", "c"], [shown("d2", "text two", 0)])
     assert [(group.text, group.sentences) for group in support_groups([one, other])] == [
         ("text one", ("a", "b")),
         ("text two", ("a", "b", "c")),

@@ -84,11 +84,22 @@ def test_equal_documents_in_two_places_are_two_cells():
 def test_chunk_keeps_its_place_and_a_judge_s_own_window_is_dropped():
     """Two judges read a document in windows of their own; a chunk of the joined text is the same for both."""
     windows = mean_of(verdict("supported", 0.9, chunk_index=3), verdict("supported", 0.9, chunk_index=7))
-    chunks = [verdict("supported", 0.9, mode="chunk-64", chunk_index=place) for place in (0, 1)]
+    given = {"mode": "chunk-64", "document": "same", "place": None}
+    chunks = [verdict("supported", 0.9, text_index=place, chunk_index=5, **given) for place in (0, 1)]
     rows = mean_support_verdicts({"a": chunks, "b": chunks}, judge="m", threshold=0.5)
 
     assert windows["chunk_index"] is None
-    assert [row["chunk_index"] for row in rows] == [0, 1]
+    assert [row["text_index"] for row in rows] == [0, 1]
+    assert {(row["chunk_index"], row["doc_position"]) for row in rows} == {(None, None)}
+
+
+def test_verdicts_made_before_texts_had_a_place_meet_those_made_after():
+    documents = [(verdict("supported", 0.8, place=1), verdict("supported", 0.4, place=None, text_index=1))]
+    chunk = {"mode": "chunk-64", "place": None}
+    chunks = [(verdict("supported", 0.8, chunk_index=2, **chunk), verdict("supported", 0.4, text_index=2, **chunk))]
+
+    for old, new in documents + chunks:
+        assert mean_of(old, new)["probability"] == pytest.approx(0.6)
 
 
 def test_version_names_what_made_the_members():
