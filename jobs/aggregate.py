@@ -5,7 +5,7 @@ Score a run again from its stored verdicts, and write its results and pages anew
     longform aggregate RUN --set partial_score=0.25 --set aggregate=per_summary
 
 Reads   verdicts, units and summaries of the run, and the benchmark it names
-Writes  scores where they are not there yet, results.json, report/
+Writes  scores if they are not there yet, results.json, report/
 """
 
 from __future__ import annotations

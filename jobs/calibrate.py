@@ -11,7 +11,7 @@ A judge against human labels: its agreement, its bias, and the card that states 
     longform calibrate LABELS --support '{kind: checkpoint, model: FOLDER}' --out card.json
 
 Reads   summaries, targets and labels of a benchmark; those of all annotators but `released:NAME`, unless told
-Writes  the card, where `--out` names a file
+Writes  the card, if `--out` names a file
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "thresh
 
 def named_judges(judge: str, judges: Mapping[str, JudgeSettings]) -> Mapping[str, JudgeSettings]:
     """
-    *judges*, with the one that `mean:A+B` defines where *judge* is such a name.
+    Return *judges*, with the one that `mean:A+B` defines if *judge* is such a name.
 
     Raises:
         UsageError: *judge*, or a judge it means over, is neither released nor one of *judges*; or the mean is none.
@@ -58,7 +58,7 @@ def named_judges(judge: str, judges: Mapping[str, JudgeSettings]) -> Mapping[str
 
 
 def coverage_outcome(arguments: argparse.Namespace) -> Outcome:
-    """The verb, for a coverage judge; exit code 3 where more than the threshold of the labels are unjudged."""
+    """The verb, for a coverage judge; exit code 3 if more than the threshold of the labels are unjudged."""
     if given := [name for name, usual in _OF_SUPPORT.items() if getattr(arguments, name) != usual]:
         raise UsageError(f"--{given[0]}: expected a support judge (--support), found --judge")
     experiment = read_experiment(arguments.config) if arguments.config else None

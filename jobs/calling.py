@@ -1,4 +1,4 @@
-"""The model calls of one command: where they are recorded, what they may cost, who keeps them."""
+"""The model calls of one command: their ledger, their budget, their keeper."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Calling:
 
     def check_servers(self) -> None:
         """
-        End where a server that was asked cannot be used.
+        End the command if a server that was asked cannot be used.
 
         Raises:
             ServerGoneError: None of its calls has succeeded, because of an address, a key, or a server that is down.

@@ -1,4 +1,4 @@
-"""Start or join Ray: once a command, and only where there is work for it."""
+"""Start or join Ray: once a command, and only if there is work for it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Cluster:
     The Ray on which stages run: the one this process has joined, the one at *address* or RAY_ADDRESS, else a local one
     of its own.
 
-    A local one is always new (a plain `ray.init()` would join whatever runs on the machine) and ends with the `with`.
+    A local one is always new (a plain `ray.init()` would join any Ray on the machine) and ends with the `with`.
 
     Attributes:
         workers: Processes a stage may use.

@@ -49,13 +49,13 @@ def evaluate(
         bench_url: On which benchmark.
         out_url: Where the run's tables are, and come to be.
         cluster: Where stages run.
-        calling: Where model calls are recorded, and what they may cost.
+        calling: The ledger and the budget of model calls.
         limit: Only the first queries of the benchmark.
         until: The last stage to do.
 
     Raises:
         UsageError: Something the experiment names cannot be used; found before any work.
-        BudgetReachedError: The command may not spend what is left to do; what is done is kept.
+        BudgetReachedError: The budget does not suffice for the rest; finished work is kept.
         ServerGoneError: A model's server cannot be used; what is done is kept.
     """
     evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)

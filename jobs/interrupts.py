@@ -21,7 +21,7 @@ WORDS = "interrupted; what is finished is kept, and the same command goes on"
 
 
 def exit_code(number: int) -> int:
-    """Return what a shell says of a process that a signal has ended."""
+    """Return a shell's exit code of a process that a signal has ended."""
     return 128 + number
 
 

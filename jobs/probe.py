@@ -3,8 +3,8 @@ Ask a model a few small questions, and say which parameters it accepts beside wh
 
     longform probe MODEL [--provider openai|litellm|llama_cpp] [--base-url URL] [--api-key-env NAME]
 
-Each probe is a real request. A parameter is refused where the provider answers 400 to it and not without it; whatever
-else goes wrong leaves it unknown, with the reason.
+Each probe is a real request. A parameter is refused if the provider answers 400 to it and not without it; any other
+failure leaves it unknown, with the reason.
 """
 
 from __future__ import annotations

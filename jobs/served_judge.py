@@ -132,7 +132,7 @@ def judge_pairs(
     pairs: str, out: str, address: Address, *, workers: int, ask: type[AskJudge] = AskJudge
 ) -> dict[str, Any]:
     """
-    Ask about all *pairs* and write what came back; counts of it.
+    Ask about all *pairs* and write the answers; counts of it.
 
     Args:
         pairs: A file of JSON lines, or a folder of Parquet.

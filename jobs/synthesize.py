@@ -7,11 +7,11 @@ Make benchmarks whose contents are known exactly: one haystack a task, written b
     longform synthesize full --out BENCH --set 'prose={chat: {model: gpt-4o, max_tokens: 400}, tries: 3}'
     longform synthesize prose --out BENCH --plan
 
-Without `prose` no model is asked. With it, a chat model writes the sentences around planted ones, and the grammar's
-own stand where what it wrote does not fit.
+Without `prose` no model is asked. With it, a chat model writes the sentences around planted ones, and the grammar's own
+stay if its text does not fit.
 
 Reads   a configuration, by its path or its name in jobs/configs/benchmarks
-Writes  documents, queries, targets, qrels; haystacks/ (settings, what was planted); benchmark.json; then summhay/ and
+Writes  documents, queries, targets, qrels; haystacks/ (settings, planted statements); benchmark.json; then summhay/ and
         audit.json. The same configuration again writes what is missing
 """
 
@@ -71,18 +71,18 @@ def synthesize(
     config: HaystackSettings, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
 ) -> dict[str, Any]:
     """
-    The manifest of the benchmark now at *out_url*: its tables, and what was planted.
+    The manifest of the benchmark now at *out_url*: its tables, and the planted statements.
 
     Args:
         config: What to write.
         out_url: A folder or s3:// URL.
         cluster: Where haystacks are written, one a task; None: in this process, one after the other.
-        calling: Where calls for prose are recorded, and what they may cost; None: in the ledger beside the folder.
+        calling: The ledger and the budget of calls for prose; None: in the ledger beside the folder.
 
     Raises:
         UsageError: The sizes do not fit together, the model cannot be used, or another benchmark stands there.
         StageError: Some calls failed for a reason that may pass; the same command goes on.
-        BudgetReachedError: The command may not spend what is left to do; what is done is kept.
+        BudgetReachedError: The budget does not suffice for the rest; finished work is kept.
     """
     config.check_sizes()
     folder, work = Folder(out_url), Folder(out_url).child(_WORK)
@@ -160,7 +160,7 @@ def _here(config: HaystackSettings, calling: Calling) -> Iterator[Row]:
 
 
 def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, calling: Calling) -> Iterator[Row]:
-    """The same, made by workers; in the configuration's order, whoever made them."""
+    """The same, made by workers; in the configuration's order."""
     tasks = _tasks(config)
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]

@@ -5,7 +5,7 @@ Make a benchmark whose documents chat models write and check: 1:N; a document th
     longform synthesize-models CONFIG --out BENCH --plan
 
 Reads   a configuration: topics, sizes, caps of the loops, the models
-Writes  documents, queries, targets, qrels, attempts; synthesis.json (what was accepted and rejected); benchmark.json;
+Writes  documents, queries, targets, qrels, attempts; synthesis.json (accepted and rejected items); benchmark.json;
         SummHay's files and audit.json.
         BENCH/synthesis holds outlines and drafts, so that a second call of the same command goes on where one ended
 """
@@ -41,12 +41,12 @@ def synthesize_with_models(
         config: What to write, and with which models.
         out_url: A folder or s3:// URL.
         cluster: Where it is done.
-        calling: Where model calls are recorded, and what they may cost.
+        calling: The ledger and the budget of model calls.
 
     Raises:
         UsageError: The configuration cannot be used, or another benchmark stands there; found before any call.
         StageError: Some calls failed for a reason that may pass; the same command goes on.
-        BudgetReachedError: The command may not spend what is left to do; what is done is kept.
+        BudgetReachedError: The budget does not suffice for the rest; finished work is kept.
     """
     synthesis = Synthesis(config, out_url, cluster=cluster, calling=calling)
     outline_ids = synthesis.outline()

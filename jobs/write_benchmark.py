@@ -2,7 +2,7 @@
 Write a benchmark folder: its tables a haystack at a time, one commit a table at the end, the manifest last.
 
 A folder without its manifest is no benchmark, so a writer that stops half-way leaves nothing a reader would take; on
-malformed input what was written is removed again.
+malformed input the written tables are removed again.
 """
 
 from __future__ import annotations

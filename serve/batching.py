@@ -103,7 +103,7 @@ class TokenBatcher:
         Raises:
             QueueFullError: Nothing of it was run.
             TooLargeError: Nor will it ever be.
-            DeadlineError: *within_s* passed; what was left of it was not run.
+            DeadlineError: *within_s* passed; the rest was not run.
             Exception: What *run* raised for a unit of them.
         """
         self._admit(sum(costs), within_s)

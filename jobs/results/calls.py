@@ -56,7 +56,7 @@ def _n_calls(calling: Calling, stage: str) -> int:
 def call_results(run: Folder, record: RunRecord, experiment: Experiment) -> dict[str, Any]:
     """
     `calls`, a row for each ledger, stage and model that the run's jobs called; `missing_ledgers`, of which nothing is
-    known. Nothing where they called none.
+    known. Nothing if they called none.
     """
     jobs: Sequence[Job] = record.content["jobs"]
     if not jobs:

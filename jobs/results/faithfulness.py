@@ -35,7 +35,7 @@ def faithfulness_results(
     *,
     budget_ended: bool = False,
 ) -> dict[str, Any]:
-    """`faithfulness` of the results; nothing where no support judge was asked."""
+    """`faithfulness` of the results; nothing if no support judge was asked."""
     if not checks:
         return {}
     how = experiment.faithfulness
@@ -73,7 +73,7 @@ def faithfulness_results(
 
 
 def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Experiment | None:
-    """The experiment with one more drawn order, where the interval of a mean over orders is to be narrower."""
+    """Return the experiment with one more drawn order, if the interval of a mean over orders is to be narrower."""
     settings = experiment.permutations
     rows = results.get("faithfulness", {}).get("permutations", [])
     if settings.half_width is None or settings.n_orders >= settings.most or all(row["narrow"] for row in rows):
@@ -162,7 +162,7 @@ def _all_places(
     """
     Place all sentences: as each judge finds itself, unless a judge is *named* for that, or too few have a place.
 
-    Then they stand where the *aligner* finds them. Each data set decides for itself; *datasets* are by summary.
+    Then the *aligner* places them. Each data set decides for itself; *datasets* are by summary.
     """
     of: dict[tuple[str, str | None], dict[str, str]] = {}  # summary -> work id of its verdicts
     for checked, source in checks.items():

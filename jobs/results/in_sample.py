@@ -46,7 +46,7 @@ def fitted_of(experiment: Experiment) -> Fitted:
 
 def mark_in_sample(results: Mapping[str, Any], benchmark: Benchmark, queries: Collection[str], fitted: Fitted) -> None:
     """
-    Add to *results* what is in sample and why, and to each row of its tables which of its parts are.
+    Add to *results* the in-sample figures and the reason, and to each row of its tables its own.
 
     A row's `in_sample` names them: `summarizer` (of a twin: its citations), `setting`.
     """

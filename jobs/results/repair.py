@@ -24,7 +24,7 @@ _COLUMNS = ["work_id", "summary_id", "method", "parents"]
 
 
 def repaired_originals(run: Folder, summary_work_ids: Sequence[str]) -> dict[str, str]:
-    """Summary id of each repaired twin -> of its original, in the order given; empty where nothing was repaired."""
+    """Summary id of each repaired twin -> of its original, in the order given; empty if nothing was repaired."""
     rows = {
         row["work_id"]: row for row in run.read("summaries", work_ids=summary_work_ids, columns=_COLUMNS).to_pylist()
     }

@@ -27,7 +27,7 @@ def retrieval_rows(
     resamples: int,
 ) -> list[dict[str, Any]]:
     """
-    One row a data set, ranker and budget; nothing where the benchmark judges no documents.
+    One row a data set, ranker and budget; nothing if the benchmark judges no documents.
 
     *rankings* and *contexts* are by work id.
     """

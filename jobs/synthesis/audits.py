@@ -24,7 +24,7 @@ _WORK = "synthesis"
 
 def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> Mapping[str, Any]:
     """
-    The audit of the benchmark at *url*, made and written where this version's is not there.
+    Return the audit of the benchmark at *url*, made and written if this version's is not there.
 
     Args:
         url: A benchmark with documents.

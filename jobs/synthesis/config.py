@@ -40,7 +40,7 @@ def _seeded(topic: NewsTopic) -> NewsTopic:
 
 def check_synthesis(config: ModelSynthesis, *, with_keys: bool = True) -> None:
     """
-    Find out before the first call what can be known to fail; keys of models are looked for where *with_keys*.
+    Find out before the first call what can be known to fail; keys of models are looked for if *with_keys*.
 
     Raises:
         UsageError: Models or prompts cannot be used, the output limit is too small for a document, or the sizes do not

@@ -20,7 +20,7 @@ _SUMMHAY = "summhay"
 
 
 def write_facts(folder: Folder, facts: HaystackFacts) -> None:
-    """Keep how a haystack was made, and what was planted where."""
+    """Keep the settings of a haystack, and its planted statements."""
     folder.write_json(_facts_name(facts.haystack_id), facts.as_json())
 
 
@@ -31,7 +31,7 @@ def read_facts(folder: Folder, haystack_id: str) -> HaystackFacts | None:
 
 
 def export_summhay(url: str) -> list[str]:
-    """The names of the SummHay files of the benchmark at *url*, one a haystack, written where they are not there."""
+    """Return the names of the SummHay files of the benchmark at *url*, one a haystack; missing ones are written."""
     benchmark = Benchmark(url)
     names = []
     for haystack_id in benchmark.haystack_ids:

@@ -1,8 +1,8 @@
 """
 The workers of a synthesis by grammar: haystacks to be written -> `haystacks` (haystack_id), 1:1.
 
-One haystack is one task. Where a chat model writes prose, its calls stand in the ledger, so that a task that died goes
-on where it ended.
+One haystack is one task. If a chat model writes prose, its calls stand in the ledger, so that a task that died goes on
+from its last call.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from longform.synthesis.grammar.settings import HaystackSettings, ProseSettings
 
 
 def haystack_worker(config: HaystackSettings) -> Callable[[Mapping[str, Any]], list[Row]]:
-    """Makes the worker of the table `haystacks` where no model is asked: a payload is a haystack's number."""
+    """Makes the worker of the table `haystacks` if no model is asked: a payload is a haystack's number."""
     planned = list(config.planned())
 
     def write(payload: Mapping[str, Any]) -> list[Row]:
@@ -60,7 +60,7 @@ def haystack_worker(config: HaystackSettings) -> Callable[[Mapping[str, Any]], l
 
 class ProseWriter:
     """
-    The worker where a chat model writes prose.
+    The worker for prose by a chat model.
 
     Args:
         config: With `prose`.
@@ -105,7 +105,7 @@ def composed_haystack(config: HaystackSettings, number: int, key: str) -> Compos
 async def with_prose(
     composed: ComposedHaystack, models: SynthesisModels, stating: Stating, prose: ProseSettings
 ) -> Haystack:
-    """The haystack with the model's sentences around planted ones, and the grammar's where it wrote none that fit."""
+    """Return the haystack with the model's sentences around planted ones, and the grammar's if none of them fit."""
 
     async def document(index: int) -> tuple[list[Parts | None], list[Tried]]:
         wanted = passage_jobs(composed, index)
@@ -135,7 +135,7 @@ def offline_stating() -> Stating:
 
 
 def prose_key(prose: ProseSettings) -> str:
-    """A digest of all that decides what a model writes, but for the seed."""
+    """Digest everything that decides a model's text, but for the seed."""
     version = load_prompt(passages.PROMPT, prose.prompts).version
     return content_key("prose", passages.VERSION, prose.chat.identity, prose.tries, version)
 

@@ -48,7 +48,7 @@ class Left(NamedTuple):
 
 def synthesis_plan(config: ModelSynthesis, left: Sequence[Left], *, calling: Calling, workers: int) -> dict[str, Any]:
     """
-    The document of what is still to be asked.
+    Return the document about the calls yet to be made.
 
     Args:
         config: Of the synthesis.

@@ -52,7 +52,7 @@ class _Passages(NamedTuple):
 
 def prose_plan(config: HaystackSettings, numbers: Sequence[int], *, calling: Calling, workers: int) -> dict[str, Any]:
     """
-    The document of what is still to be asked.
+    Return the document about the calls yet to be made.
 
     Args:
         config: Of the benchmark.

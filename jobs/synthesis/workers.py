@@ -1,7 +1,8 @@
 """
 The workers of a synthesis with chat models: topics -> `outlines` (haystack_id), 1:1; outlines -> `drafts`, 1:N.
 
-One outline or one document is one task; its calls stand in the ledger, so that a task that died goes on where it ended.
+One outline or one document is one task; its calls stand in the ledger, so that a task that died goes on from its last
+call.
 """
 
 from __future__ import annotations

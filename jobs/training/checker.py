@@ -7,7 +7,7 @@ Train the checker that ships: whether a passage supports a sentence, learned fro
 Pairs come from the documents of all BENCH. One document in ten is kept from training; pairs of these measure what was
 learned, beside the cosine of the packaged MiniLM. `--people` measures it on people's labels too, and makes the judge's
 card; the documents of LABELS are never trained on. `--kinds-left-out` trains once more for each kind of error, on an
-eighth of the pairs and without that kind. A stopped command goes on where it was.
+eighth of the pairs and without that kind. A stopped command goes on from its state.
 
 Reads   documents of benchmarks; of LABELS the labels and summaries
 Writes  checker.safetensors (a low-rank change of the packaged MiniLM), checker.json (its hash and recipe),
@@ -234,7 +234,7 @@ def train_checker(
     left_out: bool,
     threads: int,
 ) -> list[Reach]:
-    """Train, measure and write; what an earlier command of the same recipe finished is taken as it is."""
+    """Train, measure and write; finished work of an earlier command of the same recipe is kept."""
     out.mkdir(parents=True, exist_ok=True)
     run = CheckerRun(read_corpus(bench_urls, people_urls), n_pairs, out, threads=threads)
     rows = pair_reach(run, left_out=left_out)

@@ -50,7 +50,7 @@ class Corpus(NamedTuple):
 
 def read_corpus(bench_urls: Sequence[str], people_urls: Sequence[str]) -> Corpus:
     """
-    The documents of benchmarks, each text once, without those that people's labels are of.
+    Return the documents of benchmarks, each text once, without those that people labelled.
 
     Raises:
         UsageError: Too few documents are left.

@@ -340,7 +340,7 @@ class Experiment(Strict):
 
     @property
     def repeats(self) -> dict[System, int]:
-        """How often each system summarises each context: the most that a grid says of it."""
+        """Return how often each system summarises each context: the largest number of any of its grids."""
         found: dict[System, int] = {}
         for system, repeats in self._named():
             if self._applies(system):

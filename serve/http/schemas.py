@@ -225,7 +225,7 @@ class JudgedItem(Strict):
     """
     The verdicts of one item: of `support` one a sentence, of `coverage` one an insight, in order.
 
-    Each verdict has `answer` (null: unjudged, and `failure` says why), `probability` (null there, and where a judge
+    Each verdict has `answer` (null: unjudged, and `failure` says why), `probability` (null there, and if a judge
     answers in words only), `call_id`, `from_cache` and `from_ledger`.
     """
 
