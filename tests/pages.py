@@ -24,6 +24,7 @@ KINDS = {"", "make", "released", "served", "key", "cloud", "long", "usage"}
 
 _FENCE = re.compile(r"^```([\w]*)[ ]?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
+_FILE = re.compile(r"[\w/-]+\.(py|yaml|txt)")
 _ASSIGNMENT = re.compile(r"[A-Z_]+=.*")
 
 
@@ -42,11 +43,26 @@ def blocks(page: str) -> list[Block]:
 
 
 def commands(page: str, kind: str) -> str:
-    """The page's commands of one kind as one shell script; programs in Python are fed to it."""
+    """
+    The page's commands of one kind as one shell script; programs in Python are fed to it.
+
+    Those without a kind have the files that the page shows beside them.
+    """
     found = [block for block in blocks(page) if block.language in {"sh", "python"} and block.kind == kind]
-    return "\n".join(
+    files = "" if kind or not found else "".join(map(_written, files_shown(page)))
+    return files + "\n".join(
         block.text if block.language == "sh" else f"python - <<'END'\n{block.text}END\n" for block in found
     )
+
+
+def files_shown(page: str) -> list[Block]:
+    """Return the blocks that are files: the word behind the language is a name such as `mine.yaml`."""
+    return [block for block in blocks(page) if _FILE.fullmatch(block.kind)]
+
+
+def _written(file: Block) -> str:
+    folder = Path(file.kind).parent
+    return f"mkdir -p {folder}\ncat > {file.kind} <<'END'\n{file.text}END\n"
 
 
 def printed(page: str, kind: str) -> list[str]:

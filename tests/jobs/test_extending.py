@@ -1,0 +1,58 @@
+"""Classes of a user's own in a whole run: the code and the commands of docs/extending.md, as they stand there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from actors.storage.folder import Folder
+from tests.pages import commands, files_shown, run_commands
+
+PAGE = "docs/extending.md"
+CLASSES = [file for file in files_shown(PAGE) if file.language == "python"]
+
+
+@pytest.mark.parametrize("file", CLASSES, ids=lambda file: file.kind)
+def test_a_class_of_ones_own_is_short(file: tuple[str, str, str]) -> None:
+    assert len(file[2].splitlines()) < 40
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a reader who has copied the page's files and typed its commands."""
+    found = tmp_path_factory.mktemp("extending")
+    script = commands(PAGE, "")
+    assert "--workers 2" in script
+    done = run_commands(script, found)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return found
+
+
+@pytest.mark.ray
+def test_every_class_of_the_page_works_in_a_run_on_two_workers(folder: Path) -> None:
+    run = Folder(str(folder / "runs/mine"))
+    summaries = run.read("summaries").to_pylist()
+    rankings = run.read("rankings").to_pylist()
+
+    mine = {row["doc_id"]: row["score"] for row in rankings if row["system"] == "mine"}
+    assert mine == {"dam.txt#0": 1.0, "dam.txt#1": 1.0, "dam.txt#2": 0.0, "tram.txt#0": 1.0, "tram.txt#1": 0.0}
+    assert {row["retriever"] for row in rankings if row["reranker"] == "mine"} == {"mine", "both"}
+    assert {row["summarizer"] for row in summaries} == {"mine"}
+    first = [row for row in summaries if (row["query_id"], row["setting"]) == ("dam.txt?", "mine")]
+    assert [row["text"] for row in first] == [
+        "- The dam on the river was finished in May [1]\n- The mill on the river was closed for good [2]"
+    ]
+    assert {row["prompt_version"] for row in summaries} == {"my_summarizer:FirstSentences@version 1"}
+    assert {work["workers"] for stage in run.read_json("run.json")["stages"] for work in stage["work"]} == {2}
+
+
+@pytest.mark.ray
+def test_a_benchmark_says_which_class_has_read_it(folder: Path) -> None:
+    sources = json.loads((folder / "notes-bench/benchmark.json").read_text())["sources"]
+
+    assert [(source["name"], source["class"], source["version"]) for source in sources] == [
+        ("dam.txt", "my_format:Notes", "version 1"),
+        ("tram.txt", "my_format:Notes", "version 1"),
+    ]
