@@ -30,7 +30,8 @@ from jobs.runs.cards import write_card
 from jobs.spending.plan import plan_words
 from longform.errors import UsageError
 from longform.judges.cards import describe
-from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings, MeanJudgeSettings
+from longform.settings.experiment import Experiment
+from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings, MeanJudgeSettings, judges_of
 
 _MEAN = "mean:"
 _OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "threshold": None}
@@ -49,10 +50,10 @@ def named_judges(judge: str, judges: Mapping[str, JudgeSettings]) -> Mapping[str
         mean = validated(MeanJudgeSettings, {"kind": "mean", "of": members}, (), where=judge)
         judges = {**judges, judge: mean}
     definition = judges.get(judge)
-    for name in definition.of if isinstance(definition, MeanJudgeSettings) else [judge]:
+    for name in (definition.members if definition else ()) or [judge]:
         if name not in judges and not name.startswith(RELEASED):
             raise UsageError(f"no judge {name!r}: expected released:NAME, mean:A+B or one of {sorted(judges)}")
-        if name != judge and isinstance(judges.get(name), MeanJudgeSettings):
+        if name != judge and name in judges and judges[name].members:
             raise UsageError(f"{judge}: expected judges that are asked, found the mean {name!r}")
     return judges
 
@@ -65,7 +66,7 @@ def coverage_outcome(arguments: argparse.Namespace) -> Outcome:
     calibration = Calibration(
         bench_url=arguments.benchmark,
         judge=arguments.judge,
-        judges=named_judges(arguments.judge, {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})}),
+        judges=named_judges(arguments.judge, _coverage_judges(experiment)),
         prompts=experiment.prompts if experiment else None,
         annotators=tuple(dict.fromkeys(arguments.annotator)),
         seed=arguments.seed,
@@ -86,6 +87,10 @@ def coverage_outcome(arguments: argparse.Namespace) -> Outcome:
     if arguments.out and not judged_some:
         words += f"\n{arguments.out}: no card is written, since no label was judged"
     return Outcome(card, words, FAILURES_ABOVE_THRESHOLD if share > most else DONE)
+
+
+def _coverage_judges(experiment: Experiment | None) -> dict[str, JudgeSettings]:
+    return judges_of("coverage", {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})})
 
 
 def _cost_words(cost: Mapping[str, object]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import uuid
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +16,6 @@ from longform.chat.server_standing import Standing
 from longform.errors import ServerGoneError, UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import MeanSupportJudgeSettings, SupportJudgeSettings
 
 LEDGER_VARIABLE = "LONGFORM_LEDGER"
 
@@ -124,16 +122,8 @@ def _failures_of(standing: Standing) -> str:
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:
     """The chat models that an experiment asks."""
-    named = [*experiment.summarizers.values(), *experiment.judges.values(), *experiment.support_judges.values()]
-    return [settings.chat for settings in named if settings.kind == "chat"]
-
-
-def support_identity(settings: SupportJudgeSettings, judges: Mapping[str, SupportJudgeSettings]) -> dict[str, Any]:
-    """Return the identity of a support judge; of a mean with its members, as *judges* define them."""
-    found = settings.identity
-    if isinstance(settings, MeanSupportJudgeSettings):
-        found["of"] = {name: judges[name].identity for name in settings.of}
-    return found
+    asking = [settings.chat for settings in experiment.summarizers.values() if settings.kind == "chat"]
+    return [*asking, *(judge.asked_model for judge in experiment.judges.values() if judge.asked_model is not None)]
 
 
 def open_rows(settings: ChatSettings) -> int:

@@ -52,7 +52,6 @@ from jobs.stages.score_support import support_score_stage, support_score_tasks
 from jobs.stages.split import split_stage, split_tasks
 from jobs.stages.summarize import summarize_stage, summarize_tasks
 from longform.settings.experiment import Experiment
-from longform.settings.judges import MeanJudgeSettings, MeanSupportJudgeSettings
 
 
 class Evaluation:
@@ -149,9 +148,9 @@ class Evaluation:
     def judge(self) -> None:
         """Ask the judges about the summaries as written; means of judges follow from that."""
         infos = summary_infos(self.run, self.plan.written_work_ids)
-        judges = self.experiment.judges.items()
+        judges = self.experiment.judges_of("coverage").items()
         for name, settings in judges:
-            if not isinstance(settings, MeanJudgeSettings):
+            if not settings.members:
                 stage = judge_stage(
                     self.run, self.bench_url, name, settings, self.experiment.prompts, calling=self.calling
                 )
@@ -167,7 +166,7 @@ class Evaluation:
                 batched = verdicts_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
                 self._perform(stage, len(infos), tasks, batched)
         for name, settings in judges:
-            if isinstance(settings, MeanJudgeSettings):
+            if settings.members:
                 tasks = combine_tasks(self.run, name, settings, wanted=self.plan.means, asked=self.plan.asked)
                 self._perform(combine_stage(self.run, name, settings), len(infos), tasks)
 
@@ -176,7 +175,7 @@ class Evaluation:
         infos = summary_infos(self.run, self.plan.written_work_ids)
         judges = self.experiment.support_judges.items()
         for name, settings in judges:
-            if not isinstance(settings, MeanSupportJudgeSettings):
+            if not settings.members:
                 stage = check_stage(
                     self.run,
                     self.bench_url,
@@ -190,7 +189,7 @@ class Evaluation:
                 batched = checks_in_batches(self.run, self.bench_url, self.experiment, name, tasks)
                 self._perform(stage, len(infos), tasks, batched)
         for name, settings in judges:
-            if isinstance(settings, MeanSupportJudgeSettings):
+            if settings.members:
                 tasks = combine_support_tasks(self.run, name, settings, self.plan.checks)
                 self._perform(combine_support_stage(self.run, name, settings), len(infos), tasks)
 

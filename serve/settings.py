@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from longform.errors import UsageError
-from longform.settings.judges import (
-    ChatJudgeSettings,
-    ChatSupportJudgeSettings,
-    CheckpointSupportJudgeSettings,
-    MeanJudgeSettings,
-    MeanSupportJudgeSettings,
-    OfflineJudgeSettings,
-    OfflineSupportJudgeSettings,
-)
+from longform.settings.judges import JudgeSettings, Task
 from longform.settings.strict import Strict
 
 FREE_PROVIDERS = ("llama_cpp", "scripted")
 """Of chat models that run inside a replica."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
-
-
-_ChatJudge = TypeVar("_ChatJudge", ChatJudgeSettings, ChatSupportJudgeSettings)
-
-
-def _spending_nothing(judge: _ChatJudge) -> _ChatJudge:
-    if judge.chat.provider not in FREE_PROVIDERS:
-        raise ValueError(
-            f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, found {judge.chat.provider}: "
-            "what costs money is asked by a job, which has a budget"
-        )
-    return judge
-
-
-FreeChatJudge = Annotated[ChatJudgeSettings, AfterValidator(_spending_nothing)]
-FreeChatSupportJudge = Annotated[ChatSupportJudgeSettings, AfterValidator(_spending_nothing)]
 
 
 class Batching(Strict):
@@ -75,32 +51,34 @@ class ServedCosine(Strict):
     batching: Batching = Batching()
 
 
-class ServedCoverage(Strict):
+class ServedKind(Strict):
     """
-    A judge of the insights that a summary covers, and of the bullets that do. Chat judges and means
-    as of support.
-    """
-
-    task: Literal["coverage"]
-    judge: Annotated[OfflineJudgeSettings | FreeChatJudge | MeanJudgeSettings, Field(discriminator="kind")]
-    card: str | None = None  # what `longform calibrate --out` wrote, a path or s3://; null: the one that ships, if any
-    batching: Batching = Batching()
-
-
-class ServedSupport(Strict):
-    """
-    A judge of support: does a document support a sentence?
+    A judge of one of our kinds, as a configuration of a job defines it.
 
     A judge of kind `chat` asks a model of our own, and wants a ledger. One of kind `mean` names other entries.
     """
 
-    task: Literal["support"]
-    judge: Annotated[
-        OfflineSupportJudgeSettings | CheckpointSupportJudgeSettings | FreeChatSupportJudge | MeanSupportJudgeSettings,
-        Field(discriminator="kind"),
-    ]
-    card: str | None = None  # as above
+    task: Task
+    judge: JudgeSettings
+    card: str | None = None  # what `longform calibrate --out` wrote, a path or s3://; null: the one that ships, if any
     batching: Batching = Batching()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _judge_has_the_task(cls, content: Any) -> Any:
+        if not isinstance(content, Mapping) or not isinstance(judge := content.get("judge"), Mapping):
+            return content
+        return {**content, "judge": {**judge, "task": content.get("task")}}
+
+    @model_validator(mode="after")
+    def _spends_nothing(self) -> ServedKind:
+        chat = self.judge.asked_model
+        if chat is not None and chat.provider not in FREE_PROVIDERS:
+            raise ValueError(
+                f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, found {chat.provider}: "
+                "what costs money is asked by a job, which has a budget"
+            )
+        return self
 
 
 class ServedChat(Strict):
@@ -121,17 +99,15 @@ class ServedOther(Strict):
     batching: Batching = Batching()
 
 
-def _judge_form(entry: Any) -> str | None:
+def _judge_form(entry: Any) -> str:
     """Return the form of *entry*, a judge's."""
     stated = entry if isinstance(entry, Mapping) else vars(entry)
-    return "make" if "make" in stated else stated.get("task")
+    return "make" if "make" in stated else "task"
 
 
 ServedReranker = Annotated[ServedCrossEncoder | ServedCosine, Field(discriminator="kind")]
 ServedJudge = Annotated[
-    Annotated[ServedCoverage, Tag("coverage")]
-    | Annotated[ServedSupport, Tag("support")]
-    | Annotated[ServedOther, Tag("make")],
+    Annotated[ServedKind, Tag("task")] | Annotated[ServedOther, Tag("make")],
     Discriminator(_judge_form),
 ]
 
@@ -184,27 +160,19 @@ class Settings(Strict):
         return self
 
     def _check_mean(self, name: str, judge: ServedJudge) -> None:
-        mean = mean_of(judge)
-        if mean is None:
+        if not isinstance(judge, ServedKind) or not judge.judge.members:
             return
-        able = [one for one, other in self.judges.items() if type(other) is type(judge) and mean_of(other) is None]
-        if wrong := sorted(set(mean.of) - set(able)):
+        ours = {one: other for one, other in self.judges.items() if isinstance(other, ServedKind)}
+        able = [one for one, other in ours.items() if other.task == judge.task and not other.judge.members]
+        if wrong := sorted(set(judge.judge.members) - set(able)):
             raise ValueError(f"judges.{name}: expected a mean of some of {able}, which are of its task, found {wrong}")
-        if isinstance(judge, ServedCoverage | ServedSupport) and judge.card is not None:
+        if judge.card is not None:
             raise ValueError(f"judges.{name}: expected no `card` with a mean, found one; name those of its members")
 
 
 def asks_a_chat(judge: ServedJudge) -> bool:
-    """Return whether the judge is a prompted chat model."""
-    return isinstance(judge, ServedCoverage | ServedSupport) and isinstance(
-        judge.judge, ChatJudgeSettings | ChatSupportJudgeSettings
-    )
-
-
-def mean_of(judge: ServedJudge) -> MeanJudgeSettings | MeanSupportJudgeSettings | None:
-    """Return the mean that an entry is; None if it is none."""
-    settings = judge.judge if isinstance(judge, ServedCoverage | ServedSupport) else None
-    return settings if isinstance(settings, MeanJudgeSettings | MeanSupportJudgeSettings) else None
+    """Return true if the judge is a prompted chat model."""
+    return isinstance(judge, ServedKind) and judge.judge.asked_model is not None
 
 
 def parse_settings(arguments: Mapping[str, Any]) -> Settings:

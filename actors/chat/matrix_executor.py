@@ -94,7 +94,7 @@ class MatrixExecutor:
         first: list[ChatReply] = []
         while worth and len(first) < len(requests):
             first.append(await self._chat.complete(requests[len(first)]))
-            if first[-1].seconds is not None:  # one from the ledger warms no server
+            if first[-1].seconds is not None and not first[-1].from_ledger:  # only what is sent warms a server
                 break
         rest = await asyncio.gather(*(self._chat.complete(request) for request in requests[len(first) :]))
         return [*first, *rest]

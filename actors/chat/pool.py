@@ -160,7 +160,8 @@ class ChatPool:
             if not refused:  # for refusals the governor decides when
                 told = min(reply.signals.retry_after_s or 0.0, _LONGEST_TOLD_S)
                 await self._pause(backoff_s(n_failed, random.random(), told_s=told))
-        return self._redaction.reply(found)  # an older ledger may hold what is taken out today
+        # an older ledger may hold what is taken out today
+        return replace(self._redaction.reply(found), from_ledger=True)
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless the server is given up meanwhile."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from actors.judges.offline_support import OfflineSupportJudge
+from actors.judges.lexical import LexicalJudge
+from longform.judges.kind import Group, Verdicts
 from longform.judges.lexical_support import LexicalSupportModel
-from longform.judges.support_prompts import SupportGroup, SupportVerdict, in_place, open_cells
+from longform.judges.pairs import in_place
 from longform.support.index import Matrix
 from longform.training.support_judge import LabelledSentence, fit_support_judge
 
 Embed = Callable[[Sequence[str]], Matrix]
 
 
-class ArticleLeftOutJudge(OfflineSupportJudge):
+class ArticleLeftOutJudge(LexicalJudge):
     """
     Args:
         examples: What embeds texts -> all labelled sentences that the judge was fitted on, with their articles.
@@ -30,9 +31,8 @@ class ArticleLeftOutJudge(OfflineSupportJudge):
 
         self._without = cache(without)
 
-    def judge_without(self, article: str, groups: Sequence[SupportGroup]) -> list[list[SupportVerdict]]:
-        """Shape (groups, sentences), by the model fitted on all other articles."""
+    def judge_without(self, article: str, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs by the model fitted on all other articles: shape (groups, sentences)."""
         self._model = self._without(article)
         # vectors are kept: the articles were embedded to fit the models
-        rows = [(text, self._row(text, sentences)) for text, sentences in open_cells(groups).items()]
-        return in_place(groups, {(text, said): verdict for text, row in rows for said, verdict in row.items()})
+        return in_place(self._kind, groups, self._judged(groups))

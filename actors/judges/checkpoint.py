@@ -16,17 +16,10 @@ from actors.local_models.checkpoint_scorer import CheckpointScorer, Work
 from actors.local_models.nearest_windows import NearestWindows, Nearness
 from actors.local_models.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
 from longform.errors import UsageError
-from longform.judges.support_prompts import (
-    NO_SENTENCE,
-    Cell,
-    SupportGroup,
-    SupportVerdict,
-    by_threshold,
-    in_place,
-    open_cells,
-    unjudged,
-)
-from longform.settings.judges import CheckpointSupportJudgeSettings
+from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
+from longform.judges.kinds.support import NO_SENTENCE, SUPPORT
+from longform.judges.pairs import Pair, in_place, open_groups
+from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.windows import Window, sentence_windows
 
 _STEPS = 8
@@ -54,7 +47,7 @@ TOO_LONG = "sentence_exceeds_window"
 """The failure of a sentence beside which the model's window has no room for a document."""
 
 
-class CheckpointSupportJudge:
+class CheckpointJudge:
     """
     Judges every (document, sentence) by the best of the document's windows; equal cells once a call.
 
@@ -76,9 +69,9 @@ class CheckpointSupportJudge:
         UsageError: The checkpoint cannot be used, or `chunk_tokens` are more than it can take.
     """
 
-    def __init__(self, name: str, settings: CheckpointSupportJudgeSettings, *, threads: int) -> None:
+    def __init__(self, name: str, settings: CheckpointJudgeSettings, *, threads: int, kind: Kind = SUPPORT) -> None:
         self.work = Work()
-        self._settings = settings
+        self._kind, self._settings, self._bounds = kind, settings, (settings.threshold,)
         self._scorer = CheckpointScorer(settings, threads=threads)
         joined = "eos" if settings.family == "flan_t5" else settings.joined
         self._tokens = PairTokens(self._scorer.tokenizer, joined=joined, prefix=settings.prefix)
@@ -93,9 +86,13 @@ class CheckpointSupportJudge:
             )
             raise UsageError(msg)
 
-    def judge(self, groups: Sequence[SupportGroup]) -> list[list[SupportVerdict]]:
-        """Shape (groups, sentences)."""
-        planned = self._planned(open_cells(groups))
+    async def ask(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, items)."""
+        return self.judge(groups)
+
+    def judge(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, items)."""
+        planned = self._planned(open_groups(self._kind, groups))
         if self._nearest:
             self._nearest.forget()
         asked = {cell: plan for cell, plan in planned.items() if isinstance(plan, Planned)}
@@ -105,27 +102,25 @@ class CheckpointSupportJudge:
             cell: self._verdict({place: next(found) for place in plan.inputs}, plan.nearest)
             for cell, plan in asked.items()
         }
-        refused = {cell: verdict for cell, verdict in planned.items() if isinstance(verdict, SupportVerdict)}
-        return in_place(groups, {**judged, **refused})
+        refused = {cell: verdict for cell, verdict in planned.items() if isinstance(verdict, Verdict)}
+        return in_place(self._kind, groups, {**judged, **refused})
 
-    def _planned(self, cells: Mapping[str, Sequence[str]]) -> dict[Cell, Planned | SupportVerdict]:
-        """The inputs that decide each cell, one a window, or its verdict where there can be none."""
-        asked = list(dict.fromkeys(sentence for sentences in cells.values() for sentence in sentences))
+    def _planned(self, groups: Sequence[Group]) -> dict[Pair, Planned | Verdict]:
+        """Find the inputs that decide each pair, one a window, or its verdict if there can be none."""
+        asked = list(dict.fromkeys(sentence for group in groups for sentence in group.items))
         read = dict(zip(asked, self._tokens.sentences(asked), strict=True))
         self.work.sentences += len(asked)
-        planned: dict[Cell, Planned | SupportVerdict] = {}
-        for text, sentences in cells.items():
-            tokens = self._tokens.text(text)
+        planned: dict[Pair, Planned | Verdict] = {}
+        for group in groups:
+            tokens = self._tokens.text(group.text)
             self.work.texts += 1
             windows = lru_cache(maxsize=None)(lambda limit, tokens=tokens: _windows(tokens, limit))
-            near = self._nearest.nearness(text, sentences) if self._nearest else {}
-            for sentence in sentences:
-                planned[text, sentence] = self._inputs(read[sentence], windows, near.get(sentence))
+            near = self._nearest.nearness(group.text, group.items) if self._nearest else {}
+            for sentence in group.items:
+                planned[group.shared, sentence] = self._inputs(read[sentence], windows, near.get(sentence))
         return planned
 
-    def _inputs(
-        self, sentence: Ids, windows: Callable[[int], list[Sight]], near: Nearness | None
-    ) -> Planned | SupportVerdict:
+    def _inputs(self, sentence: Ids, windows: Callable[[int], list[Sight]], near: Nearness | None) -> Planned | Verdict:
         if not sentence:
             return unjudged(NO_SENTENCE)
         limit = self._limit(len(sentence))
@@ -146,17 +141,17 @@ class CheckpointSupportJudge:
             return room if room >= self._step else 0
         return min(self._settings.chunk_tokens, room) if self._scorer.bounded else self._settings.chunk_tokens
 
-    def _verdict(self, probabilities: Mapping[int, float], nearest: float | None) -> SupportVerdict:
-        """Of a document's windows, by their place; one that has no token supports nothing."""
+    def _verdict(self, probabilities: Mapping[int, float], nearest: float | None) -> Verdict:
+        """Read the best of a document's windows, by their place; a document without a token supports nothing."""
         if not all(isfinite(probability) for probability in probabilities.values()):
             return unjudged("probability_not_finite")
         if not probabilities:
-            return SupportVerdict("unsupported", 0.0)
+            return self._kind.by_number(0.0, self._bounds)
         best = max(sorted(probabilities), key=probabilities.__getitem__)
         probability, share = probabilities[best], self._settings.cosine_share
         if nearest is not None:
             probability = (1 - share) * probability + share * nearest
-        return by_threshold(probability, self._settings.threshold, chunk_index=best)
+        return self._kind.by_number(probability, self._bounds, chunk_index=best)
 
 
 def _windows(tokens: TextTokens, limit: int) -> list[Sight]:

@@ -21,7 +21,7 @@ from actors.local_models.checkpoints import checkpoint_path
 from actors.local_models.encoder import cannot_load
 from actors.local_models.pair_tokens import ModelInput
 from longform.errors import UsageError
-from longform.settings.judges import CheckpointSupportJudgeSettings
+from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.windows import length_batches
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|support(?:s|ed)?|consistent|faithful", re.IGNORECASE)
@@ -60,7 +60,7 @@ class CheckpointScorer:
         UsageError: The checkpoint cannot be loaded whole, or which output means supported cannot be told.
     """
 
-    def __init__(self, settings: CheckpointSupportJudgeSettings, *, threads: int) -> None:
+    def __init__(self, settings: CheckpointJudgeSettings, *, threads: int) -> None:
         path = checkpoint_path(settings.model)
         import torch
         import transformers
@@ -122,13 +122,13 @@ class CheckpointScorer:
             fields["token_type_ids"] = [[*each.types, *[0] * (longest - len(each.types))] for each in inputs]
         return {name: self._torch.tensor(rows, device=self._device) for name, rows in fields.items()}
 
-    def _classified(self, settings: CheckpointSupportJudgeSettings) -> Callable[[Mapping[str, Any]], Any]:
+    def _classified(self, settings: CheckpointJudgeSettings) -> Callable[[Mapping[str, Any]], Any]:
         supported = _supported_output(self._model.config, settings)
         if supported is None:
             return lambda batch: self._torch.sigmoid(self._model(**batch).logits[:, 0])
         return lambda batch: self._torch.softmax(self._model(**batch).logits, dim=-1)[:, supported]
 
-    def _by_words(self, settings: CheckpointSupportJudgeSettings) -> Callable[[Mapping[str, Any]], Any]:
+    def _by_words(self, settings: CheckpointJudgeSettings) -> Callable[[Mapping[str, Any]], Any]:
         outputs = self._model.config.num_labels
         if outputs != 1 or "token_type_ids" not in self.tokenizer.model_input_names:
             raise UsageError(
@@ -144,7 +144,7 @@ class CheckpointScorer:
 
         return read
 
-    def _written(self, settings: CheckpointSupportJudgeSettings) -> Callable[[Mapping[str, Any]], Any]:
+    def _written(self, settings: CheckpointJudgeSettings) -> Callable[[Mapping[str, Any]], Any]:
         name = settings.model
         answers = [self.tokenizer(text, add_special_tokens=False)["input_ids"][0] for text in ("0", "1")]
         if answers[0] == answers[1]:
@@ -172,7 +172,7 @@ def supported_logits(wrong: Any, of_sentence: Any) -> Any:
     return -wrong.float().masked_fill(~of_sentence, -inf).logsumexp(dim=1)
 
 
-def _supported_output(config: Any, settings: CheckpointSupportJudgeSettings) -> int | None:
+def _supported_output(config: Any, settings: CheckpointJudgeSettings) -> int | None:
     """Return the output that means supported; None if there is one output, whose sigmoid is meant."""
     n_outputs, stated = config.num_labels, settings.supported_label
     labels = {int(number): str(label) for number, label in config.id2label.items()}

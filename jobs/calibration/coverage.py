@@ -8,41 +8,37 @@ Writes  `verdicts` into the folder that `--run` names, where they are found agai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 from actors.chat.call_context import CallContext
-from actors.chat.opening import REPAIR_PROMPT, Asking, check_chat, load_prompt
-from actors.judges.chat_coverage_targets import ChatCoverageJudge
-from actors.judges.opening_coverage import make_judge
+from actors.chat.opening import Asking, check_chat
+from actors.judges.chat import ChatJudge
+from actors.judges.opening import Judge, make_judge
+from actors.judges.rows import judged_rows
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.runs.cards import coverage_versions
 from jobs.runs.retry import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
-from jobs.stages.judge import judge_stage
+from jobs.stages.judge import judge_stage, judged_summary
 from jobs.stages.runner import Row, Stage, Task, run_stage
-from longform.chat.call import call_id
+from longform.chat.call import ChatRequest, call_id
 from longform.errors import UsageError
-from longform.judges.cards import coverage_identity, held_out_rows
+from longform.judges.cards import held_out_rows, judged_by
 from longform.judges.coverage_cards import KIND, LabelledInsight, coverage_card
+from longform.judges.kinds.coverage import COVERAGE
 from longform.judges.lexical_coverage import shipped_judge
-from longform.judges.mean_coverage import mean_verdicts
+from longform.judges.matrix import JudgedText, groups_of
+from longform.judges.mean import mean_rows
 from longform.keys import content_key
-from longform.settings.judges import (
-    AskedJudgeSettings,
-    ChatJudgeSettings,
-    JudgeSettings,
-    MeanJudgeSettings,
-    OfflineJudgeSettings,
-    judge_scale,
-)
+from longform.settings.chat import ChatSettings
+from longform.settings.judges import JudgeSettings, judge_scale
 from longform.text.citations import bullets
 
 RELEASED = "released:"
@@ -121,18 +117,21 @@ class Calibration:
     def members(self) -> tuple[str, ...]:
         """The judges behind the judge: those that it is the mean of, else itself."""
         judge = self.judges.get(self.judge)
-        return judge.of if isinstance(judge, MeanJudgeSettings) else (self.judge,)
+        return judge.members if judge is not None and judge.members else (self.judge,)
 
     @property
-    def chat_judges(self) -> dict[str, ChatJudgeSettings]:
-        """The members that ask a model."""
-        found = {name: self.judges.get(name) for name in self.members}
-        return {name: judge for name, judge in found.items() if isinstance(judge, ChatJudgeSettings)}
+    def chat_judges(self) -> dict[str, ChatSettings]:
+        """The members that ask a model, with that model."""
+        found = {name: self.judges[name].asked_model for name in self.members if name in self.judges}
+        return {name: chat for name, chat in found.items() if chat is not None}
 
-    def work_ids(self, name: str, judge: ChatJudgeSettings) -> dict[str, str]:
+    def made(self, name: str) -> Judge:
+        return make_judge(name, self.judges, prompts=self.prompts)
+
+    def work_ids(self, name: str) -> dict[str, str]:
         """Summary id -> work id of the verdicts of the member *name*."""
-        version = content_key([load_prompt(prompt, self.prompts).version for prompt in (judge.prompt, REPAIR_PROMPT)])
-        how = (self.benchmark.manifest["dataset_hash"], name, judge.identity, version)
+        judge = self.made(name)
+        how = (self.benchmark.manifest["dataset_hash"], name, judge.settings.identity, judge.version.work)
         return {summary_id: content_key("labelled", *how, summary_id) for summary_id in self.summaries}
 
 
@@ -157,11 +156,12 @@ def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, callin
     settings = {"seed": calibration.seed, "resamples": calibration.resamples}
     insights = list(_insights(calibration, _answers(calibration, given)))
     card = coverage_card(insights, calibration.summaries, fitted_haystacks=fitted, settings=settings)
-    versions = coverage_versions(calibration.judges, calibration.prompts)
+    made = {one: calibration.made(one) for one in {*calibration.members, calibration.judge} & calibration.judges.keys()}
+    versions = {one: judge.version for one, judge in made.items()}
     return {
         "kind": KIND,
         "judge": calibration.judge,
-        "judged_by": coverage_identity(calibration.judge, calibration.judges, versions),
+        "judged_by": judged_by(calibration.judge, calibration.judges, versions),
         "scale": judge_scale(calibration.judge, calibration.judges),
         **card,
         **_held_out(calibration, card),
@@ -179,34 +179,36 @@ def _check_labels(calibration: Calibration) -> None:
 
 def plan_calibration(calibration: Calibration, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
     """Plan the calls of chat models and what they will take; nothing is asked, and no key is needed."""
-    for judge in calibration.chat_judges.values():
-        check_chat(judge.chat, with_key=False)
+    for chat in calibration.chat_judges.values():
+        check_chat(chat, with_key=False)
     _check_labels(calibration)
     with opened_ledger(calling) as ledger:
         count = CallCount(ledger)
-        found = [_planned(calibration, name, judge, run, count) for name, judge in calibration.chat_judges.items()]
+        found = [_planned(calibration, name, chat, run, count) for name, chat in calibration.chat_judges.items()]
     return plan_document(found, calling=calling, workers=workers)
 
 
-def _planned(
-    calibration: Calibration, name: str, judge: ChatJudgeSettings, run: Folder, count: CallCount
-) -> StageCalls:
-    calls = count.calls(f"judge {name}", judge.chat)
-    work_ids = calibration.work_ids(name, judge)
+def _planned(calibration: Calibration, name: str, chat: ChatSettings, run: Folder, count: CallCount) -> StageCalls:
+    calls = count.calls(f"judge {name}", chat)
+    work_ids = calibration.work_ids(name)
     done = run.locate("verdicts").keys() - passing_failures(run, "verdicts", work_ids.values())
     todo = [summary_id for summary_id, work_id in work_ids.items() if work_id not in done]
-    asker = _unasked(calibration, name, judge)
-    for row in _judged_rows(calibration.summaries[summary_id] for summary_id in todo):
-        for request in asker.requests(row) if row["bullets"] else ():
-            count.add(calls, request)
+    summaries = (calibration.summaries[summary_id] for summary_id in todo)
+    for request in _requests(calibration, name, chat, summaries):
+        count.add(calls, request)
     return replace(calls, n_paid=len(count.paid(calls)))
 
 
-def _unasked(calibration: Calibration, name: str, judge: ChatJudgeSettings) -> ChatCoverageJudge:
-    """The judge, to make its requests."""
+def _requests(
+    calibration: Calibration, name: str, chat: ChatSettings, summaries: Iterable[Row]
+) -> Iterator[ChatRequest]:
     counter = TokenCounter(threads=1)
-    asking = Asking(chat=Unasked(judge.chat), prompts_folder=calibration.prompts, count_tokens=counter.count)
-    return ChatCoverageJudge(calibration.bench_url, name, judge, asking)
+    asking = Asking(chat=Unasked(chat), prompts_folder=calibration.prompts, count_tokens=counter.count)
+    made = calibration.made(name)
+    assert made.asking is not None, "a judge with a model asks it"
+    asker: ChatJudge = made.asking(asking)
+    for summary in summaries:
+        yield from asker.requests(groups_of(made.kind, _judged(made, summary, calibration.benchmark)))
 
 
 # ---------------------------------------------------------------- asking models
@@ -215,11 +217,11 @@ def _unasked(calibration: Calibration, name: str, judge: ChatJudgeSettings) -> C
 def _ask_models(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> None:
     if not calibration.chat_judges:
         return
-    for judge in calibration.chat_judges.values():
-        check_chat(judge.chat)
-    calling.check_prices([judge.chat for judge in calibration.chat_judges.values()])
-    for name, judge in calibration.chat_judges.items():
-        work_ids = calibration.work_ids(name, judge)
+    for chat in calibration.chat_judges.values():
+        check_chat(chat)
+    calling.check_prices(list(calibration.chat_judges.values()))
+    for name in calibration.chat_judges:
+        work_ids = calibration.work_ids(name)
         if failed := passing_failures(run, "verdicts", work_ids.values()):
             run.forget("verdicts", sorted(failed))
         done = run.locate("verdicts")
@@ -231,11 +233,11 @@ def _ask_models(calibration: Calibration, *, run: Folder, cluster: Cluster, call
         if tasks:
             cluster.start()
             calling.start()
-        stage = _stage(calibration, name, judge, run, calling)
+        stage = _stage(calibration, name, calibration.judges[name], run, calling)
         run_stage(run, stage, len(work_ids), tasks, cluster=cluster)
 
 
-def _stage(calibration: Calibration, name: str, judge: ChatJudgeSettings, run: Folder, calling: Calling) -> Stage:
+def _stage(calibration: Calibration, name: str, judge: JudgeSettings, run: Folder, calling: Calling) -> Stage:
     """The stage of `evaluate`, which reads labelled summaries in place of a run's."""
     bench_url, prompts = calibration.bench_url, calibration.prompts
     stage = judge_stage(run, bench_url, name, judge, prompts, calling=calling)
@@ -243,24 +245,24 @@ def _stage(calibration: Calibration, name: str, judge: ChatJudgeSettings, run: F
     return replace(stage, make_worker=partial(_worker, bench_url, name, judge, prompts=prompts, context=context))
 
 
-def _worker(bench_url: str, name: str, judge: AskedJudgeSettings, *, prompts: str | None, context: CallContext) -> Any:
-    ask = make_judge(bench_url, name, judge, prompts=prompts, context=context)
-    summaries = {row["summary_id"]: row for row in Benchmark(bench_url).folder.read("summaries").to_pylist()}
+def _worker(bench_url: str, name: str, settings: JudgeSettings, *, prompts: str | None, context: CallContext) -> Any:
+    judge, benchmark = make_judge(name, {name: settings}, prompts=prompts), Benchmark(bench_url)
+    backend = judge.open(context, 1)
+    summaries = {row["summary_id"]: row for row in benchmark.folder.read("summaries").to_pylist()}
 
     async def work(payload: Mapping[str, Any]) -> list[Row]:
-        (row,) = _judged_rows([summaries[payload["summary_id"]]])
-        return await ask([row | {"work_id": payload["work_id"]}])
+        summary = _judged(judge, summaries[payload["summary_id"]], benchmark)
+        return await judged_rows(judge, backend, [summary._replace(work_id=payload["work_id"])])
 
     return work
 
 
-def _judged_rows(summaries: Iterable[Row]) -> list[Row]:
-    """Return the rows that a judge is given of *summaries*."""
-    return [
-        {key: summary[key] for key in ("summary_id", "query_id", "haystack_id")}
-        | {"work_id": summary["summary_id"], "bullets": [bullet.text for bullet in bullets(summary["text"] or "")]}
-        for summary in summaries
-    ]
+def _judged(judge: Judge, summary: Row, benchmark: Benchmark) -> JudgedText:
+    """Put a labelled summary beside its query's targets."""
+    item = {key: summary[key] for key in ("summary_id", "query_id", "haystack_id")}
+    item |= {"work_id": summary["summary_id"], "failure": None}
+    units = [bullet.text for bullet in bullets(summary["text"] or "")]
+    return judged_summary(judge.kind, item, units, benchmark)
 
 
 # ---------------------------------------------------------------- what judges answered
@@ -270,18 +272,14 @@ def _member_answers(calibration: Calibration, name: str, run: Folder, calling: C
     judge = calibration.judges.get(name)
     if judge is None:
         return _released_answers(calibration, name)
-    if isinstance(judge, ChatJudgeSettings):
-        rows = run.read("verdicts", work_ids=set(calibration.work_ids(name, judge).values())).to_pylist()
+    if judge.asked_model is not None:
+        rows = run.read("verdicts", work_ids=set(calibration.work_ids(name).values())).to_pylist()
     else:
-        assert isinstance(judge, OfflineJudgeSettings), "a mean has no means among its members"
-        ask = make_judge(calibration.bench_url, name, judge, prompts=None, context=calling.context(f"judge {name}"))
-        rows = asyncio.run(_asked(ask, _judged_rows(calibration.summaries.values())))
+        made = calibration.made(name)
+        backend = made.open(calling.context(f"judge {name}"), 1)
+        summaries = [_judged(made, summary, calibration.benchmark) for summary in calibration.summaries.values()]
+        rows = asyncio.run(judged_rows(made, backend, summaries))
     return {(row["summary_id"], row["target_id"]): row for row in rows}
-
-
-async def _asked(ask: Any, rows: Sequence[Row]) -> list[Row]:
-    found: list[Row] = await ask(rows)
-    return found
 
 
 def _released_answers(calibration: Calibration, name: str) -> Answers:
@@ -295,7 +293,7 @@ def _released_answers(calibration: Calibration, name: str) -> Answers:
 def _answers(calibration: Calibration, given: Mapping[str, Answers]) -> Answers:
     """Return the judge's own verdicts, or the means of its members' verdicts."""
     judge = calibration.judges.get(calibration.judge)
-    if not isinstance(judge, MeanJudgeSettings):
+    if judge is None or not judge.members:
         return given[calibration.judge]
     by_summary: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for name, answers in given.items():
@@ -304,7 +302,7 @@ def _answers(calibration: Calibration, given: Mapping[str, Answers]) -> Answers:
     return {
         (summary_id, verdict["target_id"]): verdict
         for summary_id, members in by_summary.items()
-        for verdict in mean_verdicts(members, judge=calibration.judge, cuts=judge.cuts)
+        for verdict in mean_rows(COVERAGE, members, judge=calibration.judge, bounds=judge.bounds)
     }
 
 
@@ -328,15 +326,17 @@ def _insights(calibration: Calibration, answers: Answers) -> Iterable[LabelledIn
 
 def _fitted_haystacks(calibration: Calibration, name: str) -> tuple[str, ...]:
     judge = calibration.judges.get(name)
-    return shipped_judge(judge.calibration).fitted_haystacks if isinstance(judge, OfflineJudgeSettings) else ()
+    fitted = None if judge is None else judge.fitted_model
+    return () if fitted is None else shipped_judge(fitted).fitted_haystacks
 
 
 def _held_out(calibration: Calibration, card: Mapping[str, Any]) -> dict[str, Any]:
     """Return figures of the offline judge on text it was fitted on, with a part left out; only beside such labels."""
     judge = calibration.judges.get(calibration.judge)
-    if not isinstance(judge, OfflineJudgeSettings) or not any(row["fitted"] for row in card["texts"]):
+    fitted = None if judge is None else judge.fitted_model
+    if fitted is None or not any(row["fitted"] for row in card["texts"]):
         return {}
-    return {"held_out": held_out_rows("people" if judge.calibration == "people" else "GPT-4o")}
+    return {"held_out": held_out_rows("people" if fitted == "people" else "GPT-4o")}
 
 
 def _cost(calibration: Calibration, given: Mapping[str, Answers], calling: Calling) -> dict[str, Any]:
@@ -350,22 +350,21 @@ def _cost(calibration: Calibration, given: Mapping[str, Answers], calling: Calli
 
 def _member_cost(calibration: Calibration, name: str, answers: Answers, calling: Calling) -> dict[str, Any]:
     judge = calibration.judges.get(name)
-    if isinstance(judge, OfflineJudgeSettings):
+    if judge is not None and judge.asked_model is not None:
+        return _spent(calibration, name, judge.asked_model, answers, calling)
+    if judge is not None:
         return {"usd": 0.0, "why": "no model service is called"}
-    if isinstance(judge, ChatJudgeSettings):
-        return _spent(calibration, name, judge, answers, calling)
     if name in _RELEASED_COST_USD:
         return {"usd": _RELEASED_COST_USD[name], "why": "200 summaries, SummHay, table 1"}
     return {"usd": None, "why": "the release does not say what its predictions cost"}
 
 
 def _spent(
-    calibration: Calibration, name: str, judge: ChatJudgeSettings, answers: Answers, calling: Calling
+    calibration: Calibration, name: str, chat: ChatSettings, answers: Answers, calling: Calling
 ) -> dict[str, Any]:
     """Return the cost of the calls behind the verdicts, whichever command made them."""
-    asker = _unasked(calibration, name, judge)
-    rows = [row for row in _judged_rows(calibration.summaries.values()) if row["bullets"]]
-    asked = {call_id(judge.chat, request) for row in rows for request in asker.requests(row)}
+    requests = _requests(calibration, name, chat, calibration.summaries.values())
+    asked = {call_id(chat, request) for request in requests}
     asked |= {row["call_id"] for row in answers.values() if row["call_id"]}
     with opened_ledger(calling) as ledger:
         if ledger is None:

@@ -7,25 +7,25 @@ The summaries of one article are one task, so that each of its texts is read onc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from actors.chat.call_context import CallContext
-from actors.judges.opening_support import AskSupport
-from actors.judges.opening_support import Verdicts as Judged
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calibration.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.calling import Calling, open_rows
 from jobs.stages.runner import Row, Stage, Task
+from longform.judges.kind import Group, Verdict
+from longform.judges.kind import Verdicts as Judged
+from longform.judges.kinds.support import SUPPORT
 from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity, text_index
-from longform.judges.support_prompts import SupportGroup, SupportVerdict
 from longform.keys import content_key
 from longform.metrics.faithfulness import Array
-from longform.settings.judges import AskedSupportJudgeSettings, ChatSupportJudgeSettings
+from longform.settings.judges import JudgeSettings
 
 
 class Wanted(NamedTuple):
@@ -40,7 +40,7 @@ class Judging(NamedTuple):
 
     bench_url: str
     name: str
-    settings: AskedSupportJudgeSettings
+    settings: JudgeSettings
     version: str  # changes with all that can change its verdicts beside its settings
     fidelity: Fidelity
     seed: int
@@ -63,7 +63,7 @@ def work_ids(judging: Judging, texts: Sequence[LabelledText], modes: Sequence[st
 
 
 def cells_stage(run: Folder, judging: Judging, *, calling: Calling, threads: int) -> Stage:
-    chat = judging.settings.chat if isinstance(judging.settings, ChatSupportJudgeSettings) else None
+    chat = judging.settings.asked_model
     context = calling.context(f"calibrate {judging.name}")
     settings = judging.settings.model_dump(mode="json")
     depends = judging._asdict() | {"settings": settings, "fitted": sorted(judging.fitted)}
@@ -104,7 +104,7 @@ class LabelReader:
         self.texts = {text.summary.summary_id: text for text in labelled_texts(self.benchmark)}
         self._prefix_chars = TokenCounter(threads=threads).prefix_chars
 
-    def groups(self, item: Row) -> list[SupportGroup]:
+    def groups(self, item: Row) -> list[Group]:
         """What is asked about one summary in one mode."""
         text = self.texts[item["summary_id"]]
         texts = texts_of_mode(
@@ -115,20 +115,19 @@ class LabelReader:
             seed=self._judging.seed,
             prefix_chars=self._prefix_chars,
         )
-        return [SupportGroup(content_key(said), said, text.sentences) for said in texts]
+        return [Group(content_key(said), (said,), text.sentences) for said in texts]
 
 
 class CellsWorker:
     """Task payload -> verdict rows; what it loads, it loads once."""
 
     def __init__(self, judging: Judging, context: CallContext, threads: int) -> None:
-        from actors.judges.opening_support import make_support_judge
+        from actors.judges.opening import make_judge
 
         self._judging, self._threads = judging, threads
         self._reader = LabelReader(judging, threads)
-        self._ask = make_support_judge(
-            judging.name, judging.settings, prompts=judging.prompts, context=context, threads=threads
-        )
+        judge = make_judge(judging.name, {judging.name: judging.settings}, prompts=judging.prompts)
+        self._ask = judge.open(context, threads).ask
         self._left_out: Any = None
 
     async def __call__(self, payload: Mapping[str, Any]) -> list[Row]:
@@ -146,7 +145,7 @@ class CellsWorker:
             for row in _rows(self._judging.name, item, place, group, cells)
         ]
 
-    def _asker(self, article: str) -> AskSupport:
+    def _asker(self, article: str) -> Callable[[Sequence[Group]], Awaitable[Judged]]:
         if article not in self._judging.fitted:
             return self._ask
         if self._left_out is None:
@@ -154,7 +153,7 @@ class CellsWorker:
             fitted = [text for text in texts if text.summary.article in self._judging.fitted]
             self._left_out = _left_out_judge(self._reader.benchmark, fitted, self._threads)
 
-        async def ask(groups: Sequence[SupportGroup]) -> Judged:
+        async def ask(groups: Sequence[Group]) -> Judged:
             judged: Judged = self._left_out.judge_without(article, groups)
             return judged
 
@@ -181,7 +180,7 @@ def _left_out_judge(benchmark: Benchmark, fitted: Sequence[LabelledText], thread
     return ArticleLeftOutJudge(examples, threads=threads)
 
 
-def _rows(name: str, item: Row, place: int, group: SupportGroup, verdicts: Sequence[SupportVerdict]) -> list[Row]:
+def _rows(name: str, item: Row, place: int, group: Group, verdicts: Sequence[Verdict]) -> list[Row]:
     mode = item["mode"]
     kind = "document" if mode == DOCUMENT else "chunk" if mode.startswith(CHUNK) else "context"
     return [
@@ -191,15 +190,19 @@ def _rows(name: str, item: Row, place: int, group: SupportGroup, verdicts: Seque
             "summary_id": item["summary_id"],
             "unit_index": index,
             "target_kind": kind,
-            "target_id": group.text_id,
+            "target_id": group.key,
             "mode": mode,
             "doc_position": None,  # there is no prompt
             "text_index": place,
             "repeat": 0,
-            **verdict._asdict(),
+            **_told(verdict),
         }
         for index, verdict in enumerate(verdicts)
     ]
+
+
+def _told(verdict: Verdict) -> Row:
+    return {name: value for name, value in verdict._asdict().items() if name != "link_failure"}
 
 
 Verdicts = Mapping[tuple[str, str], Sequence[Row]]
@@ -225,6 +228,6 @@ def _matrix(rows: Sequence[Row]) -> Array:
     at = [(text_index(row), row["unit_index"]) for row in rows]
     matrix = np.full((max(p for p, _ in at) + 1, max(s for _, s in at) + 1), np.nan)
     for cell, row in zip(at, rows, strict=True):
-        value = SupportVerdict(row["answer"], row["probability"]).value
+        value = SUPPORT.number(row["answer"], row["probability"])
         matrix[cell] = np.nan if value is None else value
     return matrix

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.judges.checkpoint import CheckpointSupportJudge
-from actors.judges.opening_support import CHECKPOINT_VERSION
+from actors.judges.checkpoint import CheckpointJudge
+from actors.judges.opening import CHECKPOINT_VERSION
 from actors.local_models.encoder import MINILM, Encoder
 from actors.storage.benchmark import Benchmark
 from jobs.calibration.label_texts import LabelledText, labelled_texts, with_text
 from longform.judges.cards import SUPPORT_CHECKER
+from longform.judges.kind import Group
+from longform.judges.kinds.support import SUPPORT
 from longform.judges.lexical_support import evidence
 from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
 from longform.judges.support_cards import shown_row, support_card
-from longform.judges.support_prompts import SupportGroup
 from longform.metrics.statistics import Estimate
-from longform.settings.judges import CheckpointSupportJudgeSettings
+from longform.settings.judges import CheckpointJudgeSettings
 from longform.support.index import SupportIndex
 from longform.training.reach import Reach, reach_of
 
@@ -29,7 +30,7 @@ ReadMatrix = Callable[[Sequence[str], Sequence[str]], Matrix]
 
 
 def people_reach(
-    label_urls: Sequence[str], judge: CheckpointSupportJudgeSettings, checkpoint: str, content: str, *, threads: int
+    label_urls: Sequence[str], judge: CheckpointJudgeSettings, checkpoint: str, content: str, *, threads: int
 ) -> tuple[list[Reach], dict[str, Any]]:
     """
     Figures by data set of checker and cosine, each document apart (maximum over documents), and the checker's card.
@@ -48,7 +49,7 @@ def people_reach(
     settings = judge.model_copy(update={"model": checkpoint})
     scoring = Scoring(threshold=judge.threshold, seed=1)
     ways = {
-        "checker": _by_checker(CheckpointSupportJudge(SUPPORT_CHECKER, settings, threads=threads)),
+        "checker": _by_checker(CheckpointJudge(SUPPORT_CHECKER, settings, threads=threads)),
         "cosine": _by_cosine(Encoder(MINILM, threads=threads)),
     }
     found = {name: _found(texts, read, scoring) for name, read in ways.items()}
@@ -94,10 +95,10 @@ def _rows(name: str, found: dict[str, Any]) -> list[Reach]:
     ]
 
 
-def _by_checker(judge: CheckpointSupportJudge) -> ReadMatrix:
+def _by_checker(judge: CheckpointJudge) -> ReadMatrix:
     def read(documents: Sequence[str], sentences: Sequence[str]) -> Matrix:
-        groups = [SupportGroup(str(place), text, tuple(sentences)) for place, text in enumerate(documents)]
-        values = [[verdict.value for verdict in row] for row in judge.judge(groups)]
+        groups = [Group(str(place), (text,), tuple(sentences)) for place, text in enumerate(documents)]
+        values = [[SUPPORT.number(v.answer, v.probability) for v in row] for row in judge.judge(groups)]
         return np.array(values, dtype=np.float64)
 
     return read

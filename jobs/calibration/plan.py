@@ -7,15 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from actors.chat.opening import Asking
-from actors.judges.chat_support import ChatSupportJudge
+from actors.judges.opening import make_judge
 from actors.local_models.tokenizer import TokenCounter
 from jobs.calibration.label_cells import Judging, LabelReader
 from jobs.calling import Calling
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.runner import Task
-from longform.judges.support_prompts import open_cells
-from longform.settings.judges import ChatSupportJudgeSettings
+from longform.settings.chat import ChatSettings
 
 
 def calibration_plan(
@@ -32,21 +31,22 @@ def calibration_plan(
     with opened_ledger(calling) as ledger:
         count = CallCount(ledger)
         calls = [
-            _calls(judging, judging.settings, tasks, count)
+            _calls(judging, judging.settings.asked_model, tasks, count)
             for judging, tasks in asked
-            if isinstance(judging.settings, ChatSupportJudgeSettings)
+            if judging.settings.asked_model is not None
         ]
     return plan_document(calls, calling=calling, workers=workers)
 
 
-def _calls(judging: Judging, settings: ChatSupportJudgeSettings, tasks: Sequence[Task], count: CallCount) -> StageCalls:
-    calls = count.calls(f"calibrate {judging.name}", settings.chat)
+def _calls(judging: Judging, chat: ChatSettings, tasks: Sequence[Task], count: CallCount) -> StageCalls:
+    calls = count.calls(f"calibrate {judging.name}", chat)
     reader, counter = LabelReader(judging, 1), TokenCounter(threads=1)
-    asking = Asking(chat=Unasked(settings.chat), prompts_folder=judging.prompts, count_tokens=counter.count)
-    judge = ChatSupportJudge(judging.name, settings, asking)
+    asking = Asking(chat=Unasked(chat), prompts_folder=judging.prompts, count_tokens=counter.count)
+    made = make_judge(judging.name, {judging.name: judging.settings}, prompts=judging.prompts)
+    assert made.asking is not None, "a judge with a model asks it"
+    judge = made.asking(asking)
     for task in tasks:
         for item in task.payload["items"]:
-            for text, sentences in open_cells(reader.groups(item)).items():
-                for request in judge.requests(text, sentences):
-                    count.add(calls, request)
+            for request in judge.requests(reader.groups(item)):
+                count.add(calls, request)
     return replace(calls, n_paid=len(count.paid(calls)))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from actors.chat.opening import check_chat
+from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calibration.label_cells import (
@@ -30,16 +31,17 @@ from jobs.calibration.label_cells import (
 )
 from jobs.calibration.label_texts import LabelledText, labelled_texts
 from jobs.calibration.plan import calibration_plan
-from jobs.calling import Calling, calling_of, support_identity
+from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome
 from jobs.configs import read_experiment, validated
-from jobs.runs.cards import judge_version, write_card
+from jobs.runs.cards import write_card
 from jobs.spending.plan import plan_words
 from jobs.stages.runner import Task, run_stage
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judges.mean_support import mean_support_verdicts
+from longform.judges.kinds.support import SUPPORT
+from longform.judges.mean import mean_rows
 from longform.judges.meta_evaluation import (
     CHUNK,
     DOCUMENT,
@@ -56,14 +58,7 @@ from longform.judges.meta_evaluation_words import meta_evaluation_words
 from longform.judges.support_cards import shown_row, support_card
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import (
-    SHIPPED_SUPPORT_JUDGES,
-    AskedSupportJudgeSettings,
-    ChatSupportJudgeSettings,
-    MeanSupportJudgeSettings,
-    OfflineSupportJudgeSettings,
-    SupportJudgeSettings,
-)
+from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings, MeanJudgeSettings, judges_of, whole_identity
 from longform.settings.strict import Strict
 
 UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
@@ -81,8 +76,8 @@ class Asked(NamedTuple):
     """
 
     name: str
-    settings: SupportJudgeSettings
-    members: Mapping[str, AskedSupportJudgeSettings]
+    settings: JudgeSettings
+    members: Mapping[str, JudgeSettings]
     prompts: str | None = None  # a folder whose files replace ours of the same name
     modes: tuple[str, ...] = (DOCUMENT,)
     orders: bool = False
@@ -105,8 +100,7 @@ class _Part(NamedTuple):
     @property
     def chat(self) -> ChatSettings | None:
         """The model that it asks; None: it asks none, or nothing is to be done."""
-        settings = self.judging.settings
-        return settings.chat if isinstance(settings, ChatSupportJudgeSettings) and self.tasks else None
+        return self.judging.settings.asked_model if self.tasks else None
 
 
 def calibrate_support(
@@ -149,8 +143,8 @@ def calibrate_support(
 def plan_support(bench_url: str, asked: Asked, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
     """What the calibration will ask a chat model, and what that will take; nothing is asked, and no key is needed."""
     for settings in asked.members.values():
-        if isinstance(settings, ChatSupportJudgeSettings):
-            check_chat(settings.chat, logprobs=settings.probability is True, with_key=False)
+        if settings.asked_model is not None:
+            check_chat(settings.asked_model, logprobs=settings.needs_logprobs, with_key=False)
     _, parts = _parts(bench_url, asked, run)
     return calibration_plan([(part.judging, part.tasks) for part in parts], calling=calling, workers=workers)
 
@@ -181,24 +175,24 @@ def _judge(parts: Sequence[_Part], *, run: Folder, cluster: Cluster, calling: Ca
 
 def _verdicts(asked: Asked, found: Mapping[str, Verdicts]) -> Verdicts:
     """What the judge says: its own verdicts, or the means of those that its members gave."""
-    if not isinstance(asked.settings, MeanSupportJudgeSettings):
+    if not asked.settings.members:
         return found[asked.name]
-    threshold = asked.settings.threshold
+    bounds = asked.settings.bounds
     return {
-        key: mean_support_verdicts(
-            {name: verdicts[key] for name, verdicts in found.items()}, judge=asked.name, threshold=threshold
+        key: mean_rows(
+            SUPPORT, {name: verdicts[key] for name, verdicts in found.items()}, judge=asked.name, bounds=bounds
         )
-        for key in found[asked.settings.of[0]]
+        for key in found[asked.settings.members[0]]
     }
 
 
-def _judging(bench_url: str, asked: Asked, name: str, settings: AskedSupportJudgeSettings) -> Judging:
+def _judging(bench_url: str, asked: Asked, name: str, settings: JudgeSettings) -> Judging:
     scoring = asked.scoring
     return Judging(
         bench_url=bench_url,
         name=name,
         settings=settings,
-        version=judge_version(settings, asked.members, asked.prompts),
+        version=make_judge(name, asked.members, prompts=asked.prompts).version.work,
         fidelity=scoring.fidelity,
         seed=scoring.seed,
         prompts=asked.prompts,
@@ -206,9 +200,14 @@ def _judging(bench_url: str, asked: Asked, name: str, settings: AskedSupportJudg
     )
 
 
-def _fitted_articles(settings: SupportJudgeSettings) -> list[str]:
+def _version(asked: Asked) -> str:
+    judges = {**asked.members, asked.name: asked.settings}
+    return make_judge(asked.name, judges, prompts=asked.prompts).version.work
+
+
+def _fitted_articles(settings: JudgeSettings) -> list[str]:
     # the offline judge's figures on its own training labels would be in sample; only its shipped card names them
-    if not isinstance(settings, OfflineSupportJudgeSettings):
+    if not settings.is_lexical:
         return []
     return list((shipped_card(SUPPORT_LEXICAL) or {})["fitted_articles"])
 
@@ -224,8 +223,8 @@ def _card(
         return None
     return support_card(
         judge=asked.name,
-        settings=support_identity(asked.settings, asked.members),
-        version=judge_version(asked.settings, asked.members, asked.prompts),
+        settings=whole_identity(asked.settings, asked.members),
+        version=_version(asked),
         found=found,
         summaries=summaries,
         held_out=_held_out(summaries, fitted),
@@ -268,9 +267,7 @@ def support_outcome(arguments: argparse.Namespace) -> Outcome:
     return Outcome(found, words, FAILURES_ABOVE_THRESHOLD if share > most else DONE)
 
 
-def asked_of(
-    arguments: argparse.Namespace, configured: Mapping[str, SupportJudgeSettings], prompts: str | None
-) -> Asked:
+def asked_of(arguments: argparse.Namespace, configured: Mapping[str, JudgeSettings], prompts: str | None) -> Asked:
     """
     What the command line asks for.
 
@@ -279,7 +276,7 @@ def asked_of(
     """
     if arguments.threshold is not None and not 0 <= arguments.threshold < 1:
         raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
-    known = {**SHIPPED_SUPPORT_JUDGES, **configured}
+    known = {**judges_of("support", SHIPPED_JUDGES), **configured}
     name, settings = named_support_judge(arguments.support, known)
     members = support_members(name, settings, known)
     own = getattr(settings, "threshold", Scoring().threshold)
@@ -304,10 +301,10 @@ def modes_of(text: str) -> tuple[str, ...]:
 
 
 class _Named(Strict):
-    judge: SupportJudgeSettings
+    judge: JudgeSettings
 
 
-def named_support_judge(text: str, known: Mapping[str, SupportJudgeSettings]) -> tuple[str, SupportJudgeSettings]:
+def named_support_judge(text: str, known: Mapping[str, JudgeSettings]) -> tuple[str, JudgeSettings]:
     """
     A judge of *known*, the mean of some (`mean:A+B`), or the one that YAML settings define, with its name.
 
@@ -317,35 +314,32 @@ def named_support_judge(text: str, known: Mapping[str, SupportJudgeSettings]) ->
     if text in known:
         return text, known[text]
     if text.startswith(_MEAN):
-        mean = {"kind": "mean", "of": text.removeprefix(_MEAN).split("+")}
-        return text, validated(MeanSupportJudgeSettings, mean, (), where=text)
+        mean = {"kind": "mean", "task": "support", "of": text.removeprefix(_MEAN).split("+")}
+        return text, validated(MeanJudgeSettings, mean, (), where=text)
     try:
         settings = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UsageError(f"--support {text!r}: expected YAML: {error}") from error
     if not isinstance(settings, dict):
         raise UsageError(f"no support judge {text!r}: expected settings as YAML, or one of {sorted(known)}")
-    judge = validated(_Named, {"judge": settings}, (), where="--support").judge
-    name = judge.chat.model if isinstance(judge, ChatSupportJudgeSettings) else getattr(judge, "model", judge.kind)
-    return name, judge
+    judge = validated(_Named, {"judge": settings | {"task": "support"}}, (), where="--support").judge
+    return judge.asked_model.model if judge.asked_model else judge.model_name, judge
 
 
-def support_members(
-    name: str, settings: SupportJudgeSettings, known: Mapping[str, SupportJudgeSettings]
-) -> dict[str, AskedSupportJudgeSettings]:
+def support_members(name: str, settings: JudgeSettings, known: Mapping[str, JudgeSettings]) -> dict[str, JudgeSettings]:
     """
     Whom judge *name* means to ask: itself, or the judges of *known* that it is the mean of.
 
     Raises:
         UsageError: A member is not known, or is a mean itself.
     """
-    if not isinstance(settings, MeanSupportJudgeSettings):
+    if not settings.members:
         return {name: settings}
     members = {}
-    for member in settings.of:
+    for member in settings.members:
         found = known.get(member)
-        if found is None or isinstance(found, MeanSupportJudgeSettings):
-            asked = sorted(other for other, one in known.items() if not isinstance(one, MeanSupportJudgeSettings))
+        if found is None or found.members:
+            asked = sorted(other for other, one in known.items() if not one.members)
             raise UsageError(f"{name}: expected judges that are asked, of {asked}; found {member!r}")
         members[member] = found
     return members

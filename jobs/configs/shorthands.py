@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 
 from longform.errors import UsageError
-from longform.settings.judges import SHIPPED_SUPPORT_JUDGES
+from longform.settings.judges import SHIPPED_JUDGES, judges_of
 
 _NAME = "chat"
 
@@ -54,13 +54,22 @@ def _model(content: dict[str, Any], model: Any) -> None:
 def _judge(content: dict[str, Any], model: Any) -> None:
     content["judges"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
     content.pop("cards", None)
+    _give_names_apart(content)
 
 
 def _support_judge(content: dict[str, Any], model: Any) -> None:
-    if isinstance(model, str) and model in SHIPPED_SUPPORT_JUDGES:
-        content["support_judges"] = {model: SHIPPED_SUPPORT_JUDGES[model].model_dump(mode="json")}
+    if isinstance(model, str) and model in judges_of("support", SHIPPED_JUDGES):
+        content["support_judges"] = {model: SHIPPED_JUDGES[model].model_dump(mode="json")}
         return
     content["support_judges"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
+    _give_names_apart(content)
+
+
+def _give_names_apart(content: dict[str, Any]) -> None:
+    """Give the chat model that checks sentences a name of its own if another chat model judges coverage."""
+    checking = content.get("support_judges") or {}
+    if _NAME in checking and _NAME in (content.get("judges") or {}):
+        checking[f"{_NAME}-support"] = checking.pop(_NAME)
 
 
 def _chat(model: Any) -> dict[str, Any]:
@@ -105,8 +114,8 @@ def full_keys(content: Mapping[str, Any], key: str, text: str) -> list[str]:
     if key == "retrievers":
         _retrievers(kept := dict(content), yaml.safe_load(text))
         return [f"systems={json.dumps(kept['systems'])}"]
-    if key == "support_judge" and text in SHIPPED_SUPPORT_JUDGES:
-        chosen = json.dumps(SHIPPED_SUPPORT_JUDGES[text].model_dump(mode="json", exclude_defaults=True))
+    if key == "support_judge" and text in SHIPPED_JUDGES:
+        chosen = json.dumps(SHIPPED_JUDGES[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True))
         return [f"support_judges.{text}={chosen}"]
     chat = text if text.lstrip().startswith("{") else f"{{model: {text}}}"
     chosen = f"{{kind: chat, chat: {chat}}}"

@@ -95,11 +95,10 @@ def _rows(
 
 def _chats(experiment: Experiment) -> dict[str, ChatSettings]:
     """The models of an experiment by the stages that ask them."""
-    summarizers = {f"summarize {name}": settings for name, settings in experiment.summarizers.items()}
-    judges = {f"judge {name}": settings for name, settings in experiment.judges.items()}
-    return {
-        stage: settings.chat for stage, settings in [*summarizers.items(), *judges.items()] if settings.kind == "chat"
+    found = {
+        f"summarize {n}": settings.chat for n, settings in experiment.summarizers.items() if settings.kind == "chat"
     }
+    return found | {f"judge {n}": chat for n, judge in experiment.judges.items() if (chat := judge.asked_model)}
 
 
 def _noted(jobs: Sequence[Job]) -> list[Mapping[str, Any]]:

@@ -37,7 +37,9 @@ TWINS_ONLY = Fitted({}, {}, {}, SUPPORT)
 def fitted_of(experiment: Experiment) -> Fitted:
     retrievers = dict.fromkeys(system.retriever for system in experiment.all_systems())
     return Fitted(
-        judges={name: models_of_judge(judge, experiment.judges) for name, judge in experiment.judges.items()},
+        judges={
+            name: models_of_judge(judge, experiment.judges) for name, judge in experiment.judges_of("coverage").items()
+        },
         summarizers={name: models_of_summarizer(s) for name, s in experiment.summarizers.items()},
         retrievers={name: models_of_retriever(name, experiment.retrievers) for name in retrievers},
         twins=SUPPORT if experiment.citing_judge is None else frozenset(),

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
+from actors.judges.opening import make_judges
 from actors.python_class import check_class, class_version
 from actors.retrieval.endpoint_reranker import token_of
 from actors.retrieval.retriever import check_loadable
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.prompts import prompts_of
-from jobs.runs.cards import judge_version
 from jobs.stages.check import Checked, check_work_ids
 from jobs.stages.check import Source as CheckSource
 from jobs.stages.combine import mean_work_ids
@@ -26,7 +26,6 @@ from jobs.stages.retrieve import Ranked, ranking_work_ids
 from jobs.stages.split import unit_work_id
 from jobs.stages.summarize import Source, Summarized, summary_work_ids
 from longform.errors import UsageError
-from longform.judges import lexical_coverage as lexical_judge
 from longform.keys import content_key
 from longform.prompts import prompt_names
 from longform.protocols import Summarizer
@@ -38,7 +37,6 @@ from longform.settings.chat import (
     SummarizerSettings,
 )
 from longform.settings.experiment import Experiment, UnitKind
-from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings, MeanSupportJudgeSettings
 from longform.settings.retrievers import EndpointRerankerSettings
 from longform.summaries import extractive
 
@@ -107,11 +105,11 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
     summaries = summary_work_ids(benchmark, experiment, contexts, _summarizer_versions(experiment))
     written = [source.work_id for source in summaries.values()]
     shown = {source.work_id: (source.context, wanted.query_id) for wanted, source in summaries.items()}
-    support_versions = _support_versions(experiment)
+    versions = judge_versions(experiment)
     judge = experiment.citing_judge
-    by = repair.VERSION if judge is None else judge_key(experiment, judge, support_versions[judge])
+    by = repair.VERSION if judge is None else judge_key(experiment, judge, versions[judge])
     repaired = {} if experiment.citations == "written" else repaired_work_ids(written, by=by)
-    asked = verdict_work_ids(experiment, written, _judge_versions(experiment))
+    asked = verdict_work_ids(experiment, written, versions)
     means = mean_work_ids(experiment, asked)
     judged = {work_id: judged.summary for judged, work_id in [*asked.items(), *means.items()]}
     return RunPlan(
@@ -125,11 +123,9 @@ def plan_run(experiment: Experiment, benchmark: Benchmark, *, limit: int | None)
         asked=asked,
         means=means,
         copied=copied_work_ids(judged, repaired),
-        checks=with_means(experiment, check_work_ids(experiment, shown, support_versions)),
+        checks=with_means(experiment, check_work_ids(experiment, shown, versions)),
         support_means={
-            name: settings.of
-            for name, settings in experiment.support_judges.items()
-            if isinstance(settings, MeanSupportJudgeSettings)
+            name: settings.members for name, settings in experiment.support_judges.items() if settings.members
         },
         units=experiment.units,
     )
@@ -143,17 +139,14 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         UsageError: A model, folder, key, prompt or table is not there; nothing has been done.
     """
     check_loadable(experiment, bench_url=benchmark.folder.url)
-    for summarizer in experiment.summarizers.values():
-        if isinstance(summarizer, PythonSummarizerSettings):
-            check_class(summarizer, Summarizer)
-    for settings in [
-        *experiment.summarizers.values(),
-        *experiment.judges.values(),
-        *experiment.support_judges.values(),
-    ]:
-        if isinstance(settings, ChatSummarizerSettings | ChatJudgeSettings | ChatSupportJudgeSettings):
-            logprobs = isinstance(settings, ChatSupportJudgeSettings) and settings.probability is True
-            check_chat(settings.chat, logprobs=logprobs, with_key=with_keys)
+    for settings in experiment.summarizers.values():
+        if isinstance(settings, PythonSummarizerSettings):
+            check_class(settings, Summarizer)
+        if isinstance(settings, ChatSummarizerSettings):
+            check_chat(settings.chat, with_key=with_keys)
+    for judge in experiment.judges.values():
+        if judge.asked_model is not None:
+            check_chat(judge.asked_model, logprobs=judge.needs_logprobs, with_key=with_keys)
     for reranker in experiment.rerankers.values():
         if with_keys and isinstance(reranker, EndpointRerankerSettings):
             token_of(reranker)
@@ -183,9 +176,9 @@ def prompt_versions(experiment: Experiment) -> dict[str, str]:
         for method in methods
         for name in prompts_of(settings, experiment.all_methods()[method])
     }
-    for judge in [*experiment.judges.values(), *experiment.support_judges.values()]:
-        if isinstance(judge, ChatJudgeSettings | ChatSupportJudgeSettings):
-            names |= {judge.prompt, REPAIR_PROMPT}
+    for judge in experiment.judges.values():
+        if judge.prompt_name is not None:
+            names |= {judge.prompt_name, REPAIR_PROMPT}
     return {name: load_prompt(name, experiment.prompts).version for name in sorted(names)}
 
 
@@ -209,18 +202,10 @@ def _summarizer_version(settings: SummarizerSettings, method: str, experiment: E
             return extractive.VERSION
 
 
-def _judge_versions(experiment: Experiment) -> dict[str, str]:
-    return {
-        name: _versions([settings.prompt, REPAIR_PROMPT], experiment)
-        if isinstance(settings, ChatJudgeSettings)
-        else lexical_judge.VERSION
-        for name, settings in experiment.judges.items()
-    }
-
-
-def _support_versions(experiment: Experiment) -> dict[str, str]:
-    judges = experiment.support_judges
-    return {name: judge_version(settings, judges, experiment.prompts) for name, settings in judges.items()}
+def judge_versions(experiment: Experiment) -> dict[str, str]:
+    """Return what makes the verdicts of each judge beside its settings, by its name."""
+    judges = make_judges(experiment.judges, prompts=experiment.prompts)
+    return {name: judge.version.work for name, judge in judges.items()}
 
 
 def _versions(prompts: Sequence[str], experiment: Experiment) -> str:

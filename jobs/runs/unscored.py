@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from actors.storage.benchmark import Benchmark
 from jobs.stages.summarize import USUAL_BULLETS
+from longform.records import Target
 from longform.settings.experiment import Experiment
 
 
@@ -15,12 +16,12 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
 
     A benchmark of documents and queries alone is retrieved and summarised, and its summaries have no score.
     """
-    without = [query_id for query_id in query_ids if not benchmark.targets.get(query_id)]
+    without = [query_id for query_id in query_ids if not _insights(benchmark, query_id)]
     which = "no query has" if len(without) == len(query_ids) else f"{len(without)} of {len(query_ids)} queries have no"
     found = []
-    if not experiment.judges and not experiment.support_judges:
+    if not experiment.judges:
         found.append("No summary is scored: the configuration names no judge.")
-    if experiment.judges and without:
+    if experiment.judges_of("coverage") and without:
         found.append(
             f"Coverage, citation and joint scores need insights, and {which} insights: "
             "the summaries of such queries are written and not scored."
@@ -31,3 +32,7 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
             f"{USUAL_BULLETS} bullets are asked for there; set bullets to another number."
         )
     return found
+
+
+def _insights(benchmark: Benchmark, query_id: str) -> list[Target]:
+    return [target for target in benchmark.targets.get(query_id, []) if target.kind == "insight"]

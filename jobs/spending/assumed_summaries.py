@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actors.local_models.tokenizer import TokenCounter
-from longform.judges.coverage_prompts import numbered_bullets
+from longform.judges.kinds.coverage import numbered_bullets
 from longform.spending import Sample, Span, mean_of_more, sample_of
 
 BULLET_TOKENS, BULLET_WORDS = 42, 26

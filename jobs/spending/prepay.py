@@ -18,23 +18,24 @@ from actors.chat.opening import Asking
 from actors.chat.prepayment import Prepayment, Walk
 from actors.chat.price_list import PriceList
 from actors.chat.provider_batches import ProviderBatches
-from actors.judges.chat_coverage_targets import ChatCoverageJudge
-from actors.judges.chat_support import ChatSupportJudge as Judge
+from actors.judges.chat import ChatJudge
+from actors.judges.opening import Judge, make_judge
 from actors.ledger.keeper import open_keeper
 from actors.ledger.ledger import Ledger
 from actors.serving.handle import is_of_cluster
+from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from jobs.spending.call_count import Unasked
-from jobs.stages.check import CheckReader, support_groups
+from jobs.stages.check import CheckReader
 from jobs.stages.items import PartReader
+from jobs.stages.judge import judged_summary
 from jobs.stages.runner import Task
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
-from longform.judges.support_prompts import open_cells
+from longform.judges.matrix import groups_of
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings
 from longform.settings.methods import MethodSettings
 
 
@@ -69,23 +70,26 @@ def verdicts_in_batches(
     run: Folder, bench_url: str, experiment: Experiment, name: str, tasks: Sequence[Task]
 ) -> Batched | None:
     """What a judge will ask; None where it asks nobody, or singly."""
-    definition = experiment.judges[name]
-    if not isinstance(definition, ChatJudgeSettings) or not definition.chat.batch:
+    judge, chat = _made(experiment, name)
+    if chat is None or not chat.batch:
         return None
-    walk = partial(judge_requests, run, bench_url, name, definition, prompts=experiment.prompts, tasks=tasks)
-    return Batched(definition.chat, walk)
+    return Batched(chat, partial(judge_requests, run, bench_url, judge, chat, prompts=experiment.prompts, tasks=tasks))
 
 
 def checks_in_batches(
     run: Folder, bench_url: str, experiment: Experiment, name: str, tasks: Sequence[Task]
 ) -> Batched | None:
     """What a support judge will ask; None where it asks nobody, or singly."""
-    definition = experiment.support_judges[name]
-    if not isinstance(definition, ChatSupportJudgeSettings) or not definition.chat.batch:
+    judge, chat = _made(experiment, name)
+    if chat is None or not chat.batch:
         return None
     reader = CheckReader(run, bench_url, experiment.faithfulness.mode)
-    walk = partial(support_requests, reader, name, definition, prompts=experiment.prompts, tasks=tasks)
-    return Batched(definition.chat, walk)
+    return Batched(chat, partial(support_requests, reader, judge, chat, prompts=experiment.prompts, tasks=tasks))
+
+
+def _made(experiment: Experiment, name: str) -> tuple[Judge, ChatSettings | None]:
+    judge = make_judge(name, experiment.judges, prompts=experiment.prompts)
+    return judge, judge.settings.asked_model
 
 
 def check_batches(models: Iterable[ChatSettings]) -> None:
@@ -163,25 +167,27 @@ def summarizer_requests(
 
 
 def judge_requests(
-    run: Folder, bench_url: str, name: str, definition: ChatJudgeSettings, *, prompts: str | None, tasks: Sequence[Task]
+    run: Folder, bench_url: str, judge: Judge, chat: ChatSettings, *, prompts: str | None, tasks: Sequence[Task]
 ) -> Iterator[ChatRequest]:
-    """Of summaries that are judged; what is asked again because a reply cannot be read is not known before."""
-    reader = PartReader(run)
-    asking = Asking(chat=Unasked(definition.chat), prompts_folder=prompts)
-    judge = ChatCoverageJudge(bench_url, name, definition, asking)
+    """Make the requests about summaries that are judged; second requests about unreadable replies are not known yet."""
+    reader, benchmark = PartReader(run), Benchmark(bench_url)
+    asker = _asker(judge, chat, prompts)
     for task in tasks:
         for item in task.payload["items"]:
             bullets = [] if item["failure"] else [u["text"] for u in reader.rows(item["part"], item["source"])]
-            if bullets:
-                yield from judge.requests({"query_id": item["query_id"], "bullets": bullets})
+            yield from asker.requests(groups_of(judge.kind, judged_summary(judge.kind, item, bullets, benchmark)))
 
 
 def support_requests(
-    reader: CheckReader, name: str, definition: ChatSupportJudgeSettings, *, prompts: str | None, tasks: Sequence[Task]
+    reader: CheckReader, judge: Judge, chat: ChatSettings, *, prompts: str | None, tasks: Sequence[Task]
 ) -> Iterator[ChatRequest]:
-    """Of sentences that are checked; what is asked again because a reply cannot be read is not known before."""
-    judge = Judge(name, definition, Asking(chat=Unasked(definition.chat), prompts_folder=prompts))
+    """Make the requests about sentences that are checked; second requests are not known yet."""
+    asker = _asker(judge, chat, prompts)
     for task in tasks:
-        groups = support_groups([reader.summary(item) for item in task.payload["items"]])
-        for text, sentences in open_cells(groups).items():
-            yield from judge.requests(text, sentences)
+        summaries = [reader.summary(item) for item in task.payload["items"]]
+        yield from asker.requests([group for summary in summaries for group in groups_of(judge.kind, summary)])
+
+
+def _asker(judge: Judge, chat: ChatSettings, prompts: str | None) -> ChatJudge:
+    assert judge.asking is not None, "a judge with a model asks it"
+    return judge.asking(Asking(chat=Unasked(chat), prompts_folder=prompts))

@@ -7,13 +7,13 @@ ledger can answer. Only the bullets of summaries that are still to be written ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from actors.chat.opening import Asking
-from actors.judges.chat_coverage_targets import ChatCoverageJudge
-from actors.judges.chat_support import ChatSupportJudge
+from actors.judges.chat import ChatJudge
+from actors.judges.opening import Judge, make_judge
 from actors.ledger.ledger import Ledger
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.benchmark import Benchmark
@@ -23,16 +23,18 @@ from jobs.runs.plan import RunPlan
 from jobs.runs.retry import passing_failures
 from jobs.spending.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
-from jobs.stages.check import Checked, claim, texts_of
-from jobs.stages.judge import Judged
+from jobs.stages.check import Checked, texts_of
+from jobs.stages.judge import Judged, judged_summary
 from jobs.stages.runner import Row
 from jobs.stages.split import split_text
 from jobs.stages.summarize import Source, Summarized
 from longform.chat.call import ChatRequest, call_id
+from longform.judges.kind import Group
+from longform.judges.kinds.support import SUPPORT
+from longform.judges.matrix import groups_of
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings
 from longform.spending import Span
 
 
@@ -153,26 +155,43 @@ class _Walk:
     # ------------------------------------------------------------ judge
 
     def judges(self) -> Iterator[StageCalls]:
-        for name, settings in self._experiment.judges.items():
-            if isinstance(settings, ChatJudgeSettings):
-                yield self._judge(name, settings)
+        for name, settings in self._experiment.judges_of("coverage").items():
+            if settings.asked_model is not None:
+                yield self._judge(self._made(name), settings.asked_model)
 
-    def _judge(self, name: str, settings: ChatJudgeSettings) -> StageCalls:
-        calls = self._count.calls(f"judge {name}", settings.chat)
-        judge = ChatCoverageJudge(self._benchmark.folder.url, name, settings, self._asking(settings.chat))
+    def _made(self, name: str) -> Judge:
+        return make_judge(name, self._experiment.judges, prompts=self._experiment.prompts)
+
+    def _asker(self, made: Judge, chat: ChatSettings) -> ChatJudge:
+        assert made.asking is not None, "a judge with a model asks it"
+        return made.asking(self._asking(chat))
+
+    def _judge(self, made: Judge, chat: ChatSettings) -> StageCalls:
+        calls = self._count.calls(f"judge {made.name}", chat)
+        judge = self._asker(made, chat)
         for judged, work_id in self._plan.asked.items():
-            if judged.judge != name or work_id in self._judged:
+            if judged.judge != made.name or work_id in self._judged:
                 continue
             wanted, source = self._wanted[judged.summary]
             written = self._written.get(judged.summary, _Written())
-            row = {"summary_id": content_key(source.work_id), "query_id": wanted.query_id}
             if written.call is not None:
                 assumed = self._assumed(wanted, source)
-                self._add_assumed(calls, judge.requests(row | {"bullets": assumed.bullets}), assumed, written.call)
+                requests = judge.requests(self._groups(made, wanted, source, assumed.bullets))
+                self._add_assumed(calls, requests, assumed, written.call)
             elif written.bullets:
-                for request in judge.requests(row | {"bullets": written.bullets}):
+                for request in judge.requests(self._groups(made, wanted, source, written.bullets)):
                     self._count.add(calls, request)
         return replace(calls, n_paid=len(self._count.paid(calls)))
+
+    def _groups(self, made: Judge, wanted: Summarized, source: Source, bullets: Sequence[str]) -> list[Group]:
+        item = {
+            "work_id": source.work_id,
+            "summary_id": content_key(source.work_id),
+            "query_id": wanted.query_id,
+            "haystack_id": self._benchmark.queries[wanted.query_id].haystack_id,
+            "failure": None,
+        }
+        return groups_of(made.kind, judged_summary(made.kind, item, bullets, self._benchmark))
 
     def _add_assumed(
         self, calls: StageCalls, requests: Sequence[ChatRequest], assumed: AssumedSummary, summary_call: str
@@ -210,13 +229,13 @@ class _Walk:
 
     def support_judges(self) -> Iterator[StageCalls]:
         for name, settings in self._experiment.support_judges.items():
-            if isinstance(settings, ChatSupportJudgeSettings):
-                yield self._support_judge(name, settings)
+            if settings.asked_model is not None:
+                yield self._support_judge(self._made(name), settings.asked_model)
 
-    def _support_judge(self, name: str, settings: ChatSupportJudgeSettings) -> StageCalls:
-        calls = self._count.calls(f"check {name}", settings.chat)
-        judge = ChatSupportJudge(name, settings, self._asking(settings.chat))
-        checks = {c: s for c, s in self._plan.checks.items() if c.judge == name and s.work_id not in self._checked}
+    def _support_judge(self, made: Judge, chat: ChatSettings) -> StageCalls:
+        calls = self._count.calls(f"check {made.name}", chat)
+        judge = self._asker(made, chat)
+        checks = {c: s for c, s in self._plan.checks.items() if c.judge == made.name and s.work_id not in self._checked}
         packed = self._run.read("contexts", work_ids={source.context for source in checks.values()}).to_pylist()
         contexts = {row["work_id"]: row for row in packed}
         for checked, source in checks.items():
@@ -224,23 +243,23 @@ class _Walk:
                 self._add_checks(calls, judge, checked, contexts[source.context])
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
-    def _add_checks(self, calls: StageCalls, judge: ChatSupportJudge, checked: Checked, packed: Row) -> None:
+    def _add_checks(self, calls: StageCalls, judge: ChatJudge, checked: Checked, packed: Row) -> None:
         documents = {d.doc_id: d.text for d in self._benchmark.documents(packed["haystack_id"])}
         written = self._written.get(checked.summary, _Written())
         for shown in texts_of(packed, documents, self._experiment.faithfulness.mode):
             text = shown.text
             if not text.strip():
                 continue  # nothing is asked about a text that says nothing
-            for request in judge.requests(text, [claim(unit) for unit in written.bullets]):
+            for request in judge.requests([_group(text, map(SUPPORT.unit, written.bullets))]):
                 self._count.add(calls, request)
             if written.call is not None:
                 self._add_assumed_checks(calls, judge, checked, text, written.call)
 
     def _add_assumed_checks(
-        self, calls: StageCalls, judge: ChatSupportJudge, checked: Checked, text: str, summary_call: str
+        self, calls: StageCalls, judge: ChatJudge, checked: Checked, text: str, summary_call: str
     ) -> None:
         assumed = self._assumed(*self._wanted[checked.summary])
-        (request,) = judge.requests(text, assumed.bullets[:1])
+        (request,) = judge.requests([_group(text, assumed.bullets[:1])])
         counted, (low, expected, high) = self._count.counted(calls, request), assumed.tokens
         less, more = ((end - (expected or 0.0)) / len(assumed.bullets) for end in (low, high))
         for place in range(len(assumed.bullets)):
@@ -250,3 +269,7 @@ class _Walk:
                 is not None
             ):
                 calls.assumed[assumed.source] += 1
+
+
+def _group(text: str, sentences: Iterable[str]) -> Group:
+    return Group(content_key(text), (text,), tuple(sentences))

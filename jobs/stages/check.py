@@ -7,25 +7,23 @@ each distinct (document, sentence) pair is judged once, whichever summaries say 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from actors.chat.call_context import CallContext
-from actors.chat.opening import load_prompt
-from actors.judges.opening_support import code_version
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
 from jobs.stages.items import Item, PartReader
 from jobs.stages.runner import Row, Stage, Task
 from jobs.stages.split import unit_work_id
-from longform.judges.support_prompts import SupportGroup, SupportVerdict
+from longform.judges.kinds.support import SUPPORT
+from longform.judges.matrix import JudgedText, TargetText
 from longform.keys import content_key
 from longform.results.aggregate import SummaryInfo
 from longform.settings.experiment import Experiment
-from longform.settings.judges import AskedSupportJudgeSettings, ChatSupportJudgeSettings, MeanSupportJudgeSettings
-from longform.text.citations import without_citations
+from longform.settings.judges import JudgeSettings
 
 SEPARATOR = "\n====\n"
 """Between the documents of a prompt that is judged as one text."""
@@ -61,7 +59,7 @@ def check_work_ids(
     mode = experiment.faithfulness.mode
     found = {}
     for name, settings in experiment.support_judges.items():
-        if isinstance(settings, MeanSupportJudgeSettings):
+        if settings.members:
             continue
         for summary, (context, query_id) in contexts.items():
             units = unit_work_id(summary, experiment.units)
@@ -75,12 +73,12 @@ def check_stage(
     bench_url: str,
     experiment: Experiment,
     name: str,
-    settings: AskedSupportJudgeSettings,
+    settings: JudgeSettings,
     *,
     calling: Calling,
     threads: int,
 ) -> Stage:
-    chat = settings.chat if isinstance(settings, ChatSupportJudgeSettings) else None
+    chat = settings.asked_model
     mode = experiment.faithfulness.mode
     context = calling.context(f"check {name}")
     return Stage(
@@ -121,23 +119,6 @@ def check_tasks(
     ]
 
 
-class ShownText(NamedTuple):
-    """One text that a summary is checked against: a document, or as much of it as the prompt held."""
-
-    kind: Literal["document", "context"]
-    target_id: str
-    text: str
-    doc_position: int | None  # in the prompt; None: all documents joined
-
-
-class CheckedText(NamedTuple):
-    """A summary with the texts it is checked against."""
-
-    item: Item
-    sentences: list[str]  # in their order, without citations
-    texts: list[ShownText]
-
-
 class CheckReader:
     """Reads what the items of check tasks name."""
 
@@ -145,64 +126,43 @@ class CheckReader:
         self._units, self._contexts, self._mode = PartReader(run), PartReader(run), mode
         self._benchmark = Benchmark(bench_url)
 
-    def summary(self, item: Item) -> CheckedText:
+    def summary(self, item: Item) -> JudgedText:
         rows = sorted(self._units.rows(item["units_part"], item["units"]), key=lambda row: row["unit_index"])
         (packed,) = self._contexts.rows(item["context_part"], item["context"])
         documents = {document.doc_id: document.text for document in self._benchmark.documents(item["haystack_id"])}
-        return CheckedText(item, [claim(row["text"]) for row in rows], texts_of(packed, documents, self._mode))
+        return JudgedText(
+            work_id=item["work_id"],
+            summary_id=item["summary_id"],
+            units=tuple(SUPPORT.unit(row["text"]) for row in rows),
+            targets=tuple(texts_of(packed, documents, self._mode)),
+            mode=self._mode,
+        )
 
 
 def _worker(
     run: Folder,
     bench_url: str,
     name: str,
-    settings: AskedSupportJudgeSettings,
+    settings: JudgeSettings,
     mode: str,
     *,
     prompts: str | None,
     context: CallContext,
     threads: int,
 ) -> Any:
-    from actors.judges.opening_support import make_support_judge
+    from actors.judges.opening import make_judge
+    from actors.judges.rows import judged_rows
 
-    reader, version = CheckReader(run, bench_url, mode), _version(settings, prompts)
-    ask = make_support_judge(name, settings, prompts=prompts, context=context, threads=threads)
+    reader, judge = CheckReader(run, bench_url, mode), make_judge(name, {name: settings}, prompts=prompts)
+    backend = judge.open(context, threads)
 
     async def check(payload: Mapping[str, Any]) -> list[Row]:
-        summaries = [reader.summary(item) for item in payload["items"]]
-        groups = support_groups(summaries)
-        verdicts = {
-            (group.text, sentence): verdict
-            for group, found in zip(groups, await ask(groups), strict=True)
-            for sentence, verdict in zip(group.sentences, found, strict=True)
-        }
-        found = (row for summary in summaries for row in _rows(name, mode, summary, verdicts))
-        return [row | {"prompt_version": version} for row in found]
+        return await judged_rows(judge, backend, [reader.summary(item) for item in payload["items"]])
 
     return check
 
 
-def _version(settings: AskedSupportJudgeSettings, prompts: str | None) -> str:
-    if isinstance(settings, ChatSupportJudgeSettings):
-        return load_prompt(settings.prompt, prompts).version
-    return code_version(settings)
-
-
-def claim(unit: str) -> str:
-    """What a unit says, without its citations and the mark of a list."""
-    return without_citations(unit).lstrip("-*• ")
-
-
-def support_groups(summaries: Sequence[CheckedText]) -> list[SupportGroup]:
-    """Each text once, with the distinct sentences of all summaries that are checked against it."""
-    sentences: dict[str, dict[str, None]] = {}
-    for summary in summaries:
-        for shown in summary.texts:
-            sentences.setdefault(shown.text, {}).update(dict.fromkeys(summary.sentences))
-    return [SupportGroup(content_key(text), text, tuple(said)) for text, said in sentences.items()]
-
-
-def texts_of(packed: Row, documents: Mapping[str, str], mode: str) -> list[ShownText]:
+def texts_of(packed: Row, documents: Mapping[str, str], mode: str) -> list[TargetText]:
     """
     Return what a summary of the context *packed* is checked against, in the order of the prompt.
 
@@ -210,30 +170,9 @@ def texts_of(packed: Row, documents: Mapping[str, str], mode: str) -> list[Shown
     """
     in_prompt = zip(packed["doc_ids"], packed["doc_chars"], strict=True)
     shown = [
-        ShownText("document", doc_id, documents[doc_id][:chars], place)
+        TargetText("document", doc_id, documents[doc_id][:chars], place)
         for place, (doc_id, chars) in enumerate(in_prompt)
     ]
     if mode == "full":
-        return [ShownText("context", packed["context_id"], SEPARATOR.join(one.text for one in shown), None)]
+        return [TargetText("context", packed["context_id"], SEPARATOR.join(one.text for one in shown), None)]
     return shown
-
-
-def _rows(name: str, mode: str, summary: CheckedText, verdicts: Mapping[tuple[str, str], SupportVerdict]) -> list[Row]:
-    return [
-        {
-            "work_id": summary.item["work_id"],
-            "judge": name,
-            "summary_id": summary.item["summary_id"],
-            "unit_index": index,
-            "target_kind": shown.kind,
-            "target_id": shown.target_id,
-            "mode": mode,
-            "doc_position": shown.doc_position,
-            "text_index": text_index,
-            "repeat": 0,
-            **verdict._asdict(),
-        }
-        for text_index, shown in enumerate(summary.texts)
-        for index, sentence in enumerate(summary.sentences)
-        for verdict in [verdicts[shown.text, sentence]]
-    ]

@@ -13,11 +13,12 @@ from jobs.calling import Calling, open_rows
 from jobs.stages.items import Item, PartReader, plan
 from jobs.stages.runner import Row, Stage, Task
 from jobs.stages.split import unit_work_id
+from longform.judges.kind import Kind
+from longform.judges.matrix import JudgedText, TargetText
 from longform.keys import content_key
 from longform.results.aggregate import SummaryInfo
 from longform.settings.experiment import Experiment, UnitKind
-from longform.settings.judges import AskedJudgeSettings, ChatJudgeSettings, MeanJudgeSettings
-from longform.tables import VERDICTS
+from longform.settings.judges import JudgeSettings
 
 _OFFLINE_SUMMARIES_A_TASK = 64
 _CHAT_SUMMARIES_A_TASK = 1  # so that a slow call holds back its own summary only
@@ -45,16 +46,16 @@ def verdict_work_ids(
         Judged(summary, name): content_key(
             "verdicts", unit_work_id(summary, experiment.units), name, settings.identity, versions[name]
         )
-        for name, settings in experiment.judges.items()
-        if not isinstance(settings, MeanJudgeSettings)
+        for name, settings in experiment.judges_of("coverage").items()
+        if not settings.members
         for summary in summaries
     }
 
 
 def judge_stage(
-    run: Folder, bench_url: str, name: str, settings: AskedJudgeSettings, prompts: str | None, *, calling: Calling
+    run: Folder, bench_url: str, name: str, settings: JudgeSettings, prompts: str | None, *, calling: Calling
 ) -> Stage:
-    chat = settings.chat if isinstance(settings, ChatJudgeSettings) else None
+    chat = settings.asked_model
     context = calling.context(f"judge {name}")
     return Stage(
         name=f"judge {name}",
@@ -70,7 +71,7 @@ def judge_stage(
 def judge_tasks(
     run: Folder,
     name: str,
-    settings: AskedJudgeSettings,
+    settings: JudgeSettings,
     *,
     wanted: Mapping[Judged, str],
     infos: Mapping[str, SummaryInfo],
@@ -90,43 +91,39 @@ def judge_tasks(
         for judged, work_id in wanted.items()
         if judged.judge == name
     ]
-    per_task = _CHAT_SUMMARIES_A_TASK if isinstance(settings, ChatJudgeSettings) else _OFFLINE_SUMMARIES_A_TASK
+    per_task = _CHAT_SUMMARIES_A_TASK if settings.asked_model else _OFFLINE_SUMMARIES_A_TASK
     return plan(run, "units", run, "verdicts", items, per_task=per_task)
 
 
 def _worker(
-    run: Folder, bench_url: str, name: str, settings: AskedJudgeSettings, *, prompts: str | None, context: CallContext
+    run: Folder, bench_url: str, name: str, settings: JudgeSettings, *, prompts: str | None, context: CallContext
 ) -> Any:
-    from actors.judges.opening_coverage import make_judge
+    from actors.judges.opening import make_judge
+    from actors.judges.rows import judged_rows
 
     reader, benchmark = PartReader(run), Benchmark(bench_url)
-    ask = make_judge(bench_url, name, settings, prompts=prompts, context=context)
+    made = make_judge(name, {name: settings}, prompts=prompts)
+    backend = made.open(context, 1)
 
     async def judge(payload: Mapping[str, Any]) -> list[Row]:
-        failed = [row for item in payload["items"] if item["failure"] for row in unjudged(item)]
-        asked = [
-            {key: item[key] for key in ("work_id", "summary_id", "query_id", "haystack_id")}
-            | {"bullets": [unit["text"] for unit in reader.rows(item["part"], item["source"])]}
-            for item in payload["items"]
-            if not item["failure"]
-        ]
-        return [*failed, *await ask(asked)]
+        return await judged_rows(made, backend, [summary(item) for item in payload["items"]])
 
-    def unjudged(item: Item) -> list[Row]:
-        nothing = dict.fromkeys(VERDICTS.names)
-        return [
-            nothing
-            | {
-                "work_id": item["work_id"],
-                "judge": name,
-                "summary_id": item["summary_id"],
-                "target_kind": target.kind,
-                "target_id": target.target_id,
-                "mode": "full",
-                "repeat": 0,
-                "failure": f"summary_failed: {item['failure']}",
-            }
-            for target in benchmark.targets.get(item["query_id"], [])
-        ]
+    def summary(item: Item) -> JudgedText:
+        units = [] if item["failure"] else [unit["text"] for unit in reader.rows(item["part"], item["source"])]
+        return judged_summary(made.kind, item, units, benchmark)
 
     return judge
+
+
+def judged_summary(kind: Kind, item: Item, units: Iterable[str], benchmark: Benchmark) -> JudgedText:
+    """Put a summary's lines beside its query's targets."""
+    targets = [target for target in benchmark.targets.get(item["query_id"], []) if target.kind == kind.targets]
+    others = benchmark.haystack_targets(item["haystack_id"])
+    return JudgedText(
+        work_id=item["work_id"],
+        summary_id=item["summary_id"],
+        units=tuple(map(kind.unit, units)),
+        targets=tuple(TargetText(target.kind, target.target_id, target.text) for target in targets),
+        background=tuple(target.text for target in others if target.kind == kind.targets),
+        failure=item["failure"],
+    )

@@ -10,7 +10,7 @@ from actors.storage.folder import Folder
 from jobs.stages.items import PartReader, plan
 from jobs.stages.runner import Row, Stage, Task
 from longform.keys import content_key
-from longform.settings.judges import MeanJudgeSettings, MeanSupportJudgeSettings
+from longform.settings.judges import JudgeSettings
 
 Combine = Callable[[Mapping[str, Sequence[Row]]], list[Row]]
 """Member -> its verdicts on a summary, to the verdicts of the mean."""
@@ -23,9 +23,7 @@ class Mean(NamedTuple):
     members: Mapping[str, str]
 
 
-def means_stage(
-    run: Folder, verb: str, name: str, settings: MeanJudgeSettings | MeanSupportJudgeSettings, combine: Combine
-) -> Stage:
+def means_stage(run: Folder, verb: str, name: str, settings: JudgeSettings, combine: Combine) -> Stage:
     """Named by the *verb* of its members' stage; *combine* pickles, and follows from *settings*."""
     return Stage(
         name=f"{verb} {name}",

@@ -12,16 +12,16 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import support_identity
 from jobs.stages.check import Checked, Source
 from jobs.stages.items import PartReader, plan
 from jobs.stages.runner import Row, Stage, Task
-from longform.judges.support_prompts import SupportVerdict
+from longform.judges.kinds.support import SUPPORT
 from longform.keys import content_key
 from longform.repair import by_judge as judged_citations
 from longform.repair.by_judge import How, JudgedText, Support, judge_label, judge_threshold, judged_text
 from longform.repair.twins import twin
 from longform.settings.experiment import Experiment
+from longform.settings.judges import whole_identity
 
 _SUMMARIES_A_TASK = 64
 _COLUMNS = ["work_id", "unit_index", "target_id", "answer", "probability"]
@@ -31,7 +31,7 @@ _SUMMARIES_AT_ONCE = 64
 def judge_key(experiment: Experiment, name: str, version: str) -> str:
     """What the twins by judge *name* are; *version* is that of what makes its answers."""
     settings = experiment.support_judges[name]
-    how = support_identity(settings, experiment.support_judges)
+    how = whole_identity(settings, experiment.judges)
     return content_key(judged_citations.VERSION, name, how, version, judge_threshold(settings))
 
 
@@ -99,7 +99,7 @@ def support_of(verdicts: Iterable[Row], numbers: Mapping[str, int]) -> dict[int,
     """
     found: dict[int, dict[int, float | None]] = {}
     for row in verdicts:
-        value = SupportVerdict(row["answer"], row["probability"]).value
+        value = SUPPORT.number(row["answer"], row["probability"])
         found.setdefault(row["unit_index"], {})[numbers[row["target_id"]]] = value
     return found
 

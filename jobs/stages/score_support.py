@@ -17,7 +17,7 @@ from actors.storage.folder import Folder
 from jobs.stages.check import Checked, Source
 from jobs.stages.items import Item, PartReader, plan
 from jobs.stages.runner import Row, Stage, Task
-from longform.judges.support_prompts import SupportVerdict
+from longform.judges.kinds.support import SUPPORT
 from longform.keys import content_key
 from longform.metrics.faithfulness import GRID, merge_documents, summary_faithfulness
 from longform.results.aggregate import SummaryInfo
@@ -95,6 +95,6 @@ def support_cells(verdicts: Iterable[Row]) -> NDArray[np.float64]:
     shape = [1 + max((row[key] or 0 for row in rows), default=-1) for key in ("doc_position", "unit_index")]
     cells = np.full(shape, np.nan)
     for row in rows:
-        value = SupportVerdict(row["answer"], row["probability"]).value
+        value = SUPPORT.number(row["answer"], row["probability"])
         cells[row["doc_position"] or 0, row["unit_index"]] = np.nan if value is None else value
     return cells

@@ -14,12 +14,12 @@ from typing import Any
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import load_prompt
-from actors.judges.offline_support import OfflineSupportJudge
+from actors.judges.lexical import LexicalJudge
 from actors.synthesis import SynthesisModels, open_models
 from jobs.stages.runner import Row
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
-from longform.judges.support_prompts import SupportGroup
+from longform.judges.kind import Group
 from longform.keys import content_key
 from longform.synthesis.audit import HaystackFacts
 from longform.synthesis.grammar import passages
@@ -125,10 +125,10 @@ def _parts(tried: Tried, job: PassageJob) -> Parts | None:
 
 def offline_stating() -> Stating:
     """The offline support judge as verifier: it had no part in writing, and asks no model service."""
-    judge = OfflineSupportJudge(threads=1)
+    judge = LexicalJudge(threads=1)
 
     def stating(text: str, facts: Sequence[str]) -> list[bool]:
-        (row,) = judge.judge([SupportGroup("text", text, tuple(facts))])
+        (row,) = judge.judge([Group("text", (text,), tuple(facts))])
         return [verdict.answer == "supported" for verdict in row]
 
     return stating

@@ -115,6 +115,7 @@ class ChatReply:
     logprobs: tuple[TokenLogprobs, ...] | None = None
     signals: Signals = NOTHING_HEARD
     detail: str | None = None  # of a failure, in words for people; not stored
+    from_ledger: bool = False  # whether the ledger had it, so that nothing was sent for it now; not stored
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.failure is None):

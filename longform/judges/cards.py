@@ -10,21 +10,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from longform.judges.coverage_cards import KIND as COVERAGE
 from longform.judges.coverage_cards import describe_coverage
 from longform.judges.support_cards import KIND, describe_support
 from longform.models import read_model
-from longform.settings.judges import (
-    SHIPPED_CHECKER,
-    AskedJudgeSettings,
-    ChatJudgeSettings,
-    JudgeSettings,
-    MeanJudgeSettings,
-    OfflineSupportJudgeSettings,
-    SupportJudgeSettings,
-)
+from longform.settings.judges import SHIPPED_CHECKER, JudgeSettings, whole_identity
+
+
+class Version(NamedTuple):
+    """
+    What made a judge's verdicts.
+
+    Attributes:
+        work: Changes with all that can change its verdicts beside its settings; a part of their keys.
+        prompt: Of its prompt, or of its code, as rows of `verdicts` state it.
+    """
+
+    work: str
+    prompt: str
+
 
 SUPPORT_LEXICAL = "support-lexical"
 """The shipped card of the offline support judge, under whatever name it judges."""
@@ -45,11 +51,13 @@ def shipped_card_line(judge: str) -> str | None:
     return None if card is None else describe(card)
 
 
-def shipped_support_line(judge: SupportJudgeSettings) -> str | None:
-    """The line of the card that ships for a support judge of this definition; None: none."""
+def shipped_line(judge: JudgeSettings) -> str | None:
+    """Return the line of the card that ships for a judge of this definition; None: none ships."""
     if judge == SHIPPED_CHECKER:
         return shipped_card_line(SUPPORT_CHECKER)
-    return shipped_card_line(SUPPORT_LEXICAL) if isinstance(judge, OfflineSupportJudgeSettings) else None
+    if judge.fitted_model is not None:
+        return shipped_card_line(judge.model_name)
+    return shipped_card_line(SUPPORT_LEXICAL) if judge.is_lexical and judge.task == "support" else None
 
 
 _FIELDS = {COVERAGE: {"judged_by", "texts"}, KIND: {"settings", "version", "data_sets"}}
@@ -92,30 +100,30 @@ def describe(card: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------- whose card it is
 
 
-def coverage_identity(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, str]) -> dict[str, Any]:
+def card_identity(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, Version]) -> dict[str, Any]:
     """
-    What a card of coverage judge *name* belongs to: its backend, model and prompt; of a mean, those of its members.
+    Return the fields of a card that say whose it is: those of the kind of judge *name*.
 
     Args:
         name: One of *judges*, or `released:NAME`, whose predictions a release ships.
         judges: How judges are made.
-        versions: Judge -> version of its prompt, or of its code.
+        versions: Judge -> what made its verdicts.
     """
+    judge = judges.get(name)
+    if judge is None or judge.task != "support":
+        return {"judged_by": judged_by(name, judges, versions)}
+    return {"settings": whole_identity(judge, judges), "version": versions[name].work}
+
+
+def judged_by(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, Version]) -> dict[str, Any]:
+    """Name a judge by its backend, its model and its prompt; a mean by its members."""
     judge = judges.get(name)
     if judge is None:
         return {"backend": "released", "model": name, "prompt_version": None}
-    if isinstance(judge, MeanJudgeSettings):
-        members = [coverage_identity(member, judges, versions) for member in judge.of]
-        return {"backend": "mean", "cuts": list(judge.cuts), "of": members}
-    return asked_identity(judge, versions[name])
-
-
-def asked_identity(judge: AskedJudgeSettings, version: str) -> dict[str, Any]:
-    """The same of a judge that is asked; *version* is of its prompt, or of its code."""
-    if isinstance(judge, ChatJudgeSettings):
-        script = f" (script {judge.chat.script})" if judge.chat.script else ""
-        return {"backend": "chat", "model": f"{judge.chat.model}{script}", "prompt_version": version}
-    return {"backend": "offline", "model": f"offline-{judge.calibration}", "prompt_version": version}
+    if judge.members:
+        members = [judged_by(member, judges, versions) for member in judge.members]
+        return {"backend": "mean", "cuts": list(judge.bounds), "of": members}
+    return {"backend": judge.kind, "model": judge.model_name, "prompt_version": versions[name].prompt}
 
 
 def other_judge(card: Mapping[str, Any], identity: Mapping[str, Any]) -> str | None:

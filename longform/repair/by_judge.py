@@ -14,12 +14,7 @@ from typing import Literal, NamedTuple
 from longform.judges.lexical_support import shipped_lexical_support
 from longform.metrics.faithfulness import SUPPORTED
 from longform.repair.twins import LABEL, citing, is_header
-from longform.settings.judges import (
-    CheckpointSupportJudgeSettings,
-    MeanSupportJudgeSettings,
-    OfflineSupportJudgeSettings,
-    SupportJudgeSettings,
-)
+from longform.settings.judges import JudgeSettings
 from longform.text.citations import bullets, without_citations
 
 VERSION = "1"
@@ -54,13 +49,11 @@ def judge_label(judge: str) -> str:
     return f"{LABEL} by {judge}"
 
 
-def judge_threshold(settings: SupportJudgeSettings) -> float:
+def judge_threshold(settings: JudgeSettings) -> float:
     """From which number a document counts as supporting: the judge's own; of a chat model's yes and no the middle."""
-    if isinstance(settings, CheckpointSupportJudgeSettings | MeanSupportJudgeSettings):
-        return settings.threshold
-    if isinstance(settings, OfflineSupportJudgeSettings):
-        return shipped_lexical_support().threshold
-    return SUPPORTED
+    if settings.own_threshold is not None:
+        return settings.own_threshold
+    return shipped_lexical_support().threshold if settings.is_lexical else SUPPORTED
 
 
 def judged_citations(support: Support, threshold: float) -> Cited:

@@ -13,7 +13,7 @@ from functools import cache
 from longform.keys import content_key
 from longform.models import read_model
 from longform.settings.chat import SummarizerSettings
-from longform.settings.judges import JudgeSettings, MeanJudgeSettings, OfflineJudgeSettings
+from longform.settings.judges import JudgeSettings
 from longform.settings.retrievers import (
     ClusterFeedbackRetrieverSettings,
     RetrieverSettings,
@@ -47,9 +47,8 @@ def in_sample(models: Collection[str], texts: Collection[str]) -> str | None:
 
 def models_of_judge(judge: JudgeSettings, judges: Mapping[str, JudgeSettings]) -> frozenset[str]:
     """The fitted models behind a judge; those of a mean's members."""
-    if isinstance(judge, MeanJudgeSettings):
-        return frozenset().union(*(models_of_judge(judges[name], judges) for name in judge.of))
-    return frozenset({judge.calibration}) if isinstance(judge, OfflineJudgeSettings) else frozenset()
+    own = frozenset() if judge.fitted_model is None else frozenset({judge.fitted_model})
+    return frozenset[str]().union(own, *(models_of_judge(judges[name], judges) for name in judge.members))
 
 
 def models_of_summarizer(summarizer: SummarizerSettings) -> frozenset[str]:

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from longform.axes import Axes
 from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
-from longform.settings.judges import ALIGNER, JudgeSettings, OfflineSupportJudgeSettings, SupportJudgeSettings
+from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, Task, judges_of
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
 from longform.settings.retrievers import RerankerSettings, RetrieverSettings, base_retrievers
 from longform.settings.strict import Strict
@@ -93,6 +93,16 @@ def _told(system: System) -> str:
     return "(" + ", ".join(f"{name} {value!r}" for name, value in values if value is not None) + ")"
 
 
+def _of_support(name: str, judge: Any) -> Any:
+    """Add the task to an entry of `support_judges`."""
+    if not isinstance(judge, Mapping):
+        return judge
+    if judge.get("task", "support") != "support":
+        msg = f"support_judges.{name} has the task {judge['task']}: define it under `judges`"
+        raise ValueError(msg)
+    return {**judge, "task": "support"}
+
+
 class RelevanceImportanceSettings(Strict):
     """By judged relevance; documents without any go to either end in `middle` (SummHay's released code)."""
 
@@ -159,8 +169,7 @@ class Experiment(Strict):
     retrievers: dict[str, RetrieverSettings]
     rerankers: dict[str, RerankerSettings] = Field(default_factory=dict)
     summarizers: dict[str, SummarizerSettings]
-    judges: dict[str, JudgeSettings] = Field(default_factory=dict)
-    support_judges: dict[str, SupportJudgeSettings] = Field(default_factory=dict)
+    judges: dict[str, JudgeSettings] = Field(default_factory=dict)  # of every task
     methods: dict[str, MethodSettings] = Field(default_factory=dict)  # beside those that ship
     cards: dict[str, str] = Field(default_factory=dict)  # judge -> the file that `longform calibrate --out` wrote
     systems: tuple[SystemGrid, ...] = Field(min_length=1)
@@ -182,6 +191,20 @@ class Experiment(Strict):
     citations: str = "written"  # matrix, or a support judge: repairs citations, in a twin of each summary
     prompts: str | None = None  # a folder whose files replace the project's own of the same name
 
+    @model_validator(mode="before")
+    @classmethod
+    def _support_judges_are_judges(cls, content: Any) -> Any:
+        """Read the key `support_judges`, which older files have, as judges of task support."""
+        if not isinstance(content, Mapping) or not isinstance(given := content.get("support_judges"), Mapping):
+            return content
+        judges = content.get("judges") or {}
+        if twice := sorted(given.keys() & judges.keys()):
+            msg = f"judges and support_judges both define {twice}: give every judge a name of its own"
+            raise ValueError(msg)
+        found = {name: _of_support(name, judge) for name, judge in given.items()}
+        kept = {key: value for key, value in content.items() if key != "support_judges"}
+        return kept | {"judges": {**judges, **found}}
+
     @model_validator(mode="after")
     def _names_are_defined(self) -> Experiment:
         for place, name, known in self._references():
@@ -193,7 +216,7 @@ class Experiment(Strict):
     @model_validator(mode="after")
     def _judged_citations_can_be_had(self) -> Experiment:
         if taken := sorted({*OWN_CITATIONS, ALIGNER} & self.support_judges.keys()):
-            msg = f"support_judges: {taken} have another meaning; give the judges other names"
+            msg = f"judges: {taken} have another meaning for judges of support; give the judges other names"
             raise ValueError(msg)
         if self.citing_judge is not None and (self.units, self.faithfulness.mode) != ("bullets", "document"):
             msg = (
@@ -266,23 +289,14 @@ class Experiment(Strict):
             yield from (("systems.summarizer", name, self.summarizers) for name in grid.summarizer)
             yield from (("systems.method", name, self.all_methods()) for name in grid.method)
         yield "citations", self.citations, {*OWN_CITATIONS, *self.support_judges}
-        yield from (("cards", name, {*self.judges, *self.support_judges}) for name in self.cards)
+        yield from (("cards", name, self.judges) for name in self.cards)
         if self.faithfulness.attribution is not None:
             yield "faithfulness.attribution", self.faithfulness.attribution, self.support_judges
-        yield from self._means("judges", self.judges)
-        yield from self._means("support_judges", self.support_judges)
+        for name, judge in self.judges.items():
+            asking = [other for other, one in judges_of(judge.task, self.judges).items() if not one.members]
+            yield from ((f"judges.{name}.of", member, asking) for member in judge.members)
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
-
-    @staticmethod
-    def _means(
-        place: str, judges: Mapping[str, JudgeSettings | SupportJudgeSettings]
-    ) -> Iterator[tuple[str, str, Collection[str]]]:
-        """Members of means, which are judges that are asked."""
-        asking = [name for name, judge in judges.items() if judge.kind != "mean"]
-        for name, judge in judges.items():
-            if judge.kind == "mean":
-                yield from ((f"{place}.{name}.of", member, asking) for member in judge.of)
 
     @property
     def citing_judge(self) -> str | None:
@@ -304,22 +318,28 @@ class Experiment(Strict):
         That is the offline one: it reads its texts in the process, and its numbers are graded. It is added if a chat
         model is asked about each document apart and no judge is named for attribution.
         """
-        asked = any(judge.kind == "chat" for judge in self.support_judges.values())
-        graded = any(judge.kind == "offline" for judge in self.support_judges.values())
+        asked = any(judge.asked_model for judge in self.support_judges.values())
+        graded = any(judge.is_lexical for judge in self.support_judges.values())
         how, varied = self.faithfulness, self.summarizers.keys() - self.ignoring_order
         if not asked or graded or not varied or how.mode != "document" or how.attribution is not None:
             return self
-        judges = {**self.support_judges, ALIGNER: OfflineSupportJudgeSettings(kind="offline")}
-        return self.model_copy(update={"support_judges": judges})
+        aligner = OfflineJudgeSettings(kind="offline", task="support")
+        return self.model_copy(update={"judges": {**self.judges, ALIGNER: aligner}})
 
     @property
     def aligner(self) -> str | None:
-        """
-        Return the support judge that says where sentences stand if their own cannot: the one named, else an offline
-        one.
-        """
-        offline = (name for name, judge in self.support_judges.items() if judge.kind == "offline")
-        return self.faithfulness.attribution or next(offline, None)
+        """The support judge that says where sentences stand if their own cannot: the one named, else an offline one."""
+        able = (name for name, judge in self.support_judges.items() if judge.is_lexical)
+        return self.faithfulness.attribution or next(able, None)
+
+    def judges_of(self, task: Task) -> dict[str, JudgeSettings]:
+        """Select the judges of one task."""
+        return judges_of(task, self.judges)
+
+    @property
+    def support_judges(self) -> dict[str, JudgeSettings]:
+        """The judges of task support."""
+        return self.judges_of("support")
 
     def all_methods(self) -> dict[str, MethodSettings]:
         """Return the methods that ship, and those defined here."""

@@ -1,114 +1,221 @@
-"""Judges of coverage and of support, as a configuration names them."""
+"""
+Judges, as a configuration names them: a `task` (what is judged) and a `kind` (who judges), one settings type a kind.
+
+Every kind names the tasks that it can do, and the fields that only some of them have a use for; all else is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
 
+Task = Literal["coverage", "support", "key_point", "reference"]
+"""What a judge judges; `longform.judges.kinds` says what each one means."""
+
+PROMPTS: Mapping[Task, str] = {
+    "coverage": "judge_coverage_3",
+    "support": "judge_support",
+    "key_point": "judge_key_point",
+    "reference": "judge_reference",
+}
+"""What a chat model is asked with if a configuration names no prompt."""
+
 Calibration = Literal["people", "gpt-4o"]
-"""Whose marks a judge's numbers are like: only scores of one calibration may be held against each other."""
+"""The marks that a judge's numbers are like: only scores of one calibration may be held against each other."""
 
 ALIGNER = "shipped aligner"
 """The offline support judge if a run adds it to say where sentences stand; it judges nothing."""
 
 _SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
+_UNNAMED: Collection[Task] = ("coverage", "support")
+"""Tasks whose name is no part of a judge's identity: stored verdicts are older than the key `task`."""
 
 
-class OfflineJudgeSettings(Strict):
-    kind: Literal["offline"]
-    calibration: Calibration  # people: like nothing that is printed; gpt-4o: like SummHay's printed tables
+class _Judge(Strict):
+    """
+    What judges of all kinds share.
+
+    Attributes:
+        tasks: What judges of this kind can judge.
+        only_for: Field -> the tasks that have a use for it; a field that is not named serves all of them.
+    """
+
+    tasks: ClassVar[tuple[Task, ...]]
+    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {}
+
+    task: Task = "coverage"
+
+    @model_validator(mode="after")
+    def _fits_its_task(self) -> Self:
+        if self.task not in self.tasks:
+            msg = f"a judge of kind {self._kind} does not judge {self.task}: expected task {' or '.join(self.tasks)}"
+            raise ValueError(msg)
+        for name in sorted(self._unused & self.model_fields_set):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"`{name}` is not for task {self.task}: expected {' or '.join(self.only_for[name])}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in handler(self).items() if name not in self._unused}
 
     @property
-    def scale(self) -> str:
-        """The calibration in words."""
-        return _SCALES[self.calibration]
+    def _unused(self) -> frozenset[str]:
+        return frozenset(name for name, tasks in self.only_for.items() if self.task not in tasks)
+
+    @property
+    def _kind(self) -> str:
+        kind: str = getattr(self, "kind")  # noqa: B009  every kind has this field
+        return kind
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        return self._with_its_task_if_new(super().identity)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Everything that the definition states, as JSON values; the task only if the definition does not imply it."""
+        return self._with_its_task_if_new(self.model_dump(mode="json"))
+
+    def _with_its_task_if_new(self, found: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in found.items() if name != "task" or self.task not in _UNNAMED}
+
+    @property
+    def asked_model(self) -> ChatSettings | None:
+        """The chat model that it asks; None: it asks none."""
+        return None
+
+    @property
+    def prompt_name(self) -> str | None:
+        """The prompt that it asks with; None: it has none."""
+        return None
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The judges that it is the mean of; none: it judges itself."""
+        return ()
+
+    @property
+    def needs_logprobs(self) -> bool:
+        """True if its model must give the log probabilities of tokens."""
+        return False
+
+    @property
+    def scale(self) -> str | None:
+        """The marks that its numbers are like, in words; None if its name and card say it."""
+        return None
+
+    @property
+    def fitted_model(self) -> Calibration | None:
+        """The shipped model of coverage that it judges by; None: none."""
+        return None
+
+    @property
+    def own_threshold(self) -> float | None:
+        """The number above which it says yes; None: the configuration states none."""
+        return None
+
+    @property
+    def is_lexical(self) -> bool:
+        """True if it judges by shared words and meaning: its numbers are graded, and cost nothing."""
+        return False
+
+    @property
+    def model_name(self) -> str:
+        """The model behind it, as its card names it."""
+        return self._kind
+
+    @property
+    def bounds(self) -> tuple[float, ...]:
+        """The numbers from which its answer is another."""
+        return () if self.own_threshold is None else (self.own_threshold,)
 
 
-class ChatJudgeSettings(Strict):
-    kind: Literal["chat"]
-    chat: ChatSettings
-    prompt: str = "judge_coverage_3"
+class OfflineJudgeSettings(_Judge):
+    """
+    No language model: shared words and, but for coverage, the meaning of a few sentences.
 
+    It is blind to what is denied or swapped.
+    """
 
-class _Mean(Strict):
-    """A judge that asks nothing itself: the mean of the numbers of other judges, by their names."""
-
-    kind: Literal["mean"]
-    of: tuple[str, ...] = Field(min_length=2)
-
-    @model_validator(mode="after")
-    def _names_each_once(self) -> Self:
-        if len(set(self.of)) < len(self.of):
-            msg = f"expected different judges, found {list(self.of)}"
-            raise ValueError(msg)
-        return self
-
-
-class MeanJudgeSettings(_Mean):
-    """The mean of other judges' numbers for the same summary and target; it asks nothing itself."""
-
-    cuts: tuple[float, float] = (0.25, 0.75)  # means from which the answer is partial, and full
-
-    @model_validator(mode="after")
-    def _means_something(self) -> MeanJudgeSettings:
-        partial, full = self.cuts
-        if not 0 < partial < full <= 1:
-            msg = f"expected cuts 0 < partial < full <= 1, found {list(self.cuts)}"
-            raise ValueError(msg)
-        return self
-
-
-AskedJudgeSettings = OfflineJudgeSettings | ChatJudgeSettings
-JudgeSettings = Annotated[AskedJudgeSettings | MeanJudgeSettings, Field(discriminator="kind")]
-
-
-def judge_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str | None:
-    """Return the scale of judge *name*, in words, for comparing its scores; None if its name and card say it all."""
-    judge = judges.get(name)
-    if isinstance(judge, OfflineJudgeSettings):
-        return judge.scale
-    if isinstance(judge, MeanJudgeSettings):
-        return f"mean of {' and '.join(_with_scale(member, judges) for member in judge.of)}"
-    return None
-
-
-def _with_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str:
-    scale = judge_scale(name, judges)
-    return name if scale is None else f"{name} ({scale})"
-
-
-SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
-    f"offline-{calibration}": OfflineJudgeSettings(kind="offline", calibration=calibration) for calibration in _SCALES
-}
-"""Judges that need no definition: their models and their cards ship with the project."""
-
-
-# ---------------------------------------------------------------- support judges
-
-
-class OfflineSupportJudgeSettings(Strict):
-    """Shared words, word pairs and meaning of a few sentences: lexical support, blind to denials and swaps."""
+    tasks = ("coverage", "support", "key_point")
+    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"calibration": ("coverage",)}
 
     kind: Literal["offline"]
+    calibration: Calibration | None = None  # gpt-4o: like SummHay's printed tables; people: like none
+
+    @model_validator(mode="after")
+    def _has_a_scale(self) -> Self:
+        if self.task == "coverage" and self.calibration is None:
+            raise ValueError(f"expected `calibration` {' or '.join(_SCALES)} with task coverage, found none")
+        return self
+
+    @property
+    def scale(self) -> str | None:
+        return None if self.calibration is None else _SCALES[self.calibration]
+
+    @property
+    def fitted_model(self) -> Calibration | None:
+        return self.calibration
+
+    @property
+    def is_lexical(self) -> bool:
+        return self.calibration is None
+
+    @property
+    def model_name(self) -> str:
+        return "offline" if self.calibration is None else f"offline-{self.calibration}"
 
 
-class ChatSupportJudgeSettings(Strict):
-    """A prompted chat model: yes or no with a reason, and P(yes) if it gives the log probabilities of tokens."""
+class ChatJudgeSettings(_Judge):
+    """A prompted chat model; with the log probabilities of its answer, a number beside the answer."""
+
+    tasks = ("coverage", "support", "key_point", "reference")
+    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {
+        "probability": ("support", "key_point", "reference"),
+        "fidelity": ("support",),
+    }
 
     kind: Literal["chat"]
     chat: ChatSettings
-    prompt: str = "judge_support"
+    prompt: str = ""  # left out: the task's own
     probability: bool | None = None  # from log probabilities; null: if the model is known to give them; true: or refuse
     fidelity: Literal["ours", "release"] = "ours"  # how replies are read; release: as the authors' code does
 
+    @model_validator(mode="before")
+    @classmethod
+    def _prompt_of_the_task(cls, content: Any) -> Any:
+        if isinstance(content, Mapping) and not content.get("prompt"):
+            return {**content, "prompt": PROMPTS.get(content.get("task", "coverage"), "")}
+        return content
 
-class CheckpointSupportJudgeSettings(Strict):
+    @property
+    def asked_model(self) -> ChatSettings:
+        return self.chat
+
+    @property
+    def prompt_name(self) -> str:
+        return self.prompt
+
+    @property
+    def needs_logprobs(self) -> bool:
+        return self.probability is True
+
+    @property
+    def model_name(self) -> str:
+        script = f" (script {self.chat.script})" if self.chat.script else ""
+        return f"{self.chat.model}{script}"
+
+
+class CheckpointJudgeSettings(_Judge):
     """A checkpoint that was trained to check facts: MiniCheck's families, or any entailment cross-encoder."""
+
+    tasks = ("support", "key_point")
 
     kind: Literal["checkpoint"]
     model: str  # a hub name, a folder, package:NAME, s3://, or shipped:checker
@@ -123,25 +230,86 @@ class CheckpointSupportJudgeSettings(Strict):
     batch_tokens: int = Field(16384, gt=0)  # padded tokens of one forward pass
     threshold: float = Field(0.5, gt=0, lt=1)
 
+    @property
+    def own_threshold(self) -> float:
+        return self.threshold
 
-class MeanSupportJudgeSettings(_Mean):
-    """The mean of other support judges' numbers for the same document and sentence; it asks nothing itself."""
+    @property
+    def model_name(self) -> str:
+        return self.model
 
+
+class MeanJudgeSettings(_Judge):
+    """The mean of other judges' numbers for the same pairs, by their names; it asks nothing itself."""
+
+    tasks = ("coverage", "support", "key_point", "reference")
+    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"cuts": ("coverage",), "threshold": ("support", "key_point")}
+
+    kind: Literal["mean"]
+    of: tuple[str, ...] = Field(min_length=2)
+    cuts: tuple[float, float] = (0.25, 0.75)  # means from which the answer is partial, and full
     threshold: float = Field(0.5, gt=0, lt=1)  # a mean above it means supported
 
+    @model_validator(mode="after")
+    def _means_something(self) -> Self:
+        if len(set(self.of)) < len(self.of):
+            raise ValueError(f"expected different judges, found {list(self.of)}")
+        partial, full = self.cuts
+        if not 0 < partial < full <= 1:
+            raise ValueError(f"expected cuts 0 < partial < full <= 1, found {list(self.cuts)}")
+        return self
 
-LocalSupportJudgeSettings = OfflineSupportJudgeSettings | CheckpointSupportJudgeSettings
-AskedSupportJudgeSettings = LocalSupportJudgeSettings | ChatSupportJudgeSettings
-SupportJudgeSettings = Annotated[AskedSupportJudgeSettings | MeanSupportJudgeSettings, Field(discriminator="kind")]
+    @property
+    def members(self) -> tuple[str, ...]:
+        return self.of
+
+    @property
+    def own_threshold(self) -> float:
+        return self.threshold
+
+    @property
+    def bounds(self) -> tuple[float, ...]:
+        if self.task == "coverage":
+            return self.cuts
+        return () if self.task == "reference" else (self.threshold,)
 
 
-def mean_scale(judge: SupportJudgeSettings) -> str | None:
-    """Return the members of a mean of support judges, in words; None if it is none."""
-    return f"mean of {' and '.join(judge.of)}" if isinstance(judge, MeanSupportJudgeSettings) else None
+JudgeSettings = Annotated[
+    OfflineJudgeSettings | ChatJudgeSettings | CheckpointJudgeSettings | MeanJudgeSettings,
+    Field(discriminator="kind"),
+]
 
 
-SHIPPED_CHECKER = CheckpointSupportJudgeSettings(
+def judge_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str | None:
+    """Say what a reader must know to compare the scores of judge *name*; None if its name and card say it all."""
+    if (judge := judges.get(name)) is None:
+        return None
+    if judge.members:
+        return f"mean of {' and '.join(_with_scale(member, judges) for member in judge.members)}"
+    return judge.scale
+
+
+def _with_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str:
+    scale = judge_scale(name, judges)
+    return name if scale is None else f"{name} ({scale})"
+
+
+def whole_identity(judge: JudgeSettings, judges: Mapping[str, JudgeSettings]) -> dict[str, Any]:
+    """Return the identity of a judge; of a mean with its members', as *judges* define them."""
+    found = judge.identity
+    if judge.members:
+        found["of"] = {name: judges[name].identity for name in judge.members}
+    return found
+
+
+def judges_of(task: Task, judges: Mapping[str, JudgeSettings]) -> dict[str, JudgeSettings]:
+    """Select the judges of one task."""
+    return {name: judge for name, judge in judges.items() if judge.task == task}
+
+
+SHIPPED_CHECKER = CheckpointJudgeSettings(
     kind="checkpoint",
+    task="support",
     model="shipped:checker",
     family="word_classifier",
     chunk_tokens=96,
@@ -151,8 +319,10 @@ SHIPPED_CHECKER = CheckpointSupportJudgeSettings(
 )
 """The checker that ships, read as its card was measured; `longform train checker` re-makes it."""
 
-SHIPPED_SUPPORT_JUDGES: Mapping[str, LocalSupportJudgeSettings] = {
-    "offline": OfflineSupportJudgeSettings(kind="offline"),
+SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
+    "offline-people": OfflineJudgeSettings(kind="offline", calibration="people"),
+    "offline-gpt-4o": OfflineJudgeSettings(kind="offline", calibration="gpt-4o"),
+    "offline": OfflineJudgeSettings(kind="offline", task="support"),
     "checker": SHIPPED_CHECKER,
 }
-"""Support judges that need no definition and no download."""
+"""Judges that need no definition and no download: their models and cards ship with the project."""

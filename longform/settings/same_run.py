@@ -1,7 +1,7 @@
 """
 Bind a run folder to one configuration: say which keys a later call may add or change.
 
-    may be added    names of retrievers, rerankers, summarizers, methods, judges and support judges; systems
+    may be added    names of retrievers, rerankers, summarizers, methods and judges; systems
     may be changed  what is only read from stored rows (FREE), and how a model is asked (limits, deadlines, keys)
     is refused      all else: it would change the meaning of stored rows and results
 """
@@ -13,8 +13,8 @@ from typing import Any
 
 from longform.settings.experiment import Experiment, System
 
-COMPONENTS = ("retrievers", "rerankers", "summarizers", "methods", "judges", "support_judges")
-KEPT = ("judges", "support_judges")
+COMPONENTS = ("retrievers", "rerankers", "summarizers", "methods", "judges")
+KEPT = ("judges",)
 """Components that each have rows of their own; of the others, only those that a system names."""
 
 FREE = (

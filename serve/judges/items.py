@@ -1,16 +1,19 @@
-"""Items of a judge's requests, by task, and the answers that a judge of any kind makes of them."""
+"""Items of requests to judges, by kind, and the verdicts that answer them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import Field
 
 from actors.serving.messages import About
-from longform.judges.support_prompts import SupportGroup
+from longform.judges.kind import Group, Kind, Verdict
+from longform.keys import content_key
+from longform.settings.judges import Task
 from longform.settings.strict import Strict
 from serve.engine import Work
+from serve.settings import ServedKind
 
 
 @runtime_checkable
@@ -58,14 +61,67 @@ class CoverageItem(InsightsItem):
     haystack_insights: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
 
 
+class KeyPointsItem(Strict):
+    """Key points to be looked for in one response; one verdict a key point."""
+
+    response: str
+    key_points: tuple[str, ...] = Field(min_length=1)
+
+
+class ReferencesItem(Strict):
+    """References that one summary is compared with; one verdict a reference."""
+
+    summary: str
+    references: tuple[str, ...] = Field(min_length=1)
+
+
 def common_item(types: Sequence[type[Strict]]) -> type[Strict]:
     """The type that has the fields of all, of judges of one task."""
     return max(types, key=lambda item: len(item.model_fields))
 
 
-def support_groups(units: Sequence[Sequence[str]]) -> list[SupportGroup]:
-    """(document, sentence) pairs, the sentences of one document together."""
-    groups: dict[str, list[str]] = {}
-    for document, sentence in units:
-        groups.setdefault(document, []).append(sentence)
-    return [SupportGroup(document, document, tuple(sentences)) for document, sentences in groups.items()]
+ITEMS: Mapping[Task, type[Strict]] = {
+    "coverage": InsightsItem,
+    "support": SupportItem,
+    "key_point": KeyPointsItem,
+    "reference": ReferencesItem,
+}
+"""Items of judges that decide each pair by itself; their fields are named as those of prompts."""
+
+
+def reads_whole_items(settings: ServedKind) -> bool:
+    """Return true if the judge reads the insights of an item together: they compete for bullets."""
+    return settings.judge.fitted_model is not None
+
+
+def item_of(settings: ServedKind) -> type[Strict]:
+    """Return the type of one item of a judge's requests."""
+    return CoverageItem if reads_whole_items(settings) else ITEMS[settings.task]
+
+
+def parts_of(text: Any) -> tuple[str, ...]:
+    """Return the parts of a shared text, as JSON has it: bullets, or one text."""
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def group_of(kind: Kind, item: Mapping[str, Any]) -> Group:
+    """Return the pairs of one item of a request."""
+    shared, of_item = kind.fields
+    parts = parts_of(item[shared])
+    return Group(content_key(parts), parts, tuple(item[f"{of_item}s"]), tuple(item.get("haystack_insights") or ()))
+
+
+def served_verdict(kind: Kind, verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as a judge answers it: one that links has a link, one that does not has a window."""
+    found = verdict._asdict()
+    links = {"linked_bullet": found.pop("linked_unit"), "link_failure": found.pop("link_failure")}
+    if "linked_unit" not in kind.columns:
+        return found
+    del found["chunk_index"]
+    return found | links
+
+
+def read_verdict(served: Mapping[str, Any]) -> Verdict:
+    """Read a verdict that a judge answered."""
+    named = {name: served.get(name) for name in Verdict._fields if name != "linked_unit"}
+    return Verdict(**named, linked_unit=served.get("linked_bullet"))

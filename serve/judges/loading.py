@@ -6,14 +6,13 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
+from actors.judges.opening import make_judge
 from longform.errors import UsageError
-from longform.settings.judges import ChatJudgeSettings, ChatSupportJudgeSettings
 from longform.settings.strict import Strict
-from serve.judges.chat import ChatCoverageWorker, ChatSupportWorker
-from serve.judges.items import CoverageItem, InsightsItem, JudgeWorker, SupportItem, common_item
+from serve.judges.items import JudgeWorker, common_item, item_of
 from serve.judges.mean import MeanWorker
-from serve.judges.workers import CoverageWorker, SupportWorker
-from serve.settings import ServedCoverage, ServedJudge, ServedOther, ServedSupport, asks_a_chat, mean_of
+from serve.judges.workers import KindWorker
+from serve.settings import ServedJudge, ServedKind, ServedOther
 
 
 def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, ledger: str | None = None) -> JudgeWorker:
@@ -30,16 +29,12 @@ def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, le
         UsageError: It cannot be found, loaded, or is no judge.
     """
     settings = judges[name]
-    if mean := mean_of(settings):
-        members = {member: load_judge(member, judges, threads=threads, ledger=ledger) for member in mean.of}
-        return MeanWorker(name, mean, members)
-    if asks_a_chat(settings):
-        assert ledger is not None, "the settings saw to it"
-        return _chat_judge(name, settings, ledger)
-    if isinstance(settings, ServedSupport):
-        return SupportWorker(name, settings, threads=threads)
-    if isinstance(settings, ServedCoverage):
-        return CoverageWorker(name, settings, threads=threads)
+    if isinstance(settings, ServedKind):
+        if not settings.judge.members:
+            return KindWorker(name, settings, threads=threads, ledger=ledger)
+        loaded = {one: load_judge(one, judges, threads=threads, ledger=ledger) for one in settings.judge.members}
+        ours = {one: entry.judge for one, entry in judges.items() if isinstance(entry, ServedKind)}
+        return MeanWorker(name, make_judge(name, ours), loaded)
     make = _imported(name, settings)
     try:
         worker = make(name, threads=threads, **settings.settings)
@@ -50,15 +45,6 @@ def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, le
     return worker
 
 
-def _chat_judge(name: str, settings: ServedJudge, ledger: str) -> JudgeWorker:
-    if isinstance(settings, ServedCoverage):
-        assert isinstance(settings.judge, ChatJudgeSettings)
-        return ChatCoverageWorker(name, settings, settings.judge, ledger=ledger)
-    assert isinstance(settings, ServedSupport)
-    assert isinstance(settings.judge, ChatSupportJudgeSettings)
-    return ChatSupportWorker(name, settings, settings.judge, ledger=ledger)
-
-
 def item_type(name: str, judges: Mapping[str, ServedJudge]) -> type[Strict]:
     """
     The type of one item of a judge's requests, without loading it.
@@ -67,12 +53,9 @@ def item_type(name: str, judges: Mapping[str, ServedJudge]) -> type[Strict]:
         UsageError: It cannot be found.
     """
     settings = judges[name]
-    if mean := mean_of(settings):
-        return common_item([item_type(member, judges) for member in mean.of])
-    if isinstance(settings, ServedSupport):
-        return SupportItem
-    if isinstance(settings, ServedCoverage):
-        return InsightsItem if asks_a_chat(settings) else CoverageItem
+    if isinstance(settings, ServedKind):
+        members = settings.judge.members
+        return common_item([item_type(one, judges) for one in members]) if members else item_of(settings)
     found = getattr(_imported(name, settings), "item", None)
     if not (isinstance(found, type) and issubclass(found, Strict)):
         raise UsageError(f"judge {name!r}: expected an attribute `item` of {settings.make}, the type of its items")

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from actors.judges.opening import Judge
 from actors.serving.messages import About
-from longform.judges import mean_coverage as mean_judge
-from longform.judges import mean_support
-from longform.judges.support_prompts import SupportVerdict
+from longform.judges.mean import VERSION, mean_verdict
 from longform.keys import content_key
-from longform.settings.judges import MeanJudgeSettings, MeanSupportJudgeSettings
 from longform.settings.strict import Strict
 from serve.engine import Work
-from serve.judges.items import JudgeWorker, common_item
+from serve.judges.items import JudgeWorker, common_item, read_verdict, served_verdict
 
 NO_CARD_OF_MEAN = "no card is read for a mean of judges; those of its members say what they are worth"
 
@@ -31,17 +29,14 @@ class MeanWorker:
         members: Name -> member, in the order in which the mean names them.
     """
 
-    def __init__(
-        self, name: str, judge: MeanJudgeSettings | MeanSupportJudgeSettings, members: Mapping[str, JudgeWorker]
-    ) -> None:
+    def __init__(self, name: str, judge: Judge, members: Mapping[str, JudgeWorker]) -> None:
         self._name, self._judge, self._members = name, judge, members
         self.item: type[Strict] = common_item([member.item for member in members.values()])
         abouts = [member.about for member in members.values()]
-        code = mean_judge.VERSION if isinstance(judge, MeanJudgeSettings) else mean_support.VERSION
         self.about = About(
             name,
             "judge",
-            version=content_key(code, judge.model_dump(mode="json"), [about.version for about in abouts]),
+            version=content_key(VERSION, judge.settings.stated, [about.version for about in abouts]),
             task=abouts[0].task,
             score_kind="probability",
             card_reason=NO_CARD_OF_MEAN,
@@ -77,32 +72,14 @@ class MeanWorker:
         )
 
 
-def mean_verdicts(judge: MeanJudgeSettings | MeanSupportJudgeSettings, members: Members) -> list[dict[str, Any]]:
-    """The means as a judge answers them, one for each insight or sentence; `reply` has the members' numbers."""
-    if isinstance(judge, MeanJudgeSettings):
-        rows = {name: [_coverage_row(*one) for one in enumerate(verdicts)] for name, verdicts in members.items()}
-        means = mean_judge.mean_verdicts(rows, judge="", cuts=judge.cuts)
-        names = ("answer", "probability", "failure", "reply", "call_id")
-        return [{name: mean[name] for name in names} | {"linked_bullet": mean["linked_unit"]} for mean in means]
-    rows = {name: [_support_row(*one) for one in enumerate(verdicts)] for name, verdicts in members.items()}
-    means = mean_support.mean_support_verdicts(rows, judge="", threshold=judge.threshold)
-    return [
-        SupportVerdict(mean["answer"], mean["probability"], mean["failure"], reply=mean["reply"])._asdict()
-        for mean in means
-    ]
-
-
-def _coverage_row(place: int, verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """The verdict on the insight at *place*, as a job's table has it."""
-    return {**verdict, **_IN_NO_SUMMARY, "target_id": str(place), "linked_unit": verdict["linked_bullet"]}
-
-
-def _support_row(place: int, verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """The verdict on the sentence at *place*, as a job's table has it."""
-    return {**verdict, **_IN_NO_SUMMARY, "target_id": "", "unit_index": place, "doc_position": None}
-
-
-_IN_NO_SUMMARY = {"summary_id": "", "target_kind": "", "mode": "full"}
+def mean_verdicts(judge: Judge, members: Members) -> list[dict[str, Any]]:
+    """Return the means as a judge answers them, one an item; `reply` has the members' numbers."""
+    found = {name: [read_verdict(one) for one in verdicts] for name, verdicts in members.items()}
+    means = (
+        mean_verdict(judge.kind, dict(zip(found, of_pair, strict=True)), judge.settings.bounds)
+        for of_pair in zip(*found.values(), strict=True)
+    )
+    return [served_verdict(judge.kind, mean) for mean in means]
 
 
 def _works(worker: JudgeWorker, items: Sequence[Any]) -> list[list[Work]]:

@@ -1,122 +1,146 @@
-"""The judges of the replica's own models, as the jobs load them. A judge's unit has a list of verdicts."""
+"""The judges of the replica, of any kind, as the jobs load them. A judge's unit has a list of verdicts."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
 from actors.chat.call_context import CallContext
-from actors.judges.offline_coverage import PROMPT_VERSION
-from actors.judges.opening_support import code_version, make_support_judge
+from actors.chat.opening import Asking
+from actors.judges.opening import Judge, make_judge
 from actors.serving.messages import About
-from longform.judges.lexical_coverage import QueryInsights, Reading, StemWeights, shipped_judge
-from longform.judges.support_prompts import SupportGroup, SupportVerdict
+from longform.judges.kind import Group, Verdicts
 from longform.keys import content_key
-from longform.settings.judges import ChatSupportJudgeSettings, MeanSupportJudgeSettings, OfflineJudgeSettings
-from longform.settings.strict import Strict
 from serve.engine import Texts, Work
-from serve.judges.cards import card_fields, coverage_card, support_card
-from serve.judges.items import CoverageItem, SupportItem, support_groups
-from serve.settings import ServedCoverage, ServedSupport
+from serve.judges.cards import card_fields, served_card
+from serve.judges.items import group_of, item_of, parts_of, reads_whole_items, served_verdict
+from serve.judges.ledgered_model import CallsOfBatch, LedgeredModel
+from serve.settings import ServedKind
 
 _BYTES_A_TOKEN = 4
+_WARM = ("A document is a text.", "It is a text.")
+_NOBODY = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
 
 
-class SupportWorker:
+class Asker(Protocol):
+    """Asks a loaded judge, from a thread without an event loop."""
+
+    def ask(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs."""
+
+    def work(self, unit: Any, verdict: dict[str, Any]) -> Work:
+        """Return the work that the *verdict* on a *unit* of the last call took."""
+
+
+class LocalAsker:
+    """Asks a judge that computes its verdicts itself."""
+
+    def __init__(self, judge: Judge, *, threads: int) -> None:
+        self._backend = judge.open(_NOBODY, threads)
+
+    def ask(self, groups: Sequence[Group]) -> Verdicts:
+        async def answers() -> Verdicts:
+            return await self._backend.ask(groups)
+
+        return asyncio.run(answers())
+
+    def work(self, unit: Any, verdict: dict[str, Any]) -> Work:
+        return Work([verdict], estimated_tokens(unit))
+
+
+class ChatAsker:
+    """Asks a judge that asks a chat model of the replica."""
+
+    def __init__(self, judge: Judge, *, ledger: str) -> None:
+        assert judge.asking is not None, "a judge with a model asks it"
+        assert judge.settings.asked_model is not None
+        self._model = LedgeredModel(judge.settings.asked_model, judge.name, ledger)
+        self._backend = judge.asking(Asking(chat=self._model.chat))
+        self._calls = CallsOfBatch({})
+
+    def ask(self, groups: Sequence[Group]) -> Verdicts:
+        found, self._calls = self._model.run(self._backend.ask(groups))
+        return found
+
+    def work(self, unit: Any, verdict: dict[str, Any]) -> Work:  # noqa: ARG002  its calls say what it took
+        return self._calls.work(verdict)
+
+
+class KindWorker:
     """
-    A unit is a cell, (document, sentence).
+    A judge of one of our kinds. A unit is a pair of shared text and item; of a judge that reads all items together it
+    is an item of the request.
+
+    Args:
+        name: Of the entry.
+        settings: The entry.
+        threads: Of a local model.
+        ledger: Where a chat model's calls are written.
 
     Raises:
         UsageError: The judge cannot be loaded, or its card is another's.
     """
 
-    item: type[Strict] = SupportItem
-
-    def __init__(self, name: str, settings: ServedSupport, *, threads: int) -> None:
-        judge = settings.judge
-        assert not isinstance(judge, ChatSupportJudgeSettings | MeanSupportJudgeSettings), (
-            "they have workers of their own"
-        )
-        nobody = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
-        self._ask = make_support_judge(name, judge, prompts=None, context=nobody, threads=threads)
+    def __init__(self, name: str, settings: ServedKind, *, threads: int, ledger: str | None) -> None:
+        judge = make_judge(name, {name: settings.judge})
+        self.item = item_of(settings)
+        self._kind, self._whole = judge.kind, reads_whole_items(settings)
+        chat = settings.judge.asked_model
+        self._asker = _asker(judge, threads=threads, ledger=ledger)
+        gives_numbers = chat is None or "probability" in settings.judge.stated
         self.about = About(
             name,
             "judge",
-            version=content_key(judge.model_dump(mode="json"), code_version(judge)),
-            task="support",
-            score_kind="probability",
-            **card_fields(support_card(settings, code_version(judge))),
+            version=content_key(settings.judge.stated, judge.version.work if chat else judge.version.prompt),
+            task=judge.kind.task,
+            score_kind="probability" if gives_numbers else None,
+            **card_fields(served_card(settings, judge)),
+            estimated=chat is None,
         )
-        with ThreadPoolExecutor(max_workers=1) as thread:  # this one may have a loop that runs, as a replica's has
-            thread.submit(self.run, [("A document is a text.", "It is a text.")]).result()
+        if chat is None and not self._whole:
+            with ThreadPoolExecutor(max_workers=1) as thread:  # this one may have a loop that runs, as a replica's has
+                thread.submit(self.run, [_WARM]).result()
 
     def split(self, item: Mapping[str, Any]) -> list[Any]:
-        return [(item["document"], sentence) for sentence in item["sentences"]]
+        if self._whole:
+            return [item]
+        shared, of_item = self._kind.fields
+        text = item[shared]
+        return [(text, one) for one in item[f"{of_item}s"]]
 
     def run(self, units: list[Any]) -> list[Work]:
-        asked = support_groups(units)
-        found = asyncio.run(self._answers(asked))  # in the batch's thread, which has no loop of its own
-        return [_support_work(unit, found[unit[0], unit[1]]) for unit in units]
-
-    async def _answers(self, groups: list[SupportGroup]) -> dict[tuple[str, str], SupportVerdict]:
-        judged = await self._ask(groups)
-        return {
-            (group.text, sentence): verdict
-            for group, row in zip(groups, judged, strict=True)
-            for sentence, verdict in zip(group.sentences, row, strict=True)
+        groups = [group_of(self._kind, unit) for unit in units] if self._whole else _groups(units)
+        verdicts = self._asker.ask(groups)
+        if self._whole:
+            return [
+                Work([served_verdict(self._kind, verdict) for verdict in of], estimated_tokens(unit))
+                for unit, of in zip(units, verdicts, strict=True)
+            ]
+        found = {
+            (group.shared, item): served_verdict(self._kind, verdict)
+            for group, row in zip(groups, verdicts, strict=True)
+            for item, verdict in zip(group.items, row, strict=True)
         }
+        return [self._asker.work(unit, found[parts_of(unit[0]), unit[1]]) for unit in units]
 
 
-class CoverageWorker:
-    """
-    A unit is an item.
-
-    Raises:
-        UsageError: No judge ships for the calibration, or the card is another's.
-    """
-
-    item: type[Strict] = CoverageItem
-
-    def __init__(self, name: str, settings: ServedCoverage, *, threads: int) -> None:  # noqa: ARG002  it needs none
-        assert isinstance(settings.judge, OfflineJudgeSettings), "the others have workers of their own"
-        self._model = shipped_judge(settings.judge.calibration)
-        self.about = About(
-            name,
-            "judge",
-            version=content_key(settings.judge.model_dump(mode="json"), PROMPT_VERSION),
-            task="coverage",
-            score_kind="probability",
-            **card_fields(coverage_card(settings, PROMPT_VERSION)),
-        )
-
-    def split(self, item: Mapping[str, Any]) -> list[Any]:
-        return [item]
-
-    def run(self, units: list[Any]) -> list[Work]:
-        return [self._work(unit) for unit in units]
-
-    def _work(self, item: Mapping[str, Any]) -> Work:
-        insights = QueryInsights(item["insights"], StemWeights.of(item["haystack_insights"] or item["insights"]))
-        readings = insights.readings(list(item["bullets"]), self._model)
-        return Work([_coverage_verdict(reading) for reading in readings], _tokens(item))
+def _asker(judge: Judge, *, threads: int, ledger: str | None) -> Asker:
+    if judge.asking is None:
+        return LocalAsker(judge, threads=threads)
+    assert ledger is not None, "the settings saw to it"
+    return ChatAsker(judge, ledger=ledger)
 
 
-def _support_work(unit: tuple[str, str], verdict: SupportVerdict) -> Work:
-    return Work([verdict._asdict()], _tokens(unit))
+def _groups(units: Sequence[Sequence[Any]]) -> list[Group]:
+    """Put the items of one text together."""
+    found: dict[tuple[str, ...], dict[str, None]] = {}
+    for text, item in units:
+        found.setdefault(parts_of(text), {})[item] = None
+    return [Group(content_key(shared), shared, tuple(items)) for shared, items in found.items()]
 
 
-def _coverage_verdict(reading: Reading) -> dict[str, Any]:
-    return {
-        "answer": reading.answer,
-        "probability": reading.score,
-        "linked_bullet": reading.linked,
-        "failure": "insight_without_words" if reading.answer is None else None,
-        "evidence": {key: value for key, value in reading.evidence._asdict().items() if key != "has_words"},
-    }
-
-
-def _tokens(unit: Any) -> int:
-    """An estimate: the offline judges have no tokenizer."""
+def estimated_tokens(unit: Any) -> int:
+    """Estimate the tokens of a unit: judges that count words have no tokenizer."""
     return 1 + Texts().n_bytes(unit) // _BYTES_A_TOKEN

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from actors.judges.checkpoint import CheckpointSupportJudge
+from actors.judges.checkpoint import CheckpointJudge
 from actors.local_models.encoder import model_path
-from longform.judges.support_prompts import SupportGroup
-from longform.settings.judges import CheckpointSupportJudgeSettings
+from longform.judges.kind import Group
+from longform.settings.judges import CheckpointJudgeSettings
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, paired
 
@@ -30,8 +30,8 @@ Pair = tuple[str, str]
 def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         model = save_cross_encoder(Path(folder) / "checker")
-        judge = CheckpointSupportJudge(
-            "bench", CheckpointSupportJudgeSettings(kind="checkpoint", model=model), threads=1
+        judge = CheckpointJudge(
+            "bench", CheckpointJudgeSettings(kind="checkpoint", task="support", model=model), threads=1
         )
         return [_against_cross_encoder(judge, model), _against_plain_loop(judge), _padding(judge)]
 
@@ -61,11 +61,11 @@ def _pairs(most_words: int, n: int) -> list[Pair]:
     return [(text, " ".join(words[-_SENTENCE_WORDS:])) for text, words in zip(texts, found, strict=True)]
 
 
-def _groups(pairs: Sequence[Pair]) -> list[SupportGroup]:
-    return [SupportGroup(str(place), text, (sentence,)) for place, (text, sentence) in enumerate(pairs)]
+def _groups(pairs: Sequence[Pair]) -> list[Group]:
+    return [Group(str(place), (text,), (sentence,)) for place, (text, sentence) in enumerate(pairs)]
 
 
-def _against_cross_encoder(judge: CheckpointSupportJudge, model: str) -> Figure:
+def _against_cross_encoder(judge: CheckpointJudge, model: str) -> Figure:
     """The same pairs in the same order, longest first; equal answers are a condition of the comparison."""
     from sentence_transformers import CrossEncoder
 
@@ -88,7 +88,7 @@ def _against_cross_encoder(judge: CheckpointSupportJudge, model: str) -> Figure:
     return timed.rates("Checker, cross-encoder", items=_LONG_PAIRS, unit="pairs/s", target=0.95, note=note)
 
 
-def _against_plain_loop(judge: CheckpointSupportJudge) -> Figure:
+def _against_plain_loop(judge: CheckpointJudge) -> Figure:
     import torch
 
     scorer = judge._scorer
@@ -109,7 +109,7 @@ def _against_plain_loop(judge: CheckpointSupportJudge) -> Figure:
     return timed.rates("Checker, plain loop", items=len(pairs), unit="pairs/s", target=1.3, note=note)
 
 
-def _padding(judge: CheckpointSupportJudge) -> Figure:
+def _padding(judge: CheckpointJudge) -> Figure:
     """Counts, no clock: how much of what the model reads is padding."""
     before = judge.work.tokens, judge.work.padded_tokens
     judge.judge(_groups(_pairs(_LONG, _PAIRS)))

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actors.judges.checkpoint import CheckpointSupportJudge
-from longform.judges.support_prompts import SupportGroup
+from actors.judges.checkpoint import CheckpointJudge
+from longform.judges.kind import Group
 from longform.keys import stable_seed
 from longform.metrics.balanced import auroc
 from longform.metrics.statistics import Array
@@ -46,7 +46,7 @@ _INT8 = "all windows, int8"
 class _Cells(NamedTuple):
     """Long texts, and of each the labels of its sentences: those it says, and those that were changed."""
 
-    groups: list[SupportGroup]
+    groups: list[Group]
     supported: list[bool]  # one a cell, group by group
     articles: list[str]
 
@@ -58,7 +58,7 @@ def figures() -> list[Figure]:
     found: dict[str, Array] = {}
     times: dict[str, list[float]] = {name: [] for name in judges}
     for judge in judges.values():
-        judge.judge([cells.groups[0]._replace(sentences=cells.groups[0].sentences[:1])])
+        judge.judge([cells.groups[0]._replace(items=cells.groups[0].items[:1])])
     for _ in range(_ROUNDS):
         for name, judge in judges.items():
             times[name].append(seconds(partial(_judged, found, name, judge, cells), clock=time.process_time))
@@ -83,11 +83,11 @@ def _auroc(cells: _Cells, values: Array) -> float:
     return found.value
 
 
-def _judge(settings: dict[str, object]) -> CheckpointSupportJudge:
-    return CheckpointSupportJudge("bench", SHIPPED_CHECKER.model_copy(update=settings), threads=1)
+def _judge(settings: dict[str, object]) -> CheckpointJudge:
+    return CheckpointJudge("bench", SHIPPED_CHECKER.model_copy(update=settings), threads=1)
 
 
-def _in_int8(judge: CheckpointSupportJudge) -> None:
+def _in_int8(judge: CheckpointJudge) -> None:
     """Its linear layers multiply 8-bit integers; PyTorch's own way, which it calls deprecated and has no other of."""
     import torch
     from torch.ao.quantization import quantize_dynamic
@@ -97,8 +97,8 @@ def _in_int8(judge: CheckpointSupportJudge) -> None:
         judge._scorer._model = quantize_dynamic(judge._scorer._model, {torch.nn.Linear}, dtype=torch.qint8)
 
 
-def _judged(found: dict[str, Array], name: str, judge: CheckpointSupportJudge, cells: _Cells) -> None:
-    found[name] = np.array([verdict.value for row in judge.judge(cells.groups) for verdict in row])
+def _judged(found: dict[str, Array], name: str, judge: CheckpointJudge, cells: _Cells) -> None:
+    found[name] = np.array([verdict.probability for row in judge.judge(cells.groups) for verdict in row])
 
 
 def _cells() -> _Cells:
@@ -108,7 +108,7 @@ def _cells() -> _Cells:
     cells = _Cells([], [], [])
     for place, text in enumerate(texts):
         own, changed = _sentences(text, stock)
-        cells.groups.append(SupportGroup(str(place), text, (*own, *changed)))
+        cells.groups.append(Group(str(place), (text,), (*own, *changed)))
         cells.supported.extend([True] * len(own) + [False] * len(changed))
         cells.articles.extend([str(place)] * (len(own) + len(changed)))
     return cells

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 import time
 from typing import Any
 
-from actors.judges.offline_coverage import OfflineJudge
+from actors.chat.call_context import CallContext
+from actors.judges.opening import make_judge
+from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
+from jobs.stages.judge import judged_summary
 from longform.judges.lexical_coverage import QueryInsights, StemWeights, shipped_judge
+from longform.settings.judges import SHIPPED_JUDGES
 from longform.text import statements
 from longform.text import words as text
 from longform.text.citations import bullets
@@ -30,7 +35,7 @@ def figures() -> list[Figure]:
             _figure("Lexical judge", lambda: _read_all(benchmark, summaries), n_pairs, note),
             _figure(
                 "Lexical judge, with its rows",
-                lambda: OfflineJudge(url, calibration="people").judge(summaries),
+                lambda: _rows(benchmark, summaries),
                 n_pairs,
                 "rows of `verdicts`",
             ),
@@ -52,6 +57,12 @@ def _figure(name: str, judge: Any, n_pairs: int, note: str) -> Figure:
     rates = Spread.of([n_pairs / seconds(cold, clock=time.process_time) for _ in range(_ROUNDS)])
     spread = f"{rates.low:,.0f} to {rates.high:,.0f}; {note}"
     return Figure(name, rates.median, None, "pairs/s", None, _TARGET, spread)
+
+
+def _rows(benchmark: Benchmark, summaries: list[dict[str, Any]]) -> None:
+    judge = make_judge("offline-people", SHIPPED_JUDGES)
+    judged = [judged_summary(judge.kind, row | {"failure": None}, row["bullets"], benchmark) for row in summaries]
+    asyncio.run(judged_rows(judge, judge.open(CallContext(job="bench", stage="judge", ledger=""), 1), judged))
 
 
 def _read_all(benchmark: Benchmark, summaries: list[dict[str, Any]]) -> None:

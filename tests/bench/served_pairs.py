@@ -137,10 +137,10 @@ class _JudgeHere:
     """The judge where a client would be: what the server would do is done in this process."""
 
     def __init__(self) -> None:
-        from serve.judges.workers import SupportWorker
-        from serve.settings import ServedSupport
+        from serve.judges.workers import KindWorker
+        from serve.settings import ServedKind
 
-        self._worker = SupportWorker(_JUDGE, ServedSupport.model_validate(_SETTINGS), threads=1)
+        self._worker = KindWorker(_JUDGE, ServedKind.model_validate(_SETTINGS), threads=1, ledger=None)
         self._turn = asyncio.Lock()
 
     async def judge(self, judge: str, items: list[dict[str, Any]]) -> dict[str, Any]:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import yaml
 
-from actors.judges.offline_coverage import PROMPT_VERSION
+from actors.judges.counted_words import PROMPT_VERSION
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
 from longform.judges.cards import describe, shipped_card
 from longform.metrics.agreement import WEIGHTS
-from longform.settings.judges import SHIPPED_JUDGES
+from longform.settings.judges import SHIPPED_JUDGES, judges_of
 
 NEWS = "6419263d9c6c91e5010d4abf"
 """The haystack whose summaries the offline judges were fitted on."""
@@ -120,7 +120,7 @@ def test_labels_that_a_judge_was_fitted_on_are_no_transfer(human: str, calibrate
     assert "text that it was not fitted on: not measured; within news that it was fitted on" in describe(card)
 
 
-@pytest.mark.parametrize("judge", sorted(SHIPPED_JUDGES))
+@pytest.mark.parametrize("judge", sorted(judges_of("coverage", SHIPPED_JUDGES)))
 def test_offline_judge_agrees_with_people_as_its_card_says(study: str, judge: str, calibrated: Calibrated) -> None:
     """The shipped card is of this very judge: another version needs a new card."""
     shipped = shipped_card(judge)
@@ -132,7 +132,7 @@ def test_offline_judge_agrees_with_people_as_its_card_says(study: str, judge: st
     for measure in ("pearson", "kappa", "linking_accuracy", "linking_recall"):
         assert card[measure] == pytest.approx(shipped[measure], abs=1e-6)
     assert card["labels"] == shipped["labels"]
-    assert shipped["scale"] == SHIPPED_JUDGES[judge].scale  # type: ignore[union-attr]  # none is a mean
+    assert shipped["scale"] == SHIPPED_JUDGES[judge].scale
     assert describe(shipped).startswith(f"{shipped['scale']}; against people, transfer to conversation (325 labels")
 
 

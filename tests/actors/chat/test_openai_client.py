@@ -13,7 +13,7 @@ from aiohttp import web
 from actors.chat.openai_client import OpenAIChat
 from longform.chat.call import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
 from longform.chat.completions import http_failure
-from longform.judges.coverage_prompts import coverage_schema
+from longform.judges.kinds.coverage import COVERAGE
 from longform.settings.chat import ChatSettings
 from tests.completion import completion
 
@@ -95,7 +95,7 @@ async def test_what_is_none_is_not_sent(server: Server, ask: Any) -> None:
 
 
 async def test_parameters_are_sent_under_the_names_the_api_has(server: Server, ask: Any) -> None:
-    schema = coverage_schema()
+    schema = COVERAGE.schema
     await ask(ChatRequest(messages=REQUEST.messages, max_tokens=5, temperature=0.0, json_schema=schema, top_logprobs=2))
     sent = server.requests[0]
     assert (sent["temperature"], sent["logprobs"], sent["top_logprobs"]) == (0.0, True, 2)

@@ -10,7 +10,7 @@ import pytest
 from actors.chat.openai_client import OpenAIChat
 from longform import prompts
 from longform.chat.call import ChatRequest, Message
-from longform.judges.coverage_prompts import coverage_schema, numbered_bullets, parse_coverage
+from longform.judges.kinds.coverage import COVERAGE, numbered_bullets, parse_coverage
 from longform.settings.chat import ChatSettings
 
 
@@ -20,7 +20,7 @@ async def test_a_real_model_answers_a_coverage_prompt_by_its_schema(llama_server
     prompt = prompts.load_prompt("judge_coverage_3")
     text = prompt.render(bullets=numbered_bullets(["Cats sleep a lot. [1]", "Dogs bark. [2]"]), insight="Cats sleep.")
     chat = OpenAIChat(ChatSettings(model="smollm2", base_url=llama_server, json_schema=True, timeout_s=300))
-    asked = {"temperature": 0.0, "json_schema": coverage_schema(), "top_logprobs": 3}
+    asked = {"temperature": 0.0, "json_schema": COVERAGE.schema, "top_logprobs": 3}
     request = ChatRequest(messages=(Message("user", text),), max_tokens=100, **asked)
     reply = await chat.complete(request)
     too_long = await chat.complete(replace(request, messages=(Message("user", "word " * 10_000),)))

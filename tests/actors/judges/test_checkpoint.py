@@ -9,29 +9,30 @@ from typing import Any
 
 import pytest
 
-from actors.judges.checkpoint import TOO_LONG, CheckpointSupportJudge
+from actors.judges.checkpoint import TOO_LONG, CheckpointJudge
 from actors.local_models.encoder import MINILM, Encoder
 from longform.errors import UsageError
-from longform.judges.support_prompts import NO_SENTENCE, SupportGroup, SupportVerdict
-from longform.settings.judges import CheckpointSupportJudgeSettings
+from longform.judges.kind import Group, Verdict
+from longform.judges.kinds.support import NO_SENTENCE
+from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.sentences import sentences
 from longform.text.windows import sentence_windows
 from tests.actors.local_models.tiny_checkpoints import save_bert, save_byte_level, save_t5
 
 LONG = "The bank cut the rate. A cab fed a bee! Did the fed fade? " * 6 + "One bad deed. " * 3
 GROUPS = [
-    SupportGroup("a", LONG, ("The bank cut a rate.", "A bee fed a cab.", "The bank cut a rate.")),
-    SupportGroup("b", "A bad bank.\nA  fed cab.", ("A bee fed a cab.", "Rate fed a bank in a dead cafe.")),
-    SupportGroup("empty", "  \n", ("The bank cut a rate.",)),
-    SupportGroup("a", LONG, ("The bank cut a rate.", " ")),
+    Group("a", (LONG,), ("The bank cut a rate.", "A bee fed a cab.", "The bank cut a rate.")),
+    Group("b", ("A bad bank.\nA  fed cab.",), ("A bee fed a cab.", "Rate fed a bank in a dead cafe.")),
+    Group("empty", ("  \n",), ("The bank cut a rate.",)),
+    Group("a", (LONG,), ("The bank cut a rate.", " ")),
 ]
 
 Save = Callable[..., str]
 
 
-def judge(model: str, **settings: Any) -> CheckpointSupportJudge:
-    return CheckpointSupportJudge(
-        "mine", CheckpointSupportJudgeSettings(kind="checkpoint", model=model, **settings), threads=1
+def judge(model: str, **settings: Any) -> CheckpointJudge:
+    return CheckpointJudge(
+        "mine", CheckpointJudgeSettings(kind="checkpoint", task="support", model=model, **settings), threads=1
     )
 
 
@@ -44,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def plain_loop(
-    made: CheckpointSupportJudge, text: str, sentence: str, *, joined: str = "pair", prefix: str = ""
+    made: CheckpointJudge, text: str, sentence: str, *, joined: str = "pair", prefix: str = ""
 ) -> list[float]:
     """The probability of each window: strings to the tokenizer, one pair a forward pass."""
     import torch
@@ -62,7 +63,7 @@ def plain_loop(
     return found
 
 
-def window_spans(made: CheckpointSupportJudge, text: str, sentence: str) -> list[tuple[int, int]]:
+def window_spans(made: CheckpointJudge, text: str, sentence: str) -> list[tuple[int, int]]:
     tokens = made._tokens.text(text)
     limit = made._limit(len(made._tokens.sentences([sentence])[0]))
     lengths = [[len(ids) for ids in side] for side in tokens]
@@ -97,7 +98,7 @@ def test_it_equals_the_plain_loop(folder: Path, kind: str, chunk_tokens: int | N
     found = made.judge(GROUPS)
     n_windows = set()
     for group, verdicts in zip(GROUPS, found, strict=True):
-        for sentence, verdict in zip(group.sentences, verdicts, strict=True):
+        for sentence, verdict in zip(group.items, verdicts, strict=True):
             if not (group.text.strip() and sentence.strip()):
                 continue
             plain = plain_loop(made, group.text, sentence, joined=joined, prefix=settings.get("prefix", ""))
@@ -141,9 +142,9 @@ def test_each_text_and_sentence_is_read_once_and_each_pair_scored_once(folder: P
 def test_a_verdict_does_not_depend_on_what_is_asked_beside_it(folder: Path) -> None:
     """Else a resumed run would hold other numbers than one in a single piece; windows included."""
     model = save_bert(folder / "alone", n_labels=2)
-    together = judge(model).judge([SupportGroup("a", LONG, ("A bee.", "Bad deed " * 10, "The rate."))])[0]
+    together = judge(model).judge([Group("a", (LONG,), ("A bee.", "Bad deed " * 10, "The rate."))])[0]
     for sentence, verdict in zip(("A bee.", "Bad deed " * 10, "The rate."), together, strict=True):
-        alone = judge(model).judge([SupportGroup("x", LONG, (sentence,))])[0][0]
+        alone = judge(model).judge([Group("x", (LONG,), (sentence,))])[0][0]
         assert alone.chunk_index == verdict.chunk_index
         assert alone.probability == pytest.approx(verdict.probability, abs=1e-5)
 
@@ -152,7 +153,7 @@ def test_little_of_an_ordinary_load_is_padding(folder: Path) -> None:
     made = judge(save_bert(folder / "padding", n_labels=2), batch_tokens=2000)
     texts = [f"The bank cut the rate. {'One bad deed. ' * (n % 6)}{'bee ' * (n % 7)}{'a' * n}" for n in range(100)]
     asked = tuple("A bee " * n + "fed." for n in range(1, 5))
-    groups = [SupportGroup(text, text, asked) for text in texts]
+    groups = [Group(text, (text,), asked) for text in texts]
     made.judge(groups)
     assert 1 - made.work.tokens / made.work.padded_tokens <= 0.05
     assert made.work.batches < made.work.pairs / 3
@@ -169,13 +170,13 @@ def test_a_sentence_longer_than_a_window_is_cut_and_read_whole(folder: Path) -> 
     windows = sentence_windows([len(ids.opening[0])], [len(ids.following[0])], limit)
     assert [token for window in windows for token in ids.of(window)] == ids.opening[0]
     assert len(windows) > 1
-    assert made.judge([SupportGroup("a", "bad " * 100 + "bank.", ("A bee.",))])[0][0].answer is not None
+    assert made.judge([Group("a", ("bad " * 100 + "bank.",), ("A bee.",))])[0][0].answer is not None
 
 
 def test_what_needs_no_model_is_not_asked_of_it(folder: Path) -> None:
     made = judge(save_bert(folder / "idle", n_labels=2))
-    assert made.judge([SupportGroup("e", " ", ("A bee.", " "))]) == [
-        [SupportVerdict("unsupported", 0.0), SupportVerdict(None, None, NO_SENTENCE)]
+    assert made.judge([Group("e", (" ",), ("A bee.", " "))]) == [
+        [Verdict("unsupported", 0.0), Verdict(None, None, NO_SENTENCE)]
     ]
     assert made.judge([]) == []
     assert made.work.pairs == 0
@@ -183,7 +184,7 @@ def test_what_needs_no_model_is_not_asked_of_it(folder: Path) -> None:
 
 def test_a_sentence_that_leaves_no_room_is_unjudged(folder: Path) -> None:
     made = judge(save_bert(folder / "full", n_labels=2))
-    verdict = made.judge([SupportGroup("a", "A bank.", ("bad " * 60, "A bee."))])[0]
+    verdict = made.judge([Group("a", ("A bank.",), ("bad " * 60, "A bee."))])[0]
     assert verdict[0].answer is verdict[0].probability is None
     assert str(verdict[0].failure).startswith(TOO_LONG)
     assert verdict[1].answer is not None
@@ -192,7 +193,7 @@ def test_a_sentence_that_leaves_no_room_is_unjudged(folder: Path) -> None:
 def test_a_weight_that_is_no_number_is_no_verdict(folder: Path) -> None:
     made = judge(save_bert(folder / "nan", n_labels=2))
     made._scorer._model.classifier.bias.data[:] = float("nan")
-    assert made.judge(GROUPS[1:2])[0][0] == SupportVerdict(None, None, "probability_not_finite")
+    assert made.judge(GROUPS[1:2])[0][0] == Verdict(None, None, "probability_not_finite")
 
 
 @pytest.mark.parametrize(
@@ -231,13 +232,13 @@ def test_a_flan_t5_says_one_or_nought_as_the_first_token_it_would_decode(folder:
     batch = tokenizer(f"bad deed: {TEXT}</s>{SENTENCE}", return_tensors="pt")
     said = made._scorer._model.generate(**batch, max_new_tokens=1, output_logits=True, return_dict_in_generate=True)
     one, nought = (float(said.logits[0][0][tokenizer.convert_tokens_to_ids(token)]) for token in ("▁1", "▁"))
-    (verdict,) = made.judge([SupportGroup("t", TEXT, (SENTENCE,))])[0]
+    (verdict,) = made.judge([Group("t", (TEXT,), (SENTENCE,))])[0]
     assert verdict.probability == pytest.approx(1 / (1 + exp(nought - one)), abs=1e-5)
 
 
 def test_one_output_is_a_logit_and_the_second_of_two_means_supported(folder: Path) -> None:
     one, two = (judge(save_bert(folder / f"means {n}", n_labels=n)) for n in (1, 2))
-    group = [SupportGroup("t", TEXT, (SENTENCE,))]
+    group = [Group("t", (TEXT,), (SENTENCE,))]
     logits = [
         made._scorer._model(**made._scorer.tokenizer(TEXT, SENTENCE, return_tensors="pt")).logits[0].tolist()
         for made in (one, two)
@@ -253,28 +254,28 @@ def test_the_nearest_windows_decide_and_all_of_them_are_as_many_as_there_are(fol
     """A sentence of the document is nearest to the window that holds it."""
     model = save_bert(folder / "nearest", n_labels=1)
     text = "The bank cut the rate.\nA cab fed a bee.\nDid the cafe fade?\nOne bad deed in a dead cafe."
-    groups = [SupportGroup("a", text, ("One bad deed in a dead cafe.", "The bank cut the rate."))]
+    groups = [Group("a", (text,), ("One bad deed in a dead cafe.", "The bank cut the rate."))]
     every = judge(model, chunk_tokens=12)
     [all_windows] = every.judge(groups)
     [as_many] = judge(model, chunk_tokens=12, best_windows=50).judge(groups)
     assert as_many == all_windows
     one = judge(model, chunk_tokens=12, best_windows=1)
     [nearest] = one.judge(groups)
-    spans = [window_spans(one, text, sentence) for sentence in groups[0].sentences]
+    spans = [window_spans(one, text, sentence) for sentence in groups[0].items]
     holding = [
         next(place for place, (start, end) in enumerate(found) if sentence[:12] in text[start:end])
-        for found, sentence in zip(spans, groups[0].sentences, strict=True)
+        for found, sentence in zip(spans, groups[0].items, strict=True)
     ]
     assert [verdict.chunk_index for verdict in nearest] == holding
     assert one.work.pairs == 2
     assert every.work.pairs == sum(len(found) for found in spans) > 4
-    assert all(a.value <= b.value for a, b in zip(nearest, all_windows, strict=True))  # type: ignore[operator]
+    assert all(a.probability <= b.probability for a, b in zip(nearest, all_windows, strict=True))  # type: ignore[operator]
 
 
 def test_fewer_bits_are_near_the_full_number(folder: Path) -> None:
     model = save_bert(folder / "bits", n_labels=1)
     full, reduced = (
-        [verdict.value for row in judge(model, precision=bits).judge(GROUPS) for verdict in row]
+        [verdict.probability for row in judge(model, precision=bits).judge(GROUPS) for verdict in row]
         for bits in ("float32", "bfloat16")
     )
     assert full != reduced
@@ -291,14 +292,14 @@ def test_the_odds_of_a_sentence_are_one_over_the_sum_of_its_words_odds_to_be_wro
     of_sentence = [at for at, side in enumerate(tokens.sequence_ids(0)) if side == 1]
     logits = made._scorer._model(**tokens).logits[0, of_sentence, 0].tolist()
     odds = 1 / sum(exp(logit) for logit in logits)
-    assert made.judge([SupportGroup("t", TEXT, (sentence,))])[0][0].probability == pytest.approx(odds / (1 + odds))
+    assert made.judge([Group("t", (TEXT,), (sentence,))])[0][0].probability == pytest.approx(odds / (1 + odds))
 
 
 def test_a_share_of_the_probability_is_how_near_the_nearest_sentences_are(folder: Path) -> None:
     """A sentence said word for word has a cosine of 1; one put together from two neighbours is near their sum."""
     model = save_bert(folder / "near", n_labels=1)
     asked = ("A cab fed a bee!", "The bank cut the rate. A cab fed a bee!", "Did a dead cab fade in the bank?")
-    group = [SupportGroup("t", LONG, asked)]
+    group = [Group("t", (LONG,), asked)]
     plain, mixed = (judge(model, cosine_share=share).judge(group)[0] for share in (0, 0.25))
     cosines = [(b.probability - 0.75 * a.probability) / 0.25 for a, b in zip(plain, mixed, strict=True)]
     vectors = Encoder(MINILM, threads=1)

@@ -14,7 +14,8 @@ from actors.rehearsal.fake_provider import FakeProvider, fake_process
 from actors.rehearsal.fake_replies import OTHER_PROMPT, fake_call
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
-from longform.judges.coverage_prompts import coverage_schema, numbered_bullets, parse_coverage
+from longform.judges.kind import Verdict
+from longform.judges.kinds.coverage import COVERAGE, numbered_bullets, parse_coverage
 from longform.rehearsal.settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
 from longform.settings.chat import ChatSettings
 
@@ -48,8 +49,8 @@ async def test_it_does_the_tasks_of_our_prompts() -> None:
     prompt = prompts.load_prompt("judge_coverage_3")
     text = prompt.render(bullets=numbered_bullets(["Cats sleep. [1]", "Dogs bark. [2]"]), insight="Dogs bark.")
     async with asking() as (_, chat):
-        reply = await chat.complete(request(text, json_schema=coverage_schema()))
-    assert parse_coverage(reply.text or "", n_bullets=2) == ("full", 1, None, None)
+        reply = await chat.complete(request(text, json_schema=COVERAGE.schema))
+    assert parse_coverage(reply.text or "", n_bullets=2) == Verdict("full", None, linked_unit=1)
 
 
 async def test_any_other_prompt_gets_a_fixed_text_and_usage() -> None:
@@ -61,7 +62,7 @@ async def test_any_other_prompt_gets_a_fixed_text_and_usage() -> None:
 
 
 async def test_content_and_charge_of_a_call_are_known_without_asking() -> None:
-    asked = [request("x" * 400), request("y", json_schema=coverage_schema()), request("z", max_tokens=3)]
+    asked = [request("x" * 400), request("y", json_schema=COVERAGE.schema), request("z", max_tokens=3)]
     async with asking() as (fake, chat):
         for one in asked:
             await chat.complete(one)

@@ -8,7 +8,7 @@ from actors.chat.opening import open_chat
 from actors.rehearsal.scripted_chat import MISDEEDS, UNKNOWN_TASK, ScriptedChat
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
-from longform.judges.coverage_prompts import numbered_bullets, parse_coverage
+from longform.judges.kinds.coverage import numbered_bullets, parse_coverage
 from longform.settings.chat import ChatSettings
 from longform.text.citations import bullets
 
@@ -70,7 +70,8 @@ async def test_the_obedient_stay_within_the_words_asked_for() -> None:
 async def test_the_obedient_judge_by_shared_words(name: str, insight: str, verdict: tuple[Any, ...]) -> None:
     lines = ["Rain fell all week. [8]", "It cost 4 million euros to build the bridge. [3][8]"]
     reply = await scripted("obedient").complete(request(judge_prompt(insight, lines, name)))
-    assert parse_coverage(reply.text or "", n_bullets=2) == verdict
+    found = parse_coverage(reply.text or "", n_bullets=2)
+    assert (found.answer, found.linked_unit, found.failure, found.link_failure) == verdict
 
 
 @pytest.mark.parametrize("text", ["", "What is the capital of France?", 'Insight: x {"bullets": [', "Document 1:\nx"])

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.calibration.label_texts import chunks, labelled_texts, texts_of_mode
 from jobs.calibration.support import add_support_arguments, asked_of, modes_of, named_support_judge, support_members
-from jobs.calling import support_identity
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
-from jobs.runs.cards import judge_version
 from jobs.stages.check import SEPARATOR
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
@@ -24,12 +23,15 @@ from longform.judges.meta_evaluation import Scoring
 from longform.records import Document
 from longform.settings.judges import (
     SHIPPED_CHECKER,
-    SHIPPED_SUPPORT_JUDGES,
-    CheckpointSupportJudgeSettings,
-    MeanSupportJudgeSettings,
-    OfflineSupportJudgeSettings,
-    SupportJudgeSettings,
+    SHIPPED_JUDGES,
+    CheckpointJudgeSettings,
+    JudgeSettings,
+    OfflineJudgeSettings,
+    judges_of,
+    whole_identity,
 )
+
+SUPPORT_JUDGES = judges_of("support", SHIPPED_JUDGES)
 
 BRIDGE = "The council voted to rebuild the Alder Street bridge. The works will cost 3.4 million euros."
 LIBRARY = "The library opens on Sundays from May. Volunteers are welcome at the front desk."
@@ -126,25 +128,25 @@ def test_chunks_join_to_the_text_and_are_full_but_the_last() -> None:
 
 
 def test_names_and_settings_of_judges() -> None:
-    assert named_support_judge("offline", SHIPPED_SUPPORT_JUDGES) == (
+    assert named_support_judge("offline", SUPPORT_JUDGES) == (
         "offline",
-        OfflineSupportJudgeSettings(kind="offline"),
+        OfflineJudgeSettings(kind="offline", task="support"),
     )
-    name, judge = named_support_judge("{kind: checkpoint, model: some/folder}", SHIPPED_SUPPORT_JUDGES)
-    assert (name, type(judge)) == ("some/folder", CheckpointSupportJudgeSettings)
+    name, judge = named_support_judge("{kind: checkpoint, model: some/folder}", SUPPORT_JUDGES)
+    assert (name, type(judge)) == ("some/folder", CheckpointJudgeSettings)
     with pytest.raises(UsageError, match=r"no support judge 'gpt'.*\['checker', 'offline'\]"):
-        named_support_judge("gpt", SHIPPED_SUPPORT_JUDGES)
+        named_support_judge("gpt", SUPPORT_JUDGES)
     with pytest.raises(UsageError, match="modle"):
-        named_support_judge("{kind: checkpoint, modle: x}", SHIPPED_SUPPORT_JUDGES)
+        named_support_judge("{kind: checkpoint, modle: x}", SUPPORT_JUDGES)
 
 
 @pytest.mark.parametrize("text", ["mean:offline+checker", "{kind: mean, of: [offline, checker]}"])
 def test_mean_asks_its_members_and_no_mean_is_one(text: str) -> None:
-    name, mean = named_support_judge(text, SHIPPED_SUPPORT_JUDGES)
-    known = {**SHIPPED_SUPPORT_JUDGES, "inner": mean}
+    name, mean = named_support_judge(text, SUPPORT_JUDGES)
+    known = {**SUPPORT_JUDGES, "inner": mean}
 
-    assert isinstance(mean, MeanSupportJudgeSettings)
-    assert support_members(name, mean, known) == dict(SHIPPED_SUPPORT_JUDGES)
+    assert mean.members
+    assert support_members(name, mean, known) == dict(SUPPORT_JUDGES)
     assert support_members("checker", SHIPPED_CHECKER, known) == {"checker": SHIPPED_CHECKER}
     for other in ("inner", "nobody"):
         with pytest.raises(UsageError, match=rf"of \['checker', 'offline'\]; found '{other}'"):
@@ -153,14 +155,15 @@ def test_mean_asks_its_members_and_no_mean_is_one(text: str) -> None:
 
 def test_version_and_settings_of_a_mean_follow_its_members() -> None:
     """A card of the mean is of these members as they are."""
-    _, mean = named_support_judge("mean:offline+checker", SHIPPED_SUPPORT_JUDGES)
-    judges: dict[str, SupportJudgeSettings] = dict(SHIPPED_SUPPORT_JUDGES)
+    _, mean = named_support_judge("mean:offline+checker", SUPPORT_JUDGES)
+    judges: dict[str, JudgeSettings] = dict(SUPPORT_JUDGES)
     others = judges | {"checker": SHIPPED_CHECKER.model_copy(update={"best_windows": 2})}
     swapped = judges | {"checker": judges["offline"]}
 
-    assert support_identity(mean, judges)["of"] == {name: judges[name].identity for name in ("offline", "checker")}
-    assert support_identity(mean, judges) != support_identity(mean, others)
-    assert judge_version(mean, judges, None) != judge_version(mean, swapped, None)
+    assert whole_identity(mean, judges)["of"] == {name: judges[name].identity for name in ("offline", "checker")}
+    assert whole_identity(mean, judges) != whole_identity(mean, others)
+    versions = [make_judge("m", {**known, "m": mean}).version for known in (judges, swapped)]
+    assert versions[0] != versions[1]
 
 
 def test_modes_are_read_each_once() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from actors.judges.opening_support import code_version
+
 from actors.local_models.checkpoints import change_content, checkpoint_path
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
@@ -63,13 +63,13 @@ def test_the_shipped_checker_sees_what_words_do_not_show(tmp_path: Path) -> None
 
     A sentence cut down to a few words, as the third, it knows from one with an error, but says it is not supported.
     """
-    from actors.judges.checkpoint import CheckpointSupportJudge
-    from longform.judges.support_prompts import SupportGroup
+    from actors.judges.checkpoint import CheckpointJudge
+    from longform.judges.kind import Group
 
     folder = checkpoint_path(SHIPPED_CHECKER.model, cache=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {Path(folder).name, "locks"}
     assert checkpoint_path(SHIPPED_CHECKER.model, cache=tmp_path) == folder
-    judge = CheckpointSupportJudge("checker", SHIPPED_CHECKER.model_copy(update={"model": folder}), threads=1)
+    judge = CheckpointJudge("checker", SHIPPED_CHECKER.model_copy(update={"model": folder}), threads=1)
     text = (
         "The council of Harlow voted on Tuesday to close the swimming pool. Repairs would have cost 3.4 million euros, "
         "the treasurer said. The pool opened in 1987 and is used by four schools."
@@ -82,8 +82,8 @@ def test_the_shipped_checker_sees_what_words_do_not_show(tmp_path: Path) -> None
         "The council of Harlow voted to close the swimming pool.",
         "The council of Harlow did not vote to close the swimming pool.",
     )
-    [verdicts] = judge.judge([SupportGroup("a", text, said)])
-    values = [verdict.value or 0.0 for verdict in verdicts]
+    [verdicts] = judge.judge([Group("a", (text,), said)])
+    values = [verdict.probability or 0.0 for verdict in verdicts]
     for right, wrong in zip(values[::2], values[1::2], strict=True):
         assert right > wrong
         assert SHIPPED_CHECKER.threshold > wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from math import inf, isfinite, nan
 from typing import Any
 
@@ -14,8 +15,9 @@ from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.chat.completions import read_completion
 from longform.chat.prices import Price, cost_usd
 from longform.chat.token_estimates import TokenEstimates
-from longform.judges.coverage_prompts import parse_coverage
-from longform.judges.support_replies import parse_support, yes_probability
+from longform.judges.kind import Group
+from longform.judges.kinds import KINDS
+from longform.judges.yes_no_replies import yes_probability
 from longform.summaries.replies import summary_text
 from longform.synthesis.written.asking import Reply, read_reply
 from longform.synthesis.written.replies import FORMS
@@ -60,12 +62,11 @@ def check(reply: ChatReply) -> None:
         read = read_reply(Reply(reply.text, reply.failure, "call"), form)
         assert (read.answer is None) != (read.reason is None)
     if reply.text is not None:
-        for fidelity in ("ours", "release"):
-            answer, failure = parse_support(reply.text, fidelity=fidelity)
-            assert (answer is None) != (failure is None)
-        verdict = parse_coverage(reply.text, 3)
-        assert (verdict.answer is None) != (verdict.failure is None)
-        assert verdict.linked_unit is None or verdict.linked_unit in range(3)
+        for kind, fidelity in product(KINDS.values(), ("ours", "release")):
+            verdict = kind.read(reply.text, reply.logprobs, Group("s", ("a", "b", "c"), ()), fidelity)
+            assert (verdict.answer is None) != (verdict.failure is None)
+            assert verdict.linked_unit is None or verdict.linked_unit in range(3)
+            assert verdict.probability is None or 0 <= verdict.probability <= 1
         summary_text(reply.text)
 
 

@@ -10,9 +10,9 @@ from longform.judges.lexical_support import shipped_lexical_support
 from longform.repair.by_judge import HOWS, Cited, counts, judge_threshold, judged_citations, judged_text
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import (
-    ChatSupportJudgeSettings,
-    CheckpointSupportJudgeSettings,
-    OfflineSupportJudgeSettings,
+    ChatJudgeSettings,
+    CheckpointJudgeSettings,
+    OfflineJudgeSettings,
 )
 from longform.text.citations import bullets
 
@@ -79,6 +79,7 @@ def test_counts_name_every_way_also_those_that_did_not_happen() -> None:
 
 def test_thresholds_are_the_judges_own() -> None:
     chat = ChatSettings(provider="scripted", model="m", script="obedient")
-    assert judge_threshold(CheckpointSupportJudgeSettings(kind="checkpoint", model="folder", threshold=0.3)) == 0.3
-    assert judge_threshold(OfflineSupportJudgeSettings(kind="offline")) == shipped_lexical_support().threshold
-    assert judge_threshold(ChatSupportJudgeSettings(kind="chat", chat=chat)) == 0.5
+    checkpoint = CheckpointJudgeSettings(kind="checkpoint", task="support", model="folder", threshold=0.3)
+    assert judge_threshold(checkpoint) == 0.3
+    assert judge_threshold(OfflineJudgeSettings(kind="offline", task="support")) == shipped_lexical_support().threshold
+    assert judge_threshold(ChatJudgeSettings(kind="chat", task="support", chat=chat)) == 0.5

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
-from longform.settings.judges import SHIPPED_JUDGES, OfflineJudgeSettings, judge_scale
+from longform.settings.judges import SHIPPED_JUDGES, OfflineJudgeSettings, judge_scale, judges_of
 
 OFFLINE = {"kind": "offline", "calibration": "people"}
 OTHER = {"kind": "offline", "calibration": "gpt-4o"}
@@ -63,9 +63,9 @@ def test_mean_that_means_nothing_is_refused(judges, told):
 @pytest.mark.parametrize(
     ("mean", "told"),
     [
-        ({"of": ["a", "c"]}, "support_judges.m.of names 'c'"),
+        ({"of": ["a", "c"]}, "judges.m.of names 'c'"),
         ({"of": ["a", "a"]}, "different judges"),
-        ({"of": ["a", "n"]}, "support_judges.m.of names 'n'"),
+        ({"of": ["a", "n"]}, "judges.m.of names 'n'"),
         ({"of": ["a", "b"], "threshold": 1.0}, "less than 1"),
         ({"of": ["a", "b"], "cuts": [0.2, 0.8]}, "cuts"),
     ],
@@ -80,6 +80,62 @@ def test_mean_of_support_judges_that_means_nothing_is_refused(mean, told):
         experiment(asked | means)
 
 
+def test_old_keys_and_the_task_of_an_entry_mean_the_same():
+    lexical, chat = {"kind": "offline"}, {"kind": "chat", "chat": {"model": "m"}}
+    old = experiment({"lexical": lexical, "asked": chat}, people=OFFLINE)
+    new = experiment(people=OFFLINE, lexical=lexical | {"task": "support"}, asked=chat | {"task": "support"})
+
+    assert old.judges == new.judges
+    assert list(old.support_judges) == ["lexical", "asked"]
+    assert list(old.judges_of("coverage")) == ["people"]
+
+
+@pytest.mark.parametrize(
+    ("judge", "told"),
+    [
+        (
+            {"kind": "offline", "task": "reference"},
+            "does not judge reference: expected task coverage or support",
+        ),
+        ({"kind": "checkpoint", "model": "m"}, "does not judge coverage: expected task support or key_point"),
+        ({"kind": "offline", "task": "support", "calibration": "people"}, "`calibration` is not for task support"),
+        ({"kind": "chat", "chat": {"model": "m"}, "fidelity": "release"}, "`fidelity` is not for task coverage"),
+        (
+            {"kind": "chat", "chat": {"model": "m"}, "task": "taste"},
+            "'support', 'key_point' or 'reference'",
+        ),
+    ],
+    ids=["no-such-judge", "no-task", "calibration", "fidelity", "no-such-task"],
+)
+def test_a_judge_that_does_not_do_its_task_is_refused_by_name(judge, told):
+    with pytest.raises(ValidationError, match=told):
+        experiment(j=judge)
+
+
+def test_one_name_for_two_judges_is_refused():
+    with pytest.raises(ValidationError, match=r"both define \['a'\]: give every judge a name of its own"):
+        experiment({"a": {"kind": "offline"}}, a=OFFLINE)
+
+
+def test_the_identity_of_coverage_and_support_is_what_it_was_before_there_were_tasks():
+    """Keys of stored verdicts are made of it."""
+    judges = experiment(
+        {"lexical": {"kind": "offline"}, "asked": {"kind": "chat", "chat": {"model": "m"}}},
+        people=OFFLINE,
+        chat={"kind": "chat", "chat": {"model": "m"}},
+        both={"kind": "mean", "of": ["people", "chat"]},
+    ).judges
+    named = {name: set(judge.identity) for name, judge in judges.items()}
+
+    assert named == {
+        "people": {"kind", "calibration"},
+        "chat": {"kind", "chat", "prompt"},
+        "both": {"kind", "of", "cuts"},
+        "lexical": {"kind"},
+        "asked": {"kind", "chat", "prompt", "probability", "fidelity"},
+    }
+
+
 def test_scale_of_a_judge_is_told_in_words():
     judges = experiment(a=OFFLINE, b=OTHER, m={"kind": "mean", "of": ["a", "b"]}).judges
 
@@ -90,7 +146,7 @@ def test_scale_of_a_judge_is_told_in_words():
 
 
 def test_shipped_judges_are_one_of_each_calibration():
-    assert {name: judge.calibration for name, judge in SHIPPED_JUDGES.items()} == {
+    assert {name: judge.fitted_model for name, judge in judges_of("coverage", SHIPPED_JUDGES).items()} == {
         "offline-people": "people",
         "offline-gpt-4o": "gpt-4o",
     }

@@ -80,7 +80,7 @@ def test_additions_and_what_only_reads_rows_are_the_same_run(changed: dict[str, 
             {"rerankers": {"served": {**BEFORE["rerankers"]["served"], "depth": 3}}},
             ["rerankers.served.depth was 20, is 3"],
         ),
-        ({"support_judges": {}}, ["support_judges.lexical is left out"]),
+        ({"support_judges": {}}, ["judges.lexical is left out"]),
         (
             {"methods": {"drawn": {"kind": "calibration", "orders": "all"}}},
             ["methods.drawn.orders was sampled, is all"],

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import Asking, load_prompt, open_chat
-from actors.judges.chat_coverage import ChatCoverage, CoverageGroup
+from actors.judges.chat import ChatJudge
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.scripted_chat import SCRIPTS
 from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card
+from longform.judges.kind import Group
+from longform.judges.kinds.coverage import COVERAGE
 from longform.settings.judges import ChatJudgeSettings
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
@@ -48,13 +50,13 @@ async def judged(ledger: Path, *items: Any, card: Path | None = None, **chat: An
 
 async def test_the_served_verdicts_are_those_of_the_jobs_judge(tmp_path: Path) -> None:
     definition = ChatJudgeSettings.model_validate({"kind": "chat", "chat": SCRIPTED})
-    judge = ChatCoverage("local", definition, Asking(chat=open_chat(definition.chat)))
-    (local,) = await judge.judge([CoverageGroup("summary", BULLETS, INSIGHTS)])
+    judge = ChatJudge(COVERAGE, "local", definition, Asking(chat=open_chat(definition.chat)))
+    (local,) = await judge.ask([Group("summary", BULLETS, INSIGHTS)])
     answer = await judged(tmp_path, ITEM)
     (served,) = answer["results"]
     names = ("answer", "linked_bullet", "failure", "reply", "call_id")
     assert [tuple(verdict[name] for name in names) for verdict in served["verdicts"]] == [
-        (one.verdict.answer, one.verdict.linked_unit, one.verdict.failure, one.reply, one.call_id) for one in local
+        (one.answer, one.linked_unit, one.failure, one.reply, one.call_id) for one in local
     ]
     assert [(v["answer"], v["linked_bullet"]) for v in served["verdicts"]] == [("full", 1), ("full", 0), ("none", None)]
     assert (answer["task"], answer["card"], answer["card_reason"]) == ("coverage", None, NO_CARD)

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from actors.judges.opening import make_judge
 from longform.errors import UsageError
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
 from serve.judges.items import CoverageItem
 from serve.judges.loading import item_type
 from serve.judges.mean import NO_CARD_OF_MEAN, mean_verdicts
-from serve.settings import Settings, mean_of, parse_settings
+from serve.settings import ServedKind, Settings, parse_settings
 from tests.serve.served import client, local_app
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient", "max_tokens": 100}
@@ -83,8 +84,9 @@ async def test_a_member_without_an_answer_leaves_no_mean(tmp_path: Path) -> None
 
 def test_sentences_are_supported_above_the_threshold() -> None:
     served = {"a": SUPPORT, "b": SUPPORT, "m": {"task": "support", "judge": {"kind": "mean", "of": ["a", "b"]}}}
-    mean = mean_of(parse_settings({"judges": served}).judges["m"])
-    assert mean is not None
+    entries = parse_settings({"judges": served}).judges
+    judges = {name: entry.judge for name, entry in entries.items() if isinstance(entry, ServedKind)}
+    mean = make_judge("m", judges)
     members = {
         "a": [_support("supported", 0.9), _support("unsupported", 0.2), _support(None, None)],
         "b": [_support("supported", None), _support("unsupported", None), _support("supported", 0.8)],

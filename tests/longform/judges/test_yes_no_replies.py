@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.chat.call import TokenLogprobs
-from longform.judges.support_replies import UNREADABLE, parse_support, yes_probability
+from longform.judges.kind import Group
+from longform.judges.kinds.support import SUPPORT
+from longform.judges.yes_no_replies import UNREADABLE, stated_word, yes_probability
 
 
 @pytest.mark.parametrize(
@@ -32,14 +34,16 @@ from longform.judges.support_replies import UNREADABLE, parse_support, yes_proba
     ],
 )
 def test_what_a_reply_says_by_both_readings(reply: str, ours: str | None, release: str | None) -> None:
-    assert parse_support(reply) == (ours, None if ours else UNREADABLE)
-    assert parse_support(reply, fidelity="release") == (release, None if release else UNREADABLE)
+    read = [SUPPORT.read(reply, None, Group("d", ("A document.",), ()), fidelity) for fidelity in ("ours", "release")]
+    assert [(one.answer, one.failure) for one in read] == [
+        (answer, None if answer else UNREADABLE) for answer in (ours, release)
+    ]
 
 
 @given(st.text())
 def test_ours_never_answers_where_the_release_cannot(reply: str) -> None:
-    if parse_support(reply, fidelity="release").answer is None:
-        assert parse_support(reply).answer is None
+    if stated_word(reply, fidelity="release") is None:
+        assert stated_word(reply) is None
 
 
 def token(text: str, *top: tuple[str, float]) -> TokenLogprobs:

@@ -1,11 +1,17 @@
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
-from actors.judges.offline_coverage import OfflineJudge
+from actors.judges.counted_words import CountedWordsJudge
+from actors.judges.opening import make_judge
+from actors.judges.rows import judged_rows
+from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.stages.judge import judged_summary
 from longform.errors import UsageError
+from longform.settings.judges import OfflineJudgeSettings
 from longform.tables import VERDICTS, conform
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
@@ -31,6 +37,20 @@ def bench(tmp_path: Path) -> str:
 
 def summary(bullets: list[str], query_id: str = "q1") -> dict:
     return {"work_id": "w", "summary_id": "s", "query_id": query_id, "haystack_id": "h", "bullets": bullets}
+
+
+class OfflineJudge:
+    """The judge that counts words, asked about rows of summaries as the judge stage asks it."""
+
+    def __init__(self, bench: str, name: str = "offline", *, calibration: str) -> None:
+        self._benchmark, self._backend = Benchmark(bench), CountedWordsJudge(calibration=calibration)
+        settings = OfflineJudgeSettings.model_validate({"kind": "offline", "calibration": calibration})
+        self._judge = make_judge(name, {name: settings})
+
+    def judge(self, rows: list[dict]) -> list[dict]:
+        kind = self._judge.kind
+        summaries = [judged_summary(kind, row | {"failure": None}, row["bullets"], self._benchmark) for row in rows]
+        return asyncio.run(judged_rows(self._judge, self._backend, summaries))
 
 
 def test_each_target_gets_one_verdict_with_link_and_reason(bench: str) -> None:
@@ -87,6 +107,6 @@ def test_calibrations_are_two_scales(bench: str) -> None:
     assert gpt4o[0] > people[0] + 0.05
 
 
-def test_calibration_that_does_not_ship_is_refused_at_once(bench: str) -> None:
+def test_calibration_that_does_not_ship_is_refused_at_once() -> None:
     with pytest.raises(UsageError, match="gemini"):
-        OfflineJudge(bench, calibration="gemini")
+        CountedWordsJudge(calibration="gemini")

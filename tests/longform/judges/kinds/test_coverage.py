@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longform.judges.coverage_prompts import CoverageVerdict, numbered_bullets, parse_coverage
+from longform.judges.kind import Verdict
+from longform.judges.kinds.coverage import numbered_bullets, parse_coverage
 
 
-def unread(failure: str) -> CoverageVerdict:
-    return CoverageVerdict(None, None, failure=failure, link_failure=None)
+def unread(failure: str) -> Verdict:
+    return Verdict(None, None, failure=failure, link_failure=None)
 
 
 @pytest.mark.parametrize(
@@ -16,7 +17,7 @@ def unread(failure: str) -> CoverageVerdict:
 )
 def test_labels_are_read_and_bullets_counted_from_0(label: str, answer: str) -> None:
     verdict = parse_coverage(f'{{"coverage": "{label}", "bullet_id": 2}}', n_bullets=2)
-    assert verdict == (answer, None if answer == "none" else 1, None, None)
+    assert verdict == Verdict(answer, None, linked_unit=None if answer == "none" else 1)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_labels_are_read_and_bullets_counted_from_0(label: str, answer: str) -> 
     ],
 )
 def test_a_fence_space_order_and_further_fields_change_nothing(reply: str) -> None:
-    assert parse_coverage(reply, n_bullets=1) == ("full", 0, None, None)
+    assert parse_coverage(reply, n_bullets=1) == Verdict("full", None, linked_unit=0)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_an_unreadable_reply_is_a_failure_and_never_a_label(reply: str, failure:
 def test_coverage_without_a_bullet_stays_coverage_without_a_link(bullet_id: str, link_failure: str) -> None:
     """SummHay's released code scores the citations of the last but one bullet here."""
     reply = f'{{"coverage": "PARTIAL_COVERAGE", "bullet_id": {bullet_id}}}'
-    assert parse_coverage(reply, n_bullets=3) == ("partial", None, None, link_failure)
+    assert parse_coverage(reply, n_bullets=3) == Verdict("partial", None, link_failure=link_failure)
 
 
 @settings(deadline=None)

@@ -1,5 +1,5 @@
 """
-A chat model's reply to "does the document support the sentence?" -> answer, and P(yes) from its first word.
+Reads a chat model's reply that begins with yes or no, and P(yes) from its first word.
 
 Wan et al., On Positional Bias of Faithfulness for Long-form Summarization, section 2.3 and appendix D: the reply is to
 start with yes or no and give a short reason.
@@ -8,49 +8,58 @@ start with yes or no and give a short reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import exp
-from typing import Literal, NamedTuple
 
 from longform.chat.call import LARGEST_LOGPROB, TokenLogprobs
-from longform.judges.support_prompts import Answer
-
-Fidelity = Literal["ours", "release"]
+from longform.judges.kind import Fidelity, Group, Read, Verdict, unjudged
 
 UNREADABLE = "no_yes_or_no"
 """The failure of a reply that is no answer."""
 
-_ANSWERS: dict[str, Answer] = {"yes": "supported", "no": "unsupported"}
+_WORDS = ("yes", "no")
 # No-one, no.-what and "yes or no" are no answers; quotes, asterisks and the like before the word are passed over.
 _FIRST_WORD = re.compile(r"[\W_]*(yes|no)(?![^\W_])(?![-'’]\w)(?!\s*(?:/|\bor\b)\s*(?:yes|no)\b)", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
-class SupportReply(NamedTuple):
-    """`answer` is None where the reply is none, with the reason in `failure`."""
+def read_yes_or_no(yes: str, no: str) -> Read:
+    """Return what reads replies whose yes and no mean the answers *yes* and *no*."""
 
-    answer: Answer | None
-    failure: str | None
+    def read(reply: str, logprobs: Sequence[TokenLogprobs] | None, group: Group, fidelity: Fidelity) -> Verdict:  # noqa: ARG001
+        word = stated_word(reply, fidelity=fidelity)
+        if word is None:
+            return unjudged(UNREADABLE)
+        return Verdict(yes if word == "yes" else no, yes_probability(logprobs))
+
+    return read
 
 
-def parse_support(reply: str, *, fidelity: Fidelity = "ours") -> SupportReply:
+def above(yes: str, no: str) -> Callable[[float, Sequence[float]], str]:
+    """Return what says *yes* of a number above the one bound, as MiniCheck reads its probabilities."""
+
+    def decided(number: float, bounds: Sequence[float]) -> str:
+        (threshold,) = bounds
+        return yes if number > threshold else no
+
+    return decided
+
+
+def stated_word(reply: str, *, fidelity: Fidelity = "ours") -> str | None:
     """
-    The answer that *reply* states.
+    Return the answer that *reply* states, yes or no; None if it states none.
 
     Args:
         reply: What the model wrote.
         fidelity: `ours`: the reply's first word is yes or no. `release`: as the authors' code reads it, by how the
             reply starts, else by whether "yes", else "no" stands anywhere in it, inside of words too.
-
-    Failures: `no_yes_or_no`.
     """
-    word = _first_word(reply) if fidelity == "ours" else _anywhere(reply)
-    return SupportReply(None, UNREADABLE) if word is None else SupportReply(_ANSWERS[word], None)
+    return _first_word(reply) if fidelity == "ours" else _anywhere(reply)
 
 
 def yes_probability(logprobs: Sequence[TokenLogprobs] | None) -> float | None:
     """
-    P(yes) / (P(yes) + P(no)) in the place of the reply's first word, over all ways to write the two.
+    Compute P(yes) / (P(yes) + P(no)) in the place of the reply's first word, over all ways to write the two.
 
     Args:
         logprobs: Of the reply's tokens in order; None: the reply has none.
@@ -63,7 +72,7 @@ def yes_probability(logprobs: Sequence[TokenLogprobs] | None) -> float | None:
     if first is None:
         return None
     likely = dict((*first.top, (first.token, first.logprob)))
-    mass = dict.fromkeys(_ANSWERS, 0.0)
+    mass = dict.fromkeys(_WORDS, 0.0)
     for token, logprob in likely.items():
         word = "".join(_LETTERS.findall(token)).lower()
         if word in mass:
@@ -81,6 +90,6 @@ def _first_word(reply: str) -> str | None:
 
 def _anywhere(reply: str) -> str | None:
     said = reply.lower()
-    starting = (word for word in _ANSWERS if said.startswith(word))
-    containing = (word for word in _ANSWERS if word in said)
+    starting = (word for word in _WORDS if said.startswith(word))
+    containing = (word for word in _WORDS if word in said)
     return next(starting, None) or next(containing, None)

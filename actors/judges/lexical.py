@@ -1,4 +1,4 @@
-"""The offline judge of support: shared words, sentence vectors and a small fitted model, no language model."""
+"""The offline judge of support and of key points: shared words, sentence vectors and a small fitted model."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ import json
 from collections.abc import Sequence
 
 from actors.local_models.encoder import MINILM, Encoder
+from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
+from longform.judges.kinds.support import SUPPORT
 from longform.judges.lexical_support import Evidence, evidence, shipped_lexical_support
-from longform.judges.support_prompts import (
-    Cell,
-    SupportGroup,
-    SupportVerdict,
-    by_threshold,
-    in_place,
-    open_cells,
-    unjudged,
-)
+from longform.judges.pairs import Pair, in_place, open_groups
 from longform.support.index import SupportIndex
 from longform.text.words import without_marks, words
 
@@ -23,9 +17,9 @@ NO_WORDS = "sentence_without_words"
 """The failure of a sentence in which there is nothing to share."""
 
 
-class OfflineSupportJudge:
+class LexicalJudge:
     """
-    Judges every (document, sentence) by what the two share; equal cells once a call.
+    Judges every (document, sentence) by what the two share; equal pairs once a call.
 
     `reply` holds the evidence as JSON: the shares and the window they were found in. `chunk_index` is that window's
     first sentence in the document: there is a window at each. Lexical support is blind to what is denied or swapped.
@@ -34,24 +28,34 @@ class OfflineSupportJudge:
         UsageError: The encoder cannot be loaded.
     """
 
-    def __init__(self, *, threads: int) -> None:
+    def __init__(self, *, threads: int, kind: Kind = SUPPORT) -> None:
+        self._kind = kind
         self._encoder = Encoder(MINILM, threads=threads)
         self._model = shipped_lexical_support()
 
-    def judge(self, groups: Sequence[SupportGroup]) -> list[list[SupportVerdict]]:
-        """Shape (groups, sentences)."""
-        judged: dict[Cell, SupportVerdict] = {}
-        for text, sentences in open_cells(groups).items():
-            judged |= {(text, sentence): verdict for sentence, verdict in self._row(text, sentences).items()}
-        self._encoder.forget()
-        return in_place(groups, judged)
+    async def ask(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, items)."""
+        return self.judge(groups)
 
-    def _row(self, text: str, sentences: Sequence[str]) -> dict[str, SupportVerdict]:
+    def judge(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, items)."""
+        judged = self._judged(groups)
+        self._encoder.forget()
+        return in_place(self._kind, groups, judged)
+
+    def _judged(self, groups: Sequence[Group]) -> dict[Pair, Verdict]:
+        return {
+            (group.shared, sentence): verdict
+            for group in open_groups(self._kind, groups)
+            for sentence, verdict in self._row(group.text, group.items).items()
+        }
+
+    def _row(self, text: str, sentences: Sequence[str]) -> dict[str, Verdict]:
         worded = [sentence for sentence in sentences if words(without_marks(sentence))]
         index = SupportIndex([text])
         if not worded or not any(index.stems):
             # A document of marks alone has no words to share.
-            return {s: SupportVerdict("unsupported", 0.0) if s in worded else unjudged(NO_WORDS) for s in sentences}
+            return {s: self._verdict_of(0.0) if s in worded else unjudged(NO_WORDS) for s in sentences}
         index.with_vectors(self._encoder.embed(index.sentences))
         found = evidence(index, worded, self._encoder.embed(worded))
         probabilities = self._model.probability(self._model.features(found)).tolist()
@@ -61,8 +65,11 @@ class OfflineSupportJudge:
         }
         return {sentence: verdicts.get(sentence) or unjudged(NO_WORDS) for sentence in sentences}
 
-    def _verdict(self, probability: float, shared: Evidence) -> SupportVerdict:
+    def _verdict(self, probability: float, shared: Evidence) -> Verdict:
         start, window = shared.window
         shares = {name: round(value, 3) for name, value in shared._asdict().items() if name != "window"}
-        verdict = by_threshold(probability, self._model.threshold, chunk_index=start)
+        verdict = self._verdict_of(probability, chunk_index=start)
         return verdict._replace(reply=json.dumps({**shares, "window": window}, ensure_ascii=False))
+
+    def _verdict_of(self, probability: float, *, chunk_index: int | None = None) -> Verdict:
+        return self._kind.by_number(probability, (self._model.threshold,), chunk_index=chunk_index)

@@ -4,11 +4,14 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import Asking, open_chat
-from actors.judges.chat_coverage_targets import ChatCoverageJudge
+from actors.judges.opening import make_judge
+from actors.judges.rows import judged_rows
+from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.stages.judge import judged_summary
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.errors import UsageError
-from longform.judges.coverage_prompts import coverage_schema
+from longform.judges.kinds.coverage import COVERAGE
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatJudgeSettings
 from longform.tables import VERDICTS, conform
@@ -56,10 +59,25 @@ class Sayer:
     async def close(self) -> None: ...
 
 
-def judge(bench: str, *, prompt: str = "judge_coverage_3", says: Sayer | None = None, **chat: Any) -> ChatCoverageJudge:
+class OnRows:
+    """A chat judge of coverage, asked about rows of summaries as the judge stage asks it."""
+
+    def __init__(self, bench: str, settings: ChatJudgeSettings, asking: Asking) -> None:
+        self._benchmark = Benchmark(bench)
+        self._judge = make_judge("mine", {"mine": settings})
+        assert self._judge.asking is not None
+        self._backend = self._judge.asking(asking)
+
+    async def judge(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        kind = self._judge.kind
+        summaries = [judged_summary(kind, row | {"failure": None}, row["bullets"], self._benchmark) for row in rows]
+        return await judged_rows(self._judge, self._backend, summaries)
+
+
+def judge(bench: str, *, prompt: str = "judge_coverage_3", says: Sayer | None = None, **chat: Any) -> OnRows:
     settings = ChatSettings.model_validate({"provider": "scripted", "model": "fake", "script": "obedient"} | chat)
     definition = ChatJudgeSettings(kind="chat", chat=settings, prompt=prompt)
-    return ChatCoverageJudge(bench, "mine", definition, Asking(chat=says or open_chat(settings)))
+    return OnRows(bench, definition, Asking(chat=says or open_chat(settings)))
 
 
 async def test_each_insight_of_a_summary_has_one_verdict_in_their_order(bench: str) -> None:
@@ -133,8 +151,8 @@ async def test_call_ids_tell_requests_apart_and_nothing_else(bench: str) -> None
     ("chat", "schema"),
     [
         ({}, None),
-        ({"json_schema": True}, coverage_schema()),
-        ({"model": "gpt-4o"}, coverage_schema()),
+        ({"json_schema": True}, COVERAGE.schema),
+        ({"model": "gpt-4o"}, COVERAGE.schema),
         ({"model": "gpt-4o", "json_schema": False}, None),
     ],
 )

@@ -6,18 +6,19 @@ import pytest
 
 from actors.chat import opening as chat
 from actors.chat.call_context import CallContext
-from actors.judges.opening_support import code_version, make_support_judge
+from actors.judges.opening import make_judge
 from longform.errors import UsageError
-from longform.judges.support_prompts import SupportGroup
+from longform.judges.kind import Group
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import (
-    ChatSupportJudgeSettings,
-    CheckpointSupportJudgeSettings,
-    OfflineSupportJudgeSettings,
+    ChatJudgeSettings,
+    CheckpointJudgeSettings,
+    JudgeSettings,
+    OfflineJudgeSettings,
 )
 from tests.actors.local_models.tiny_checkpoints import save_bert
 
-GROUPS = [SupportGroup("d", "A bank cut the rate.", ("A bank cut the rate.", " ")), SupportGroup("e", "", ("A bee.",))]
+GROUPS = [Group("d", ("A bank cut the rate.",), ("A bank cut the rate.", " ")), Group("e", ("",), ("A bee.",))]
 
 
 @pytest.fixture
@@ -25,14 +26,18 @@ def context(tmp_path: Path) -> CallContext:
     return CallContext(job="test", stage="check", ledger=str(tmp_path / "ledger"))
 
 
+def version_of(settings: JudgeSettings) -> str:
+    return make_judge("mine", {"mine": settings}).version.work
+
+
 @pytest.mark.parametrize("kind", ["offline", "checkpoint"])
 async def test_a_local_judge_answers_shape_for_shape(kind: str, context: CallContext, tmp_path: Path) -> None:
     settings = (
-        OfflineSupportJudgeSettings(kind="offline")
+        OfflineJudgeSettings(kind="offline", task="support")
         if kind == "offline"
-        else CheckpointSupportJudgeSettings(kind="checkpoint", model=save_bert(tmp_path / "bert", n_labels=2))
+        else CheckpointJudgeSettings(kind="checkpoint", task="support", model=save_bert(tmp_path / "bert", n_labels=2))
     )
-    found = await make_support_judge("mine", settings, prompts=None, context=context, threads=1)(GROUPS)
+    found = await make_judge("mine", {"mine": settings}).open(context, 1).ask(GROUPS)
     assert [len(row) for row in found] == [2, 1]
     assert found[0][0].probability is not None
     assert found[0][1].answer is None
@@ -43,8 +48,8 @@ async def test_a_chat_judge_asks_the_model_of_its_pool(context: CallContext, mon
     opened: list[CallContext] = []
     monkeypatch.setattr(chat, "open_pool", lambda settings, of: opened.append(of) or chat.open_chat(settings))
     scripted = ChatSettings(provider="scripted", model="scripted", script="obedient")
-    settings = ChatSupportJudgeSettings(kind="chat", chat=scripted)
-    found = await make_support_judge("mine", settings, prompts=None, context=context, threads=1)(GROUPS)
+    settings = ChatJudgeSettings(kind="chat", task="support", chat=scripted)
+    found = await make_judge("mine", {"mine": settings}).open(context, 1).ask(GROUPS)
     assert opened == [context]
     assert (found[0][0].answer, found[0][0].reply) == ("supported", "Yes.")
     assert found[0][0].call_id is not None
@@ -53,14 +58,13 @@ async def test_a_chat_judge_asks_the_model_of_its_pool(context: CallContext, mon
 
 def test_the_version_follows_the_weights(tmp_path: Path) -> None:
     two, three = (save_bert(tmp_path / str(n), n_labels=n) for n in (2, 3))
-    versions = [
-        code_version(CheckpointSupportJudgeSettings(kind="checkpoint", model=model)) for model in (two, three, two)
-    ]
+    made = [CheckpointJudgeSettings(kind="checkpoint", task="support", model=model) for model in (two, three, two)]
+    versions = [version_of(settings) for settings in made]
     assert versions[0] == versions[2] != versions[1]
-    assert code_version(OfflineSupportJudgeSettings(kind="offline")).startswith("offline_support@1+")
+    assert version_of(OfflineJudgeSettings(kind="offline", task="support")).startswith("offline_support@1+")
 
 
-def test_a_checkpoint_that_is_not_there_is_refused(context: CallContext) -> None:
-    settings = CheckpointSupportJudgeSettings(kind="checkpoint", model="/no/such/checker")
+def test_a_checkpoint_that_is_not_there_is_refused() -> None:
+    settings = CheckpointJudgeSettings(kind="checkpoint", task="support", model="/no/such/checker")
     with pytest.raises(UsageError, match="expected a folder"):
-        make_support_judge("mine", settings, prompts=None, context=context, threads=1)
+        make_judge("mine", {"mine": settings})

@@ -1,0 +1,30 @@
+"""Cards of judges, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from actors.storage.folder import file_place
+from longform.errors import UsageError
+from longform.judges.cards import read_card
+from longform.settings.judges import Task
+
+
+def card_of_file(url: str, task: Task, *, expected: str) -> Mapping[str, Any]:
+    """
+    Read the card of a judge of *task* from a file, a path or `s3://` URL.
+
+    Args:
+        url: Of the file.
+        task: Of the judge.
+        expected: What the file is to be, for messages.
+
+    Raises:
+        UsageError: The file is no card, or one of another task.
+    """
+    folder, name = file_place(url)
+    try:
+        return read_card(folder.read_bytes(name), task)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{url}: expected {expected}: {error}") from error

@@ -1,0 +1,141 @@
+"""Any judge by its definition: the one place that knows which settings mean which judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from actors.chat.call_context import CallContext
+from actors.chat.opening import REPAIR_PROMPT, Asking, load_prompt
+from actors.judges.backend import Backend
+from actors.judges.chat import ChatJudge
+from actors.judges.mean import MeanJudge
+from actors.local_models.checkpoints import checkpoint_content
+from actors.local_models.encoder import MINILM
+from longform.judges import lexical_coverage, lexical_support
+from longform.judges.cards import Version
+from longform.judges.kind import Kind
+from longform.judges.kinds import KINDS
+from longform.judges.mean import VERSION as MEAN_VERSION
+from longform.keys import content_key
+from longform.models import models_version
+from longform.settings.judges import (
+    ChatJudgeSettings,
+    CheckpointJudgeSettings,
+    JudgeSettings,
+    MeanJudgeSettings,
+    OfflineJudgeSettings,
+)
+
+CHECKPOINT_VERSION = "1"
+"""Changes with any change of how a checkpoint is read."""
+
+Open = Callable[[CallContext, int], Backend]
+"""Loads a judge: on whose behalf a chat model is called, and the threads of a local model."""
+
+
+class Judge(NamedTuple):
+    """
+    A judge that is not loaded yet.
+
+    Attributes:
+        name: In the configuration, for messages.
+        kind: What it judges.
+        settings: Its definition.
+        version: What makes its verdicts beside its settings.
+        open: Loads it.
+        asking: Makes it ask a model that is given; None: it asks no model.
+    """
+
+    name: str
+    kind: Kind
+    settings: JudgeSettings
+    version: Version
+    open: Open
+    asking: Callable[[Asking], ChatJudge] | None = None
+
+
+def make_judge(name: str, judges: Mapping[str, JudgeSettings], *, prompts: str | None = None) -> Judge:
+    """
+    Return the judge *name* of *judges*; nothing is loaded.
+
+    Args:
+        name: Of the judge.
+        judges: How judges are made; those that a mean names are among them.
+        prompts: A folder whose prompt files replace ours of the same name.
+
+    Raises:
+        UsageError: A prompt or a checkpoint is missing.
+    """
+    settings = judges[name]
+    kind = KINDS[settings.task]
+    match settings:
+        case ChatJudgeSettings():
+            return _chat(name, kind, settings, prompts)
+        case CheckpointJudgeSettings():
+            return _checkpoint(name, kind, settings)
+        case OfflineJudgeSettings():
+            return _offline(name, kind, settings)
+        case MeanJudgeSettings():
+            members = [make_judge(member, judges, prompts=prompts) for member in settings.of]
+            return _mean(name, kind, settings, members)
+
+
+def make_judges(judges: Mapping[str, JudgeSettings], *, prompts: str | None = None) -> dict[str, Judge]:
+    """Return all of *judges*, as `make_judge` says."""
+    return {name: make_judge(name, judges, prompts=prompts) for name in judges}
+
+
+def _chat(name: str, kind: Kind, settings: ChatJudgeSettings, prompts: str | None) -> Judge:
+    versions = [load_prompt(prompt, prompts).version for prompt in (settings.prompt, REPAIR_PROMPT)]
+
+    def asking(asking: Asking) -> ChatJudge:
+        return ChatJudge(kind, name, settings, asking)
+
+    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it computes nothing
+        from actors.chat.opening import open_pool
+
+        return asking(Asking(chat=open_pool(settings.chat, context), prompts_folder=prompts))
+
+    return Judge(name, kind, settings, Version(content_key(versions), versions[0]), opened, asking)
+
+
+def _checkpoint(name: str, kind: Kind, settings: CheckpointJudgeSettings) -> Judge:
+    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it calls no one
+        from actors.judges.checkpoint import CheckpointJudge
+
+        return CheckpointJudge(name, settings, threads=threads, kind=kind)
+
+    version = f"checkpoint_support@{CHECKPOINT_VERSION}+{checkpoint_content(settings.model)}"
+    return Judge(name, kind, settings, Version(version, version), opened)
+
+
+def _offline(name: str, kind: Kind, settings: OfflineJudgeSettings) -> Judge:
+    if settings.calibration is not None:
+        return _counted_words(name, kind, settings, settings.calibration)
+
+    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it calls no one
+        from actors.judges.lexical import LexicalJudge
+
+        return LexicalJudge(threads=threads, kind=kind)
+
+    version = f"offline_support@{lexical_support.VERSION}+{models_version('support_judge')} {MINILM}"
+    return Judge(name, kind, settings, Version(version, version), opened)
+
+
+def _counted_words(name: str, kind: Kind, settings: OfflineJudgeSettings, calibration: str) -> Judge:
+    from actors.judges.counted_words import PROMPT_VERSION, CountedWordsJudge
+
+    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it calls no one, and has no model
+        return CountedWordsJudge(calibration=calibration)
+
+    return Judge(name, kind, settings, Version(lexical_coverage.VERSION, PROMPT_VERSION), opened)
+
+
+def _mean(name: str, kind: Kind, settings: MeanJudgeSettings, members: list[Judge]) -> Judge:
+    def opened(context: CallContext, threads: int) -> Backend:
+        found = {member.name: member.open(context, threads) for member in members}
+        return MeanJudge(kind, found, bounds=settings.bounds)
+
+    version = content_key(MEAN_VERSION, [member.version.work for member in members])
+    return Judge(name, kind, settings, Version(version, f"{kind.mean}@{MEAN_VERSION}"), opened)

@@ -1,0 +1,132 @@
+"""
+The type of every kind of judgement, and the values that pass between judges and those who ask them.
+
+A kind is a value: its file in `longform/judges/kinds/` says which pairs it judges, how a prompt shows them, how a reply
+is read, which answers there are and what each counts. Backends (`actors/judges/`) know no kind by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from longform.chat.call import TokenLogprobs
+from longform.settings.judges import Task
+
+Fidelity = Literal["ours", "release"]
+
+
+class Group(NamedTuple):
+    """
+    One text with the items that are judged with it: a row of the matrix.
+
+    Attributes:
+        key: Of the text; calls of one key go to one replica.
+        shared: The text's parts: a summary's bullets; a document is one part.
+        items: Sentences, insights, key points or references.
+        background: Texts by which a judge that counts words weighs them; none: the items.
+    """
+
+    key: str
+    shared: tuple[str, ...]
+    items: tuple[str, ...]
+    background: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The parts as one text."""
+        return "\n".join(self.shared)
+
+
+class Verdict(NamedTuple):
+    """
+    The judgement of one pair.
+
+    Attributes:
+        answer: One of the kind's answers; None: unjudged, and `failure` says why.
+        probability: The judge's number in [0, 1]; None: unjudged, or the judge gives only answers.
+        failure: Why there is no answer.
+        chunk_index: The window of the text that supports the item best, from 0, if the judge reads in windows.
+        reply: What a chat model wrote, or the evidence of a judge that counts words, as JSON.
+        call_id: Of the call that gave the reply.
+        linked_unit: The part of the text that says the item, from 0; None: none does, or the kind links nothing.
+        link_failure: Why an item that is said has no link.
+    """
+
+    answer: str | None
+    probability: float | None
+    failure: str | None = None
+    chunk_index: int | None = None
+    reply: str | None = None
+    call_id: str | None = None
+    linked_unit: int | None = None
+    link_failure: str | None = None
+
+
+Verdicts = list[list[Verdict]]
+"""Shape (groups, items)."""
+
+
+def unjudged(failure: str) -> Verdict:
+    """Return a verdict without an answer."""
+    return Verdict(None, None, failure)
+
+
+Read = Callable[[str, Sequence[TokenLogprobs] | None, Group, Fidelity], Verdict]
+"""Reads a reply (its text, its log probabilities) about an item of a group."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """
+    A kind of judgement.
+
+    Attributes:
+        task: Its name.
+        targets: The kind of target that a summary is judged against.
+        shared: The side of a pair that many pairs share, and that prompts show first.
+        unit: Makes of a summary's line what is judged.
+        fields: Names of the shared text and of an item in prompts.
+        show: Makes of the shared parts what a prompt shows.
+        settle: Returns the verdict that needs no judge, or None if one must be asked.
+        read: Reads a reply.
+        schema: JSON schema of a reply, for models that accept one; None: replies are no JSON.
+        counts: Answer -> what it counts, from 0 to 1.
+        decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
+        measures: Names of the measures that follow from its verdicts.
+        columns: What people fill when they label a pair.
+        work: The first part of the keys of its verdicts.
+        mean: The name under which means of such judges sign.
+    """
+
+    task: Task
+    targets: Literal["insight", "document", "key_point", "reference"]
+    shared: Literal["summary", "target"]
+    unit: Callable[[str], str]
+    fields: tuple[str, str]
+    show: Callable[[Sequence[str]], str]
+    settle: Callable[[Group, str], Verdict | None]
+    read: Read
+    schema: Mapping[str, Any] | None = None
+    counts: Mapping[str, float]
+    decide: Callable[[float, Sequence[float]], str]
+    measures: tuple[str, ...]
+    columns: tuple[str, ...]
+    work: str
+    mean: str
+
+    def number(self, answer: str | None, probability: float | None) -> float | None:
+        """Return the probability if there is one, else what the answer counts; None if the pair is unjudged."""
+        if answer is None:
+            return None
+        return self.counts[answer] if probability is None else float(probability)
+
+    def by_number(self, number: float, bounds: Sequence[float], *, chunk_index: int | None = None) -> Verdict:
+        """Return the verdict of a judge that gives a number."""
+        return Verdict(self.decide(number, bounds), number, chunk_index=chunk_index)
+
+    def filled(self, group: Group, item: str) -> dict[str, str]:
+        """Fill a prompt's fields."""
+        shared, of_item = self.fields
+        return {shared: self.show(group.shared), of_item: item}

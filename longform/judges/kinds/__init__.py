@@ -1,0 +1,14 @@
+"""The kinds of judgement: one file each, and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from longform.judges.kind import Kind
+from longform.judges.kinds.coverage import COVERAGE
+from longform.judges.kinds.key_point import KEY_POINT
+from longform.judges.kinds.reference import REFERENCE
+from longform.judges.kinds.support import SUPPORT
+from longform.settings.judges import Task
+
+KINDS: Mapping[Task, Kind] = {kind.task: kind for kind in (COVERAGE, SUPPORT, KEY_POINT, REFERENCE)}

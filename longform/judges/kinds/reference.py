@@ -1,0 +1,91 @@
+"""
+Reference: how well does a summary match a reference summary, from 1 to 5?
+
+Reference-based G-Eval with the relevance rubric, as MSRS judges (appendices C.5 and D.3.2): the probabilities of the
+five digits in the place of the answer weigh the digits. Here 1 to 5 count 0 to 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import exp
+
+from longform.chat.call import LARGEST_LOGPROB, TokenLogprobs
+from longform.judges.kind import Fidelity, Group, Kind, Verdict, unjudged
+from longform.text.citations import without_citations
+
+NO_REFERENCE = "reference_without_text"
+"""The failure of a reference that says nothing."""
+
+UNREADABLE = "no_rating"
+"""The failure of a reply that is no rating."""
+
+RATINGS = ("1", "2", "3", "4", "5")
+_STATED = re.compile(r"[\W_]*([1-5])(?![\w.,/-]*\d)")
+
+
+def parse_rating(reply: str, logprobs: Sequence[TokenLogprobs] | None) -> Verdict:
+    """
+    Read the rating that *reply* begins with, and the mean rating by the probabilities of the five digits.
+
+    Failures: `no_rating`.
+    """
+    found = _STATED.match(reply)
+    return unjudged(UNREADABLE) if found is None else Verdict(found[1], mean_rating(logprobs))
+
+
+def mean_rating(logprobs: Sequence[TokenLogprobs] | None) -> float | None:
+    """
+    Weigh the five ratings by their probabilities in the place of the first digit; 1 counts 0, 5 counts 1.
+
+    Returns:
+        In [0, 1]; None if nothing was given, if no rating is likely, or if a value is no log probability.
+    """
+    first = next((token for token in logprobs or () if token.token.strip() in RATINGS), None)
+    if first is None:
+        return None
+    mass = dict.fromkeys(RATINGS, 0.0)
+    for token, logprob in dict((*first.top, (first.token, first.logprob))).items():
+        if (digit := token.strip()) in mass:
+            if not logprob <= LARGEST_LOGPROB:  # NaN too
+                return None
+            mass[digit] += exp(logprob)
+    total = sum(mass.values())
+    return sum(COUNTS[digit] * share for digit, share in mass.items()) / total if total > 0 else None
+
+
+COUNTS = {rating: place / (len(RATINGS) - 1) for place, rating in enumerate(RATINGS)}
+
+
+def _settled(group: Group, item: str) -> Verdict | None:
+    """Give a summary without text the lowest rating."""
+    if not item.strip():
+        return unjudged(NO_REFERENCE)
+    return None if group.text.strip() else Verdict(RATINGS[0], 0.0)
+
+
+def _read(reply: str, logprobs: Sequence[TokenLogprobs] | None, group: Group, fidelity: Fidelity) -> Verdict:  # noqa: ARG001
+    return parse_rating(reply, logprobs)
+
+
+def _decided(number: float, bounds: Sequence[float]) -> str:  # noqa: ARG001  the nearest rating
+    return min(RATINGS, key=lambda rating: abs(COUNTS[rating] - number))
+
+
+REFERENCE = Kind(
+    task="reference",
+    targets="reference",
+    shared="summary",
+    unit=without_citations,
+    fields=("summary", "reference"),
+    show="\n".join,
+    settle=_settled,
+    read=_read,
+    counts=COUNTS,
+    decide=_decided,
+    measures=("reference_rating",),
+    columns=("answer",),
+    work="reference",
+    mean="mean_reference",
+)

@@ -1,0 +1,112 @@
+"""What is judged of one summary: its groups of pairs, and the rows of its verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
+from longform.keys import content_key
+
+
+class TargetText(NamedTuple):
+    """
+    A text that a summary is judged against.
+
+    Attributes:
+        kind: An insight, a key point, a reference, a document, or a context: all documents of a prompt as one text.
+        target_id: Its key.
+        text: A document is as long as the prompt held it.
+        doc_position: Of a document, its place in the prompt, from 0; None: all documents joined, or no document.
+    """
+
+    kind: str
+    target_id: str
+    text: str
+    doc_position: int | None = None
+
+
+class JudgedText(NamedTuple):
+    """
+    A summary, with all that it is judged against.
+
+    Attributes:
+        work_id: Of its verdicts.
+        summary_id: Its key.
+        units: What is judged of its lines, in their order.
+        targets: What it is judged against.
+        mode: What a target is: `document` (each apart), `full` (the whole), or a chunk.
+        background: Texts by which a judge that counts words weighs them.
+        failure: Why there is no summary; None: there is one.
+    """
+
+    work_id: str
+    summary_id: str
+    units: tuple[str, ...]
+    targets: tuple[TargetText, ...]
+    mode: str = "full"
+    background: tuple[str, ...] = ()
+    failure: str | None = None
+
+
+def groups_of(kind: Kind, judged: JudgedText) -> list[Group]:
+    """Return the pairs to be judged; none of a summary that failed."""
+    if judged.failure is not None:
+        return []
+    if kind.shared == "summary":
+        texts = tuple(target.text for target in judged.targets)
+        return [Group(judged.summary_id, judged.units, texts, judged.background)] if texts else []
+    return [Group(content_key(target.text), (target.text,), judged.units) for target in judged.targets]
+
+
+def rows_of(kind: Kind, name: str, judged: JudgedText, verdicts: Verdicts, *, version: str) -> list[dict[str, Any]]:
+    """
+    Return the rows of `verdicts` of judge *name*, one a pair, in the order of `groups_of`.
+
+    Args:
+        kind: Of the judge.
+        name: Of the judge.
+        judged: The summary.
+        verdicts: Of its groups; of a summary that failed, none: then every target of the summary is unjudged.
+        version: Of what made the verdicts.
+    """
+    if judged.failure is not None:
+        failed = unjudged(f"summary_failed: {judged.failure}")
+        whole = judged.targets if kind.shared == "summary" else ()
+        return [_row(name, judged, (None, None, target), failed, version=None) for target in whole]
+    found = [verdict for of in verdicts for verdict in of]
+    return [
+        _row(name, judged, pair, verdict, version=version)
+        for pair, verdict in zip(_pairs(kind, judged), found, strict=True)
+    ]
+
+
+Place = tuple[int | None, int | None, TargetText]
+"""Of a pair: the summary's unit, the place of the text among those that the summary is checked against, the target."""
+
+
+def _pairs(kind: Kind, judged: JudgedText) -> Iterator[Place]:
+    if kind.shared == "summary":
+        return ((None, None, target) for target in judged.targets)
+    units = range(len(judged.units))
+    return ((unit, place, target) for place, target in enumerate(judged.targets) for unit in units)
+
+
+def _row(name: str, judged: JudgedText, pair: Place, verdict: Verdict, *, version: str | None) -> dict[str, Any]:
+    unit_index, text_index, target = pair
+    found = verdict._asdict()
+    del found["link_failure"]
+    return {
+        "work_id": judged.work_id,
+        "judge": name,
+        "summary_id": judged.summary_id,
+        "unit_index": unit_index,
+        "target_kind": target.kind,
+        "target_id": target.target_id,
+        "mode": judged.mode,
+        "doc_position": target.doc_position,
+        "text_index": text_index,
+        "repeat": 0,
+        **found,
+        "prompt_version": version,
+    }

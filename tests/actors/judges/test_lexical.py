@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from actors.judges.lexical import NO_WORDS, LexicalJudge
+from longform.judges.kind import Group, Verdict
+from longform.judges.kinds.support import NO_SENTENCE
+
+DOCUMENT = (
+    "The council met on 4 March. It voted 7 to 2 to rebuild the Alder Street bridge. The works will cost 3.4 million "
+    "euros, the treasurer said. Shops nearby fear a quiet summer. Volunteers count the swans of the harbour each May."
+)
+QUOTED = "The council voted 7 to 2 to rebuild the Alder Street bridge."
+FOREIGN = "Rain is expected in the mountains over the weekend."
+
+
+@pytest.fixture(scope="module")
+def judge() -> LexicalJudge:
+    return LexicalJudge(threads=1)
+
+
+def test_what_a_document_says_is_supported_and_what_it_does_not_is_not(judge: LexicalJudge) -> None:
+    quoted, foreign = judge.judge([Group("d", (DOCUMENT,), (QUOTED, FOREIGN))])[0]
+    assert (quoted.answer, foreign.answer) == ("supported", "unsupported")
+    assert quoted.probability is not None
+    assert foreign.probability is not None
+    assert quoted.probability > 0.8
+    assert foreign.probability < 0.2
+
+
+def test_the_evidence_stands_beside_the_verdict(judge: LexicalJudge) -> None:
+    (verdict,) = judge.judge([Group("d", (DOCUMENT,), ("Swans are counted by volunteers in May.",))])[0]
+    told = json.loads(verdict.reply or "")
+    assert "swans of the harbour" in told["window"]
+    assert verdict.chunk_index in (2, 3, 4)
+    assert told.keys() == {"recall_3", "cosine", "word_triples", "word_pairs", "numbers", "window"}
+
+
+def test_a_verdict_does_not_depend_on_what_is_asked_beside_it(judge: LexicalJudge) -> None:
+    """Word weights are the document's own: another document or sentence in the same call moves nothing."""
+    together = judge.judge(
+        [Group("d", (DOCUMENT,), (QUOTED, FOREIGN)), Group("e", ("Council bridge. " * 9,), (QUOTED,))]
+    )
+    alone = judge.judge([Group("x", (DOCUMENT,), (QUOTED,))])[0][0]
+    assert alone.probability == pytest.approx(together[0][0].probability, abs=2e-6)
+    assert alone.reply == together[0][0].reply
+
+
+def test_what_has_no_words_is_settled_or_unjudged(judge: LexicalJudge) -> None:
+    nothing = Verdict("unsupported", 0.0)
+    assert judge.judge([Group("e", (" ",), (QUOTED, "")), Group("m", ("***",), (QUOTED, "--"))]) == [
+        [nothing, Verdict(None, None, NO_SENTENCE)],
+        [nothing, Verdict(None, None, NO_WORDS)],
+    ]
+    assert judge.judge([Group("d", (DOCUMENT,), ("...", QUOTED, QUOTED))])[0][0].failure == NO_WORDS
+    assert judge.judge([]) == []
+
+
+def test_lexical_support_is_blind_to_denial(judge: LexicalJudge) -> None:
+    """A limit that the README may state: who fixes it must change this test."""
+    denied = QUOTED.replace("voted 7 to 2", "voted 7 to 2 not")
+    (verdict,) = judge.judge([Group("d", (DOCUMENT,), (denied,))])[0]
+    assert verdict.answer == "supported"

@@ -1,0 +1,40 @@
+import pytest
+
+from longform.judges.kind import Group, Verdict
+from longform.judges.kinds.support import NO_SENTENCE, SUPPORT, settled
+from longform.judges.pairs import in_place, open_groups
+
+GROUPS = [
+    Group("a", ("Text A.",), ("s1", "s2", "s1", " ")),
+    Group("empty", (" \n",), ("s1", "")),
+    Group("a", ("Text A.",), ("s3", "s2")),
+    Group("none", ("Text B.",), ()),
+]
+
+
+def test_every_cell_is_asked_about_once_and_settled_ones_never() -> None:
+    assert open_groups(SUPPORT, GROUPS) == [Group("a", ("Text A.",), ("s1", "s2", "s3"))]
+
+
+def test_verdicts_stand_in_their_places() -> None:
+    judged = {(("Text A.",), f"s{i}"): Verdict("supported", i / 10) for i in (1, 2, 3)}
+    found = in_place(SUPPORT, GROUPS, judged)
+    numbers = [[SUPPORT.number(v.answer, v.probability) for v in row] for row in found]
+    assert numbers == [[0.1, 0.2, 0.1, None], [0, None], [0.3, 0.2], []]
+    assert found[0][3].failure == found[1][1].failure == NO_SENTENCE
+
+
+def test_an_empty_document_supports_nothing() -> None:
+    assert settled(Group("d", (" ",), ()), "A sentence.") == Verdict("unsupported", 0.0)
+    assert settled(Group("d", ("Text.",), ()), "A sentence.") is None
+
+
+def test_unjudged_is_no_number() -> None:
+    assert SUPPORT.number(None, 0.4) is None
+    assert SUPPORT.number("supported", None) == 1
+    assert SUPPORT.number("unsupported", None) == 0
+
+
+@pytest.mark.parametrize(("probability", "answer"), [(0.5, "unsupported"), (0.51, "supported"), (0.0, "unsupported")])
+def test_supported_is_above_the_threshold(probability: float, answer: str) -> None:
+    assert SUPPORT.by_number(probability, [0.5]).answer == answer
