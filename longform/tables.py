@@ -174,6 +174,8 @@ SUMMARIES = pa.schema(
         ("budget_tokens", pa.int64()),  # null: no limit, or written elsewhere
         *_RANKED,
         ("repeat", pa.int32()),  # of the same context by the same system, from 0; null: written elsewhere
+        ("cause", pa.string()),  # of a failure: why the step failed that failed first; null: its own failure
+        ("cited_by", pa.string()),  # of a twin, what chose its citations: matrix, or a support judge; null: no twin
     ]
 )
 

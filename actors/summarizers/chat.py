@@ -182,6 +182,7 @@ class ChatSummarizer:
             "repeat": row.get("repeat", 0),
             "text": reply.text,
             "failure": reply.failure,
+            "cause": reply.cause or reply.failure,
             "cut_share": row["cut_share"],
             "model": reply.model,
             "prompt_version": self._prompts.version(row, step),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from longform.chat.call import ChatReply, failed
+from longform.chat.call import ChatReply
 from longform.summaries.methods import PARENT_FAILED, Plan, Step
 
 AskStep = Callable[[Step, Sequence[str]], Awaitable[ChatReply]]
@@ -35,9 +35,12 @@ async def _run(step: Step, parents: Mapping[str, asyncio.Task[ChatReply]], ask: 
     replies = dict(zip(parents, await asyncio.gather(*parents.values()), strict=True))
     for name, reply in replies.items():
         if reply.failure is not None:
-            return failed(_inherited(name, reply.failure))
+            return _inherited(name, reply)
     return await ask(step, [reply.text or "" for reply in replies.values()])
 
 
-def _inherited(parent: str, failure: str) -> str:
-    return failure if failure.startswith(f"{PARENT_FAILED}: ") else f"{PARENT_FAILED}: {parent}: {failure}"
+def _inherited(parent: str, reply: ChatReply) -> ChatReply:
+    """Return the failure of a step that would have read the failed *reply* of step *parent*."""
+    if reply.cause is not None:
+        return ChatReply(text=None, failure=reply.failure, cause=reply.cause)
+    return ChatReply(text=None, failure=f"{PARENT_FAILED}: {parent}: {reply.failure}", cause=reply.failure)

@@ -58,6 +58,8 @@ class OfflineSummarizer:
                 "elapsed_minutes": None,
                 "n_requested": row["n_requested"],
                 "repeat": 0,
+                "cause": failure,
+                "cited_by": None,
                 "text": text,
                 "failure": failure,
                 "cut_share": row["cut_share"],

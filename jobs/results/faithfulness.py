@@ -119,6 +119,7 @@ def _summaries(
             query_id=source.query_id,
             judge=checked.judge,
             failure=info.failure,
+            cause=info.cause,
             total=row["total"],
             n=row["n"],
             n_unjudged=row["n_unjudged"],

@@ -18,7 +18,7 @@ from jobs.results.repair import BY_MATRIX, repair_results, repaired_originals
 from jobs.runs.record import RunRecord
 from jobs.stages.runner import Row
 from jobs.stages.score import score_work_id, summary_tables
-from jobs.stages.score_bullets import PREFIX, classify_work_id
+from jobs.stages.score_bullets import MEASURES, classify_work_id
 from jobs.stages.split import unit_work_id
 from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.axes import COLUMNS, axes_of
@@ -35,7 +35,7 @@ RESULTS = "results.json"
 DRILLDOWN = "report/drilldown.json.gz"
 _INFO_COLUMNS = [
     "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
-    "haystack_id", "dataset", "model",
+    "haystack_id", "dataset", "model", "cause", "cited_by",
 ]  # fmt: skip
 
 
@@ -238,7 +238,7 @@ def _summary_facts(
         for row in batch.to_pylist():
             facts[row["summary_id"]]["verdicts"].append({key: row[key] for key in _VERDICT_FACTS})
     for row in scores:
-        if not row["measure"].startswith(PREFIX):
+        if row["measure"] not in MEASURES:
             facts[row["summary_id"]]["scores"].setdefault(row["judge"], {})[row["measure"]] = row["value"]
     return list(facts.values())
 

@@ -18,8 +18,8 @@ from jobs.stages.runner import Row, Stage, Task
 from longform.judges.kinds.support import SUPPORT
 from longform.keys import content_key
 from longform.repair import by_judge as judged_citations
-from longform.repair.by_judge import How, JudgedText, Support, judge_label, judge_threshold, judged_text
-from longform.repair.twins import twin
+from longform.repair.by_judge import How, JudgedText, Support, judge_threshold, judged_text
+from longform.repair.twins import twin, twin_label
 from longform.settings.experiment import Experiment
 from longform.settings.judges import whole_identity
 
@@ -41,7 +41,7 @@ def judged_repair_stage(run: Folder, bench_url: str, experiment: Experiment, nam
         name="repair",
         table="summaries",
         identity=content_key(run.url, bench_url, by),
-        make_worker=partial(_repairer, run, bench_url, by, judge_label(name), threshold),
+        make_worker=partial(_repairer, run, bench_url, by, name, threshold),
     )
 
 
@@ -65,7 +65,7 @@ def judged_repair_tasks(
     return plan(run, "summaries", run, "summaries", items, per_task=_SUMMARIES_A_TASK)
 
 
-def _repairer(run: Folder, bench_url: str, by: str, label: str, threshold: float) -> Any:
+def _repairer(run: Folder, bench_url: str, by: str, name: str, threshold: float) -> Any:
     summaries, verdicts, benchmark = PartReader(run), PartReader(run), Benchmark(bench_url)
 
     def twins(payload: Mapping[str, Any]) -> Iterator[Row]:
@@ -76,7 +76,7 @@ def _repairer(run: Folder, bench_url: str, by: str, label: str, threshold: float
                 if summary.get("step") is None:
                     found = _judged(summary, support, threshold)
                     text = None if found is None else found.text
-                    yield twin(summary, text, by=by, label=label) | {"work_id": item["work_id"]}
+                    yield twin(summary, text, by=by, cited_by=name) | {"work_id": item["work_id"]}
 
     return twins
 
@@ -115,7 +115,7 @@ def judge_driver(
     hows = _hows(run, benchmark, [(c.summary, s) for c, s in checks.items() if c.judge == name], threshold)
     return {
         "by": name,
-        "label": judge_label(name),
+        "label": twin_label(name),
         "threshold": threshold,
         "bullets": judged_citations.counts(hows),
     }

@@ -116,6 +116,7 @@ class ChatReply:
     signals: Signals = NOTHING_HEARD
     detail: str | None = None  # of a failure, in words for people; not stored
     from_ledger: bool = False  # whether the ledger had it, so that nothing was sent for it now; not stored
+    cause: str | None = None  # of a failure that another step's caused: why that one failed
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.failure is None):

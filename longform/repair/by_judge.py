@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from longform.judges.lexical_support import shipped_lexical_support
 from longform.metrics.faithfulness import SUPPORTED
-from longform.repair.twins import LABEL, citing, is_header
+from longform.repair.twins import citing, is_header
 from longform.settings.judges import JudgeSettings
 from longform.text.citations import bullets, without_citations
 
@@ -42,11 +42,6 @@ class Cited(NamedTuple):
 
     numbers: tuple[int, ...] | None
     how: How
-
-
-def judge_label(judge: str) -> str:
-    """Return the name of twins by *judge*, which stands behind the summarizer's."""
-    return f"{LABEL} by {judge}"
 
 
 def judge_threshold(settings: JudgeSettings) -> float:

@@ -16,6 +16,8 @@ from longform.text.citations import Bullet, without_citations
 
 LABEL = "supporting documents found"
 METHOD = "repaired citations"
+MATRIX = "matrix"
+"""What chose citations by the words that bullets and documents share."""
 
 _OF_ITS_OWN_CALL = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "cost_usd", "seconds")
 
@@ -25,7 +27,12 @@ def twin_id(summary_id: str, by: str) -> str:
     return content_key("repaired", summary_id, by)
 
 
-def twin(summary: Mapping[str, Any], text: str | None, *, by: str, label: str = LABEL) -> dict[str, Any]:
+def twin_label(cited_by: str) -> str:
+    """Return the name of twins, which stands behind the summarizer's; *cited_by* is `matrix` or a support judge."""
+    return LABEL if cited_by == MATRIX else f"{LABEL} by {cited_by}"
+
+
+def twin(summary: Mapping[str, Any], text: str | None, *, by: str, cited_by: str = MATRIX) -> dict[str, Any]:
     """
     Return the twin of a row of the summaries table, with the original as its only parent.
 
@@ -35,13 +42,14 @@ def twin(summary: Mapping[str, Any], text: str | None, *, by: str, label: str = 
         summary: The original; `work_id` stays as it is.
         text: With the other citations; None: the summary failed, and so has its twin, for the same reason.
         by: As in `twin_id`.
-        label: What the twin's summarizer is called by, behind the original's.
+        cited_by: What chose the citations: `matrix`, or a support judge.
     """
     return {
         **summary,
         **dict.fromkeys(_OF_ITS_OWN_CALL),
         "summary_id": twin_id(summary["summary_id"], by),
-        "summarizer": f"{summary['summarizer']}, {label}",
+        "summarizer": f"{summary['summarizer']}, {twin_label(cited_by)}",
+        "cited_by": cited_by,
         "method": METHOD,
         "parents": [summary["summary_id"]],
         "text": text,

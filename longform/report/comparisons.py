@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, smallest_p
 from longform.report.parts import Judged, Results, Section, by_judge, dataset_words, has_datasets, judge_line
 from longform.report.tables import IN_SAMPLE, Cell, Column, Row, Table, number
-from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
+from longform.results.comparisons import NOT_DISTINGUISHABLE
 
 _NAMED = 8  # systems in a sentence
 _PLURALS = {"query": "queries", "haystack": "haystacks"}
@@ -71,8 +71,8 @@ def _told(judged: Judged, family: Row) -> Iterator[str]:
     named = _with_same(f"{reference}{marked}", family["reference_same"])
     score = f", which scores {family['reference_score']:.1f}" if family.get("reference_score") is not None else ""
     yield f"{lead}: each system is compared with {named}{score}. {_why(family)}"
-    found = Counter(row["finding"] for row in family["rows"])
-    counted = "; ".join(f"{n} {_among(words)}" for words, n in found.most_common())
+    found = Counter((row["finding"], _too_few(row)) for row in family["rows"])
+    counted = "; ".join(f"{n} {'with ' if few else ''}{words}" for (words, few), n in found.most_common())
     n = len(family["rows"])
     yield f"{n} {'comparison' if n == 1 else 'comparisons'}: {counted or 'none'}."
     alike = [row["system"] for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
@@ -82,9 +82,9 @@ def _told(judged: Judged, family: Row) -> Iterator[str]:
         yield f"Without a score, and not compared: {_list(missing)}."
 
 
-def _among(found: str) -> str:
-    """A finding behind the number of its systems."""
-    return f"with {found}" if found.startswith(TOO_FEW) else found
+def _too_few(row: Row) -> bool:
+    """Return whether no difference whatever could have been shown; False if the systems have no cluster in common."""
+    return bool(row["n_clusters"]) and smallest_p(row["n_clusters"]) > ALPHA
 
 
 def _without_score(family: Row) -> list[str]:
@@ -151,7 +151,7 @@ def _cells(row: Row) -> list[Cell]:
     marks += [f"the same summaries: {_list(row['same'])}"] if row["same"] else []
     interval = (row["low"], row["high"])
     difference = number(row["difference"], sign=True, interval=interval, reason=row["finding"])
-    few = row["finding"].startswith(TOO_FEW)
+    few = _too_few(row)
     if row["difference"] is not None and row["low"] is None and not few:
         difference = difference._replace(detail=_UNBOUNDED)
     return [

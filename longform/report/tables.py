@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from longform.errors import LongformError
+from longform.repair.twins import twin_label
 
 Row = Mapping[str, Any]
 
@@ -133,16 +134,16 @@ TWIN = "↳ "
 """Before what a twin differs by, in the row below its original."""
 
 
-def twin_label(summarizer: str, twin_of: str) -> str:
-    """Name of a twin directly below its original."""
-    return TWIN + summarizer.removeprefix(f"{twin_of}, ")
+def below_original(row: Row) -> str:
+    """Name of a twin directly below its original; in results that do not say what chose its citations the whole one."""
+    return TWIN + (twin_label(row["cited_by"]) if row.get("cited_by") else row["summarizer"])
 
 
 def summarizer_cell(row: Row) -> Cell:
     """Name the summarizer of a row; a twin is marked as standing below its original."""
     name, original = row.get("summarizer"), row.get("twin_of")
     cell = words(name, reason=reason(row, "summarizer"))._replace(detail=_mark(row, "summarizer"))
-    return cell if name is None or not original else cell._replace(text=twin_label(name, original), beside=True)
+    return cell if name is None or not original else cell._replace(text=below_original(row), beside=True)
 
 
 def setting_cell(row: Row, field: str = "setting") -> Cell:
@@ -169,7 +170,7 @@ def figure_labels(cells: Iterable[Row], field: str, *, below: bool) -> dict[str,
     found = {}
     for cell in cells:
         name, original = cell["summarizer"], cell.get("twin_of")
-        label = twin_label(name, original) if original and below else name
+        label = below_original(cell) if original and below else name
         found[name] = f"{label} ({IN_SAMPLE})" if _mark(cell, "summarizer") else label
     return found
 
@@ -224,7 +225,7 @@ def summarizers_by_joint(cells: Sequence[Row]) -> list[str]:
     """
     oracle = [cell for cell in cells if cell["setting"] == "oracle"]
     ranked = [*best_first(oracle), *best_first(cells)]
-    once = {cell["summarizer"]: {"summarizer": cell["summarizer"], "twin_of": cell.get("twin_of")} for cell in ranked}
+    once = {cell["summarizer"]: {name: cell.get(name) for name in ("summarizer", "twin_of")} for cell in ranked}
     return distinct(beside_originals(once.values()), "summarizer")
 
 

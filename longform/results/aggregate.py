@@ -52,6 +52,8 @@ class SummaryInfo(NamedTuple):
     text_key: str | None = None  # a hash of its text; None: failed, or not read
     model: str | None = None  # as answered by the provider; None: no language model, or unknown
     repeat: int | None = None  # of its context by its system, from 0; None: written elsewhere
+    cause: str | None = None  # of its failure: why the step failed that failed first; None: `failure` says it
+    cited_by: str | None = None  # of a twin: what chose its citations; None: not known, or no twin
 
     @property
     def cluster(self) -> str:
@@ -212,7 +214,7 @@ def _cell(
     return {
         "setting": setting,
         "summarizer": summarizer,
-        "twin_of": twin_of(group),
+        **twin_names(group),
         "axes": axes_json(group[0].info),
         "judge": judge,
         "n_summaries": len(group),
@@ -250,9 +252,9 @@ def _why_unknown(group: Group) -> str:
     return "no insight is covered" if not _count(group, "citation", 1) else "the gold documents are not known"
 
 
-def twin_of(group: Group) -> str | None:
-    """The summarizer whose summaries these are with other citations; None: they are no twins."""
-    return group[0].info.twin_of
+def twin_names(group: Group) -> dict[str, str | None]:
+    """Return whose summaries these repeat with other citations, and what chose those; None: they are no twins."""
+    return {"twin_of": group[0].info.twin_of, "cited_by": group[0].info.cited_by}
 
 
 def systems_of(summaries: Group) -> dict[tuple[str, str], list[Scored]]:
@@ -278,7 +280,7 @@ def failure_modes(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
         if classified:
             counts = {name: int(sum(s.measures[f"bullets_{name}"][0] for s in classified)) for name in BULLET_CLASSES}
             named = {"summarizer": summarizer, "setting": setting, "axes": axes_json(group[0].info)}
-            named |= {"twin_of": twin_of(group), "judge": judge}
+            named |= {**twin_names(group), "judge": judge}
             found.append({**named, "n_bullets": sum(counts.values()), **counts, "cut_share": mean_cut_share(group)})
     return found
 
@@ -302,7 +304,7 @@ def curve(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
             if reached:
                 means = {m: estimate(reached, m, aggregate="per_summary", seed=0, resamples=100).value for m in PERCENT}
                 points.append(
-                    {"summarizer": summarizer, "setting": setting, "twin_of": twin_of(reached), "judge": judge}
+                    {"summarizer": summarizer, "setting": setting, **twin_names(reached), "judge": judge}
                     | {"minutes": minute}
                     | {"n_summaries": len(reached), "cut_share": mean_cut_share(reached)}
                     | {measure: None if mean is None else 100 * mean for measure, mean in means.items()}
@@ -338,7 +340,7 @@ def positions(summaries: Group, *, judge: str, seed: int, resamples: int) -> lis
     rows = [
         _position_row(orders, seed=seed, resamples=resamples)
         | {"summarizer": summarizer, "system": words[axes], "axes": axes._asdict(), "judge": judge, "measure": "joint"}
-        | {"twin_of": next(twin_of(group) for group in orders.values())}
+        | next(twin_names(group) for group in orders.values())
         | {"cut_share": mean_cut_share([scored for group in orders.values() for scored in group])}
         for (summarizer, axes), orders in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]]))
     ]

@@ -31,7 +31,6 @@ from longform.metrics.position_bias import (
 )
 from longform.metrics.statistics import LEVEL, Estimate, holm, pooled_mean
 from longform.settings.experiment import System
-from longform.summaries.methods import PARENT_FAILED
 
 Row = dict[str, Any]
 ORDERS = ("given", "top", "middle", "bottom")
@@ -60,6 +59,7 @@ class CheckedSummary(NamedTuple):
         places: By the place of documents; None: all documents were judged as one text, or its system does not depend on
             their order.
         dataset: Of the query; None: not stated.
+        cause: Of its failure: why the step failed that failed first; None: `failure` says it.
         repeat: Of its context by its system; the repeats of a query are averaged and count as one summary.
     """
 
@@ -75,6 +75,7 @@ class CheckedSummary(NamedTuple):
     places: SummaryPlaces | None
     dataset: str | None = None
     repeat: int = 0
+    cause: str | None = None
 
 
 class Settings(NamedTuple):
@@ -155,17 +156,12 @@ def cells(summaries: Sequence[CheckedSummary], settings: Settings) -> list[Row]:
                 "n_summaries": len(group),
                 "n_repeats": 1 + max(summary.repeat for summary in group),
                 "n_failed": sum(summary.failure is not None for summary in group),
-                "failures": dict(Counter(_reason(summary.failure) for summary in group if summary.failure)),
+                "failures": dict(Counter(summary.cause or summary.failure for summary in group if summary.failure)),
                 "n_without_score": sum(summary.failure is None and not summary.n for summary in group),
                 "unjudged_share": unjudged / n_cells if n_cells else None,
             }
         )
     return rows
-
-
-def _reason(failure: str) -> str:
-    """Why, of whatever step: a summary of many steps fails as the first of them that did."""
-    return failure.split(": ", 2)[-1] if failure.startswith(f"{PARENT_FAILED}: ") else failure
 
 
 def place_rows(summaries: Sequence[CheckedSummary], settings: Settings, untestable: Untestable = NOTHING) -> list[Row]:

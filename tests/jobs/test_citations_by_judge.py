@@ -12,8 +12,7 @@ from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
-from longform.repair.by_judge import judge_label
-from longform.repair.twins import METHOD
+from longform.repair.twins import METHOD, twin_label
 from longform.text.citations import bullets
 
 
@@ -105,7 +104,7 @@ def assert_cited_by_verdicts(run: Folder) -> None:
 def assert_side_by_side(results: Mapping[str, Any]) -> None:
     """Coverage, citation and faithfulness of one system, before and after."""
     cells = {cell["summarizer"]: cell for cell in results["cells"]}
-    twin = cells[f"scripted, {judge_label('letter')}"]
+    twin = cells[f"scripted, {twin_label('letter')}"]
     (checked,) = results["faithfulness"]["cells"]
     (row,) = results["repair"]["rows"]
 

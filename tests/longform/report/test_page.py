@@ -10,7 +10,7 @@ import pytest
 
 from longform.axes import Axes
 from longform.errors import LongformError
-from longform.repair.twins import LABEL
+from longform.repair.twins import LABEL, MATRIX
 from longform.report.page import html, markdown
 from longform.report.sections import flatten
 from longform.report.tables import is_position_row, number, percent, summarizers_by_joint
@@ -244,7 +244,13 @@ def test_empty_and_missing_lists_leave_their_sections_out(results):
 def with_twins(cells):
     """Each cell and a twin of it that has a far higher score, as repair makes them."""
     more = [
-        cell | {"summarizer": f"{cell['summarizer']}, {LABEL}", "twin_of": cell["summarizer"], "joint": 99.0}
+        cell
+        | {
+            "summarizer": f"{cell['summarizer']}, {LABEL}",
+            "twin_of": cell["summarizer"],
+            "joint": 99.0,
+            "cited_by": MATRIX,
+        }
         for cell in cells
     ]
     return [*more, *(cell | {"twin_of": None} for cell in cells)]

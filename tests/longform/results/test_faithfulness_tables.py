@@ -109,8 +109,10 @@ def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> N
 
 
 def test_failed_summaries_are_counted_by_reason_whatever_step_failed() -> None:
-    failures = ["length", "parent_failed: document-2: length", "parent_failed: merge-1: http_503: busy", None]
-    (row,) = cells([checked(query, np.eye(3), failure=why) for query, why in enumerate(failures)], SETTINGS)
+    failures = [("length", None), ("parent_failed: a: b: length", "length"), ("parent_failed: m", "http_503: busy")]
+    summaries = [checked(query, np.eye(3), failure=why) for query, (why, _) in enumerate(failures)]
+    caused = [one._replace(cause=cause) for one, (_, cause) in zip(summaries, failures, strict=True)]
+    (row,) = cells([*caused, checked(9, np.eye(3))], SETTINGS)
 
     assert (row["n_failed"], row["failures"]) == (3, {"length": 2, "http_503: busy": 1})
 
