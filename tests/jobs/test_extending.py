@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage.folder import Folder
+from tests.head import command, running_head
 from tests.pages import commands, files_shown, run_commands
 
 PAGE = "docs/extending.md"
@@ -56,3 +57,24 @@ def test_a_benchmark_says_which_class_has_read_it(folder: Path) -> None:
         ("dam.txt", "my_format:Notes", "version 1"),
         ("tram.txt", "my_format:Notes", "version 1"),
     ]
+
+
+@pytest.mark.slow
+def test_a_submitted_job_brings_the_classes_along(tmp_path: Path) -> None:
+    """The folder that is submitted holds a configuration and its modules; workers know it by its package alone."""
+    given, out = tmp_path / "given", tmp_path / "out"
+    (given / "configs").mkdir(parents=True)
+    script = commands(PAGE, "").partition("longform ingest")[0]
+    assert run_commands(script, given).returncode == 0
+    for file in ("mine.yaml", "my_retriever.py", "my_summarizer.py"):
+        (given / file).rename(given / "configs" / file)
+    ingest = "longform ingest python notes --class my_format:Notes --out"
+    assert run_commands(f"{ingest} {out}/bench", given).returncode == 0
+
+    with running_head(cpus=2) as head:
+        options = ["--address", head.address, "--working-dir", str(given)]
+        verb = ["python", "-m", "jobs.evaluate", "configs/mine.yaml", "--bench", f"{out}/bench", "--out", f"{out}/run"]
+        done = command("ray", "job", "submit", *options, "--", *verb)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {row["summarizer"] for row in Folder(f"{out}/run").read("summaries").to_pylist()} == {"mine"}
