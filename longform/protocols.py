@@ -11,7 +11,10 @@ from typing import NamedTuple, Protocol
 
 from longform.formats.files import SourceFile
 from longform.formats.rows import HaystackRows
+from longform.judges.kind import Group, Verdict
 from longform.records import Document, Query
+
+Judgement = float | str | Verdict | None
 
 
 class Ranker(Protocol):
@@ -58,6 +61,19 @@ class Summarizer(Protocol):
         Return the summary of *documents*, which stand in the order of the prompt and are cut to its budget.
 
         `document.number` is what the summary cites a document by; *n_requested* bullets or sentences are asked for.
+        """
+        ...
+
+
+class Judge(Protocol):
+    """Judges items by a text: sentences by a document, or insights by a summary."""
+
+    def judge(self, group: Group) -> Sequence[Judgement] | Awaitable[Sequence[Judgement]]:
+        """
+        Return a judgement for each of `group.items`, in their order.
+
+        The text is `group.text`; `group.shared` are its lines, such as the bullets of a summary. A judgement is a
+        number from 0 to 1, one of the answers of the judge's kind, a Verdict, or None: not judged.
         """
         ...
 

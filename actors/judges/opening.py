@@ -12,6 +12,8 @@ from actors.judges.chat import ChatJudge
 from actors.judges.mean import MeanJudge
 from actors.local_models.checkpoints import checkpoint_content
 from actors.local_models.encoder import MINILM
+from actors.python_class import check_class, class_version
+from longform import protocols
 from longform.judges import lexical_coverage, lexical_support
 from longform.judges.cards import Version
 from longform.judges.kind import Kind
@@ -25,6 +27,7 @@ from longform.settings.judges import (
     JudgeSettings,
     MeanJudgeSettings,
     OfflineJudgeSettings,
+    PythonJudgeSettings,
 )
 
 CHECKPOINT_VERSION = "1"
@@ -79,6 +82,8 @@ def make_judge(name: str, judges: Mapping[str, JudgeSettings], *, prompts: str |
         case MeanJudgeSettings():
             members = [make_judge(member, judges, prompts=prompts) for member in settings.of]
             return _mean(name, kind, settings, members)
+        case PythonJudgeSettings():
+            return _python(name, kind, settings)
 
 
 def make_judges(judges: Mapping[str, JudgeSettings], *, prompts: str | None = None) -> dict[str, Judge]:
@@ -130,6 +135,18 @@ def _counted_words(name: str, kind: Kind, settings: OfflineJudgeSettings, calibr
         return CountedWordsJudge(calibration=calibration)
 
     return Judge(name, kind, settings, Version(lexical_coverage.VERSION, PROMPT_VERSION), opened)
+
+
+def _python(name: str, kind: Kind, settings: PythonJudgeSettings) -> Judge:
+    check_class(settings, protocols.Judge)
+
+    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it sees to itself
+        from actors.judges.python import PythonJudge
+
+        return PythonJudge(kind, settings)
+
+    version = class_version(settings)
+    return Judge(name, kind, settings, Version(version, f"{settings.class_}@{version}"), opened)
 
 
 def _mean(name: str, kind: Kind, settings: MeanJudgeSettings, members: list[Judge]) -> Judge:

@@ -62,7 +62,7 @@ def judge_stage(
         table="verdicts",
         identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts),
         make_worker=partial(_worker, run, bench_url, name, settings, prompts=prompts, context=context),
-        holds_model=chat is not None,
+        holds_model=chat is not None or settings.kind == "python",
         asynchronous=chat is not None,
         slots=open_rows(chat) if chat else 1,
     )

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from longform.settings.chat import ChatSettings
+from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
 Task = Literal["coverage", "support", "key_point", "reference"]
@@ -239,29 +240,21 @@ class CheckpointJudgeSettings(_Judge):
         return self.model
 
 
-class MeanJudgeSettings(_Judge):
-    """The mean of other judges' numbers for the same pairs, by their names; it asks nothing itself."""
+class _NumberJudge(_Judge):
+    """Gives a number; the bounds make an answer of it."""
 
     tasks = ("coverage", "support", "key_point", "reference")
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"cuts": ("coverage",), "threshold": ("support", "key_point")}
 
-    kind: Literal["mean"]
-    of: tuple[str, ...] = Field(min_length=2)
-    cuts: tuple[float, float] = (0.25, 0.75)  # means from which the answer is partial, and full
-    threshold: float = Field(0.5, gt=0, lt=1)  # a mean above it means supported
+    cuts: tuple[float, float] = (0.25, 0.75)  # numbers from which the answer is partial, and full
+    threshold: float = Field(0.5, gt=0, lt=1)  # a number above it means supported
 
     @model_validator(mode="after")
-    def _means_something(self) -> Self:
-        if len(set(self.of)) < len(self.of):
-            raise ValueError(f"expected different judges, found {list(self.of)}")
+    def _cuts_in_order(self) -> Self:
         partial, full = self.cuts
         if not 0 < partial < full <= 1:
             raise ValueError(f"expected cuts 0 < partial < full <= 1, found {list(self.cuts)}")
         return self
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        return self.of
 
     @property
     def own_threshold(self) -> float:
@@ -274,8 +267,33 @@ class MeanJudgeSettings(_Judge):
         return () if self.task == "reference" else (self.threshold,)
 
 
+class MeanJudgeSettings(_NumberJudge):
+    """The mean of other judges' numbers for the same pairs, by their names; it asks nothing itself."""
+
+    kind: Literal["mean"]
+    of: tuple[str, ...] = Field(min_length=2)
+
+    @model_validator(mode="after")
+    def _names_each_once(self) -> Self:
+        if len(set(self.of)) < len(self.of):
+            raise ValueError(f"expected different judges, found {list(self.of)}")
+        return self
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        return self.of
+
+
+class PythonJudgeSettings(_NumberJudge, PythonClassSettings):
+    """A class of one's own."""
+
+    @property
+    def model_name(self) -> str:
+        return self.class_
+
+
 JudgeSettings = Annotated[
-    OfflineJudgeSettings | ChatJudgeSettings | CheckpointJudgeSettings | MeanJudgeSettings,
+    OfflineJudgeSettings | ChatJudgeSettings | CheckpointJudgeSettings | MeanJudgeSettings | PythonJudgeSettings,
     Field(discriminator="kind"),
 ]
 

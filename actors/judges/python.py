@@ -1,0 +1,66 @@
+"""Judges with a class of a user's own."""
+
+from __future__ import annotations
+
+import inspect
+from asyncio import gather
+from collections.abc import Sequence
+from math import isfinite
+
+from actors.python_class import UserCodeError, open_class, user_code
+from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
+from longform.judges.pairs import Pair, in_place, open_groups
+from longform.protocols import Judge
+from longform.settings.judges import PythonJudgeSettings
+
+NOT_JUDGED = "not_judged"
+"""The failure of a pair that the class leaves unjudged."""
+
+
+class PythonJudge:
+    """
+    Asks an object of the user's class about every pair that needs a judge, each once a call.
+
+    Raises:
+        UsageError: The class cannot be used.
+        UserCodeError: Its constructor raised.
+    """
+
+    def __init__(self, kind: Kind, settings: PythonJudgeSettings) -> None:
+        self._kind, self._settings = kind, settings
+        self._judge = open_class(settings, Judge)
+
+    async def ask(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, items)."""
+        found = await gather(*(self._judged(group) for group in open_groups(self._kind, groups)))
+        return in_place(self._kind, groups, {pair: verdict for of in found for pair, verdict in of.items()})
+
+    async def _judged(self, group: Group) -> dict[Pair, Verdict]:
+        with user_code(self._settings, "judge"):
+            returned = self._judge.judge(group)
+            found = list(await returned if inspect.isawaitable(returned) else returned)
+        if len(found) != len(group.items):
+            raise self._wrong(f"{len(group.items)} judgements, one an item", str(len(found)))
+        return {
+            (group.shared, item): self._verdict(judgement) for item, judgement in zip(group.items, found, strict=True)
+        }
+
+    def _verdict(self, judgement: object) -> Verdict:
+        """The verdict that the class gives: a number, an answer, a verdict, or None."""
+        answers = sorted(self._kind.counts)
+        match judgement:
+            case None:
+                return unjudged(NOT_JUDGED)
+            case Verdict(answer=None, failure=None):
+                return judgement._replace(failure=NOT_JUDGED)
+            case Verdict(answer=answer) if answer is None or answer in answers:
+                return judgement
+            case str() if judgement in answers:
+                return Verdict(judgement, None)
+            case int() | float() if not isinstance(judgement, bool) and isfinite(judgement) and 0 <= judgement <= 1:
+                return self._kind.by_number(float(judgement), self._settings.bounds)
+        expected = f"a number from 0 to 1, one of {', '.join(answers)}, a Verdict with one of them, or None"
+        raise self._wrong(expected, f"{type(judgement).__name__} {str(judgement)[:60]}")
+
+    def _wrong(self, expected: str, found: str) -> UserCodeError:
+        return UserCodeError(f"{self._settings.class_}: judge: expected {expected}, found {found}")
