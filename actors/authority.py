@@ -1,5 +1,7 @@
 """
-A connection to one authority of the cluster: a message costs a fifth of a call of a Ray actor.
+The authorities of a command or a cluster, asked alike in this process (`Local`) and in an actor (`Remote`).
+
+Over a `Connection` a message costs a fifth of a call of a Ray actor.
 
 Ray starts the authority as an actor, keeps it alive and tells callers its address, with a secret; messages then go over
 a plain TCP connection, on which both ends prove that they know the secret before either unpickles a byte of the
@@ -16,12 +18,16 @@ import secrets
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
 
 _NONCE_BYTES = 32
 _LENGTH_BYTES = 8
 _ANSWER_S = 30.0  # then the other end, or its machine, is taken for gone
 _POLL_S = 0.1
+
+T = TypeVar("T")
+Args = TypeVarTuple("Args")
+Answer = TypeVar("Answer")
 
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -82,9 +88,9 @@ class Authority:
             return False, error
 
 
-class Line:
+class Connection:
     """
-    One asker's way to an authority, on one event loop; one message at a time.
+    Carries messages to an authority, on one event loop, one at a time.
 
     Args:
         find: The actor's handle, of an `Authority`.
@@ -145,6 +151,57 @@ class Line:
             self._streams = None
 
 
+class Local(Generic[T]):
+    """Asks an authority in this process."""
+
+    def __init__(self, served: T) -> None:
+        self.served = served
+
+    async def ask(self, method: Callable[[T, *Args], Answer], *args: *Args) -> Answer:
+        """Return the result of the authority's *method*, which is named by its class, or raise its error."""
+        answer: Answer = getattr(self.served, method.__name__)(*args)
+        return answer
+
+    async def close(self) -> None:
+        pass
+
+
+class Remote(Generic[T]):
+    """
+    Asks an authority in an actor, as `actor_of` makes one.
+
+    Args:
+        find: The actor's handle.
+        patience_s: How long an authority that is gone is waited for. All it is asked must bear to be asked twice.
+    """
+
+    def __init__(self, find: Callable[[], Any], *, patience_s: float) -> None:
+        self._connection = Connection(find, patience_s=patience_s)
+
+    async def ask(self, method: Callable[[T, *Args], Answer], *args: *Args) -> Answer:
+        """
+        Return the result of the authority's *method*, which is named by its class, or raise its error.
+
+        Raises:
+            ray.exceptions.RayActorError, OSError, EOFError, ValueError: It stayed away too long.
+        """
+        answer: Answer = await self._connection.ask(method.__name__, *args)
+        return answer
+
+    async def close(self) -> None:
+        self._connection.close()
+
+
+def actor_of(kind: type) -> Any:
+    """Return the Ray class of an actor that serves one object of *kind*; the actor's arguments are the object's."""
+    import ray
+
+    def start(authority: Authority, *args: Any) -> None:
+        Authority.__init__(authority, kind(*args))
+
+    return ray.remote(type(kind.__name__, (Authority,), {"__init__": start}))  # a process bears the class's name
+
+
 async def _prove(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: bytes, *, ours: bytes, theirs: bytes
 ) -> None:
@@ -155,7 +212,7 @@ async def _prove(
     writer.write(_proof(secret, ours, asked))
     await writer.drain()
     if not hmac.compare_digest(await reader.readexactly(_NONCE_BYTES), _proof(secret, theirs, challenge)):
-        raise ConnectionError("the other end of the line does not know the secret")
+        raise ConnectionError("the other end of the connection does not know the secret")
 
 
 def _proof(secret: bytes, role: bytes, challenge: bytes) -> bytes:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 import time
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
-from actors.authority import Authority, Line
+from actors.authority import Local, Remote, actor_of
 from actors.storage.folder import Folder
 from longform.quota.leases import Ask, Lease, Limits
 from longform.quota.quota import Quota
@@ -26,15 +26,15 @@ _LATEST_S = 0.5  # until one without limits is asked again
 _log = logging.getLogger(__name__)
 
 
-class Desk(Protocol):
-    """A place to which a worker sends its asks."""
+class LeaseSource(Protocol):
+    """Leases calls to a worker."""
 
     async def lease(self, ask: Ask) -> Lease: ...
 
     async def close(self) -> None: ...
 
 
-class OpenDesk:
+class Unlimited:
     """Grants every request; for models without limits."""
 
     async def lease(self, ask: Ask) -> Lease:
@@ -91,52 +91,35 @@ class Governor:
             return Limits()
 
 
-class GovernorActor(Authority):
-    """A governor in an actor of its own."""
-
-    def __init__(self, domain: str, memory: str | None) -> None:
-        super().__init__(Governor(domain, memory))
-
-
-class LocalDesk:
-    """An authority in this process."""
-
-    def __init__(self, governor: Governor, told: Limits) -> None:
-        self._governor, self._told = governor, told
-
-    async def lease(self, ask: Ask) -> Lease:
-        return self._governor.lease(ask, self._told)
-
-    async def close(self) -> None:
-        pass
-
-
 _ON_THE_HEAD = {"node:__internal_head__": 0.001}
 """A resource that every head has, and no other node: the others may be taken away at any moment."""
 
 
-class RayDesk:
+class Governed:
     """
-    An authority in an actor of its own.
+    Leases from the governor of a quota domain.
+
+    Args:
+        governor: In this process or in an actor.
+        told: Limits in the job's configuration.
 
     Raises:
         ray.exceptions.RayActorError, OSError, EOFError: From `lease`: it did not come back within 30 seconds.
     """
 
-    def __init__(self, handle: Any, told: Limits) -> None:
-        self._line, self._told = Line(lambda: handle, patience_s=_PATIENCE_S), told
+    def __init__(self, governor: Local[Governor] | Remote[Governor], told: Limits) -> None:
+        self.governor, self._told = governor, told
 
     async def lease(self, ask: Ask) -> Lease:
-        lease: Lease = await self._line.ask("lease", ask, self._told)
-        return lease
+        return await self.governor.ask(Governor.lease, ask, self._told)
 
     async def close(self) -> None:
-        self._line.close()
+        await self.governor.close()
 
 
-def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
+def open_governor(domain: str, told: Limits, *, memory: str | None) -> Governed:
     """
-    Return a way to the one authority over *domain*: the cluster's if Ray runs, else this process's.
+    Return the leases of the one authority over *domain*: the cluster's if Ray runs, else this process's.
 
     Jobs may tell different limits for one domain: the lowest holds, while a worker of the job that told it is alive.
 
@@ -149,8 +132,8 @@ def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
     import ray
 
     if not ray.is_initialized():
-        return LocalDesk(_local_governor(domain, memory), told)
-    actor = ray.remote(GovernorActor).options(
+        return Governed(Local(_local_governor(domain, memory)), told)
+    actor = actor_of(Governor).options(
         name=f"governor:{domain}",
         namespace=NAMESPACE,
         lifetime="detached",
@@ -160,7 +143,8 @@ def open_governor(domain: str, told: Limits, *, memory: str | None) -> Desk:
         max_restarts=-1,
         max_task_retries=-1,
     )
-    return RayDesk(actor.remote(domain, memory), told)
+    handle = actor.remote(domain, memory)
+    return Governed(Remote(lambda: handle, patience_s=_PATIENCE_S), told)
 
 
 @cache

@@ -7,9 +7,9 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
-from actors.ledger.keeper import Keeper
+from actors.ledger.keeper import Keeper, LedgerKeeper
 from longform.chat.call import ChatReply
-from longform.chat.ledger_rows import Intent, Receipt, Verdict
+from longform.chat.ledger_rows import Admission, Intent, Receipt
 from longform.chat.server_standing import Server
 
 _LOOKUP_S = 0.06  # lookups wait this long for company; a worker has more rows open than calls under way
@@ -39,13 +39,13 @@ class Batches:
                 self._later(_LOOKUP_S, self._look_up)
         return await asyncio.shield(self._asked[call_id])
 
-    async def begin(self, intents: Sequence[Intent]) -> Sequence[Verdict]:
+    async def begin(self, intents: Sequence[Intent]) -> Sequence[Admission]:
         """Return the keeper's answer to each intent; the admitted ones are recorded by then."""
-        verdicts = await self._exchange(intents)
-        self._n_open += verdicts.count("go")
+        admissions = await self._exchange(intents)
+        self._n_open += admissions.count("go")
         if self._keeping_heard is None or self._keeping_heard.done():
             self._keeping_heard = asyncio.create_task(self._keep_heard())
-        return verdicts
+        return admissions
 
     async def settle(self, attempt_id: str, call_id: str, reply: ChatReply) -> None:
         """Record the outcome of an attempt."""
@@ -72,7 +72,7 @@ class Batches:
         try:
             for start in range(0, len(keys), _MOST_LOOKUPS):
                 chunk = keys[start : start + _MOST_LOOKUPS]
-                found = await self._keeper.finished(chunk)
+                found = await self._keeper.ask(LedgerKeeper.finished, chunk)
                 for key in chunk:
                     asked[key].set_result(found.get(key))
         except Exception as error:  # noqa: BLE001  # each waiting call is told
@@ -96,11 +96,13 @@ class Batches:
             if time.monotonic() - self._last_exchange >= _HEARD_S:
                 await self._settle()
 
-    async def _exchange(self, intents: Sequence[Intent]) -> Sequence[Verdict]:
+    async def _exchange(self, intents: Sequence[Intent]) -> Sequence[Admission]:
         taken, self._receipts = self._receipts, []
         self._last_exchange = time.monotonic()
         try:
-            verdicts = await self._keeper.exchange(self._worker, intents, [receipt for receipt, _ in taken])
+            admissions = await self._keeper.ask(
+                LedgerKeeper.exchange, self._worker, intents, [receipt for receipt, _ in taken]
+            )
         except Exception as error:
             for _, recorded in taken:
                 if not recorded.done():
@@ -109,7 +111,7 @@ class Batches:
         for _, recorded in taken:
             if not recorded.done():
                 recorded.set_result(None)
-        return verdicts
+        return admissions
 
     def _later(self, seconds: float, what: Callable[[], Awaitable[None]]) -> None:
         async def wait() -> None:

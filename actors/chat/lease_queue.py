@@ -1,4 +1,4 @@
-"""Turns of the calls that one worker wants to make: leased from the governor, spread over the lease."""
+"""Queues the calls of one worker, leases their turns, and spreads them over each lease."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from actors.chat.governor import Desk
+from actors.chat.governor import LeaseSource
 from longform.chat.call import Signals
-from longform.chat.ledger_rows import Verdict
+from longform.chat.ledger_rows import Admission
 from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused
 
 _MOST_SIZES = 256  # of an ask; the rest come with the next
@@ -24,15 +24,15 @@ CallT = TypeVar("CallT")
 class _Waiting(Generic[CallT]):
     call: CallT
     tokens: float
-    turn: asyncio.Future[Verdict]
+    turn: asyncio.Future[Admission]
 
 
-class Turns(Generic[CallT]):
+class LeaseQueue(Generic[CallT]):
     """
     First come, first served; a call that was refused goes to the front.
 
     Args:
-        desk: The governor.
+        leases: Of the model's quota.
         worker: This worker's name.
         job: The command it works for.
         most: Calls that may be leased or under way at once.
@@ -42,15 +42,15 @@ class Turns(Generic[CallT]):
 
     def __init__(
         self,
-        desk: Desk,
+        leases: LeaseSource,
         *,
         worker: str,
         job: str,
         most: int,
-        begin: Callable[[Sequence[CallT]], Awaitable[Sequence[Verdict]]],
+        begin: Callable[[Sequence[CallT]], Awaitable[Sequence[Admission]]],
         not_made: Callable[[CallT], None],
     ) -> None:
-        self._desk, self._worker, self._job, self._most = desk, worker, job, most
+        self._leases, self._worker, self._job, self._most = leases, worker, job, most
         self._begin, self._not_made = begin, not_made
         self._queue: deque[_Waiting[CallT]] = deque()
         self._n_leased = 0
@@ -65,7 +65,7 @@ class Turns(Generic[CallT]):
         self._changed = asyncio.Event()
         self._had_all = True
 
-    async def take(self, call: CallT, tokens: float, *, first: bool) -> Verdict:
+    async def take(self, call: CallT, tokens: float, *, first: bool) -> Admission:
         """Wait for the turn of *call*, which reserves *tokens*; after "go", `end` it."""
         waiting = _Waiting(call, tokens, asyncio.get_running_loop().create_future())
         if first:
@@ -121,7 +121,7 @@ class Turns(Generic[CallT]):
             asked = time.monotonic()
             ask = self._ask()
             try:
-                lease = await self._desk.lease(ask)
+                lease = await self._leases.lease(ask)
             except Exception as error:  # noqa: BLE001  # each waiting call is told
                 self._tell_all(error)
                 return
@@ -185,7 +185,7 @@ class Turns(Generic[CallT]):
 
     async def _start(self, granted: Sequence[_Waiting[CallT]], over_s: float) -> None:
         try:
-            verdicts = await self._begin([waiting.call for waiting in granted])
+            admissions = await self._begin([waiting.call for waiting in granted])
         except Exception as error:  # noqa: BLE001  # each is told
             for waiting in granted:
                 self._give_back(waiting)
@@ -193,14 +193,14 @@ class Turns(Generic[CallT]):
                     waiting.turn.set_exception(error)
             return
         loop = asyncio.get_running_loop()
-        for place, (waiting, verdict) in enumerate(zip(granted, verdicts, strict=True)):
-            if verdict == "go":
+        for place, (waiting, admission) in enumerate(zip(granted, admissions, strict=True)):
+            if admission == "go":
                 timer = loop.call_later(over_s * place / len(granted), self._let_go, waiting)
                 self._recorded[waiting] = timer
             else:
                 self._give_back(waiting)
                 if not waiting.turn.done():
-                    waiting.turn.set_result(verdict)
+                    waiting.turn.set_result(admission)
 
     def _let_go(self, waiting: _Waiting[CallT]) -> None:
         del self._recorded[waiting]

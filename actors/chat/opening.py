@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from actors.chat.call_context import CallContext
-from actors.chat.governor import Desk, OpenDesk, open_governor
+from actors.chat.governor import LeaseSource, Unlimited, open_governor
 from actors.chat.model import ChatModel
 from actors.chat.openai_client import OpenAIChat, api_key, servers
 from actors.chat.pool import ChatPool
@@ -68,7 +68,7 @@ def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
         model,
         settings,
         context,
-        desk=_desk(settings, context),
+        leases=_leases(settings, context),
         keeper=open_keeper(context.ledger, context.job),
         price=PriceList.read(context.prices).price(settings.model_copy(update={"batch": False})),  # one by one
         server=_server(settings),
@@ -84,10 +84,10 @@ def _server(settings: ChatSettings) -> Server | None:
     return Server(name, settings.model, settings.api_key_env, settings.timeout_s, settings.patience_s)
 
 
-def _desk(settings: ChatSettings, context: CallContext) -> Desk:
+def _leases(settings: ChatSettings, context: CallContext) -> LeaseSource:
     told = Limits(settings.requests_per_minute, settings.tokens_per_minute, settings.in_flight)
     if settings.provider == "scripted" and told == Limits():
-        return OpenDesk()
+        return Unlimited()
     return open_governor(quota_domain(settings), told, memory=context.ledger)
 
 

@@ -15,14 +15,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from actors.chat.call_context import CallContext
-from actors.chat.governor import Desk
+from actors.chat.governor import LeaseSource
 from actors.chat.keeper_client import Batches
-from actors.chat.lease_queue import Turns
+from actors.chat.lease_queue import LeaseQueue
 from actors.chat.model import ChatModel
-from actors.ledger.keeper import Keeper
+from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.secret_values import redaction
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
-from longform.chat.ledger_rows import Intent, Verdict
+from longform.chat.ledger_rows import Admission, Intent
 from longform.chat.prices import Price, cost_usd, most_usd
 from longform.chat.retries import CANCELLED, REFUSED, backoff_s, may_pass
 from longform.chat.server_standing import Server
@@ -53,7 +53,7 @@ class ChatPool:
         model: Makes the attempts.
         settings: Of the model.
         context: On whose behalf.
-        desk: The governor of the model's quota.
+        leases: Of the model's quota.
         keeper: Of the job's ledger.
         price: Of the model; None if it is unknown, and then costs are too.
         server: The server, given up if all workers find that it is gone; None if it cannot be.
@@ -65,13 +65,13 @@ class ChatPool:
         settings: ChatSettings,
         context: CallContext,
         *,
-        desk: Desk,
+        leases: LeaseSource,
         keeper: Keeper,
         price: Price | None,
         server: Server | None = None,
     ) -> None:
         self._model, self._settings, self._context, self._price = model, settings, context, price
-        self._desk, self._keeper = desk, keeper
+        self._leases, self._keeper = leases, keeper
         self._redaction = redaction()  # after the model has read its key
         worker = uuid.uuid4().hex
         self._batches = Batches(worker, keeper, server)
@@ -82,8 +82,8 @@ class ChatPool:
         self._watching: asyncio.Task[None] | None = None
         self._estimates = TokenEstimates()
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self._turns: Turns[_Attempt] = Turns(
-            desk,
+        self._turns: LeaseQueue[_Attempt] = LeaseQueue(
+            leases,
             worker=worker,
             job=context.job,
             # some more than may be under way, so that no slot waits for a lease
@@ -131,7 +131,7 @@ class ChatPool:
         await self._turns.close()
         await asyncio.gather(*self._settling, return_exceptions=True)
         await self._batches.close()
-        await asyncio.gather(self._desk.close(), self._keeper.close(), self._model.close())
+        await asyncio.gather(self._leases.close(), self._keeper.close(), self._model.close())
 
     async def _answer(self, key: str, request: ChatRequest) -> ChatReply:
         found = await self._batches.finished(key)
@@ -141,9 +141,9 @@ class ChatPool:
             if self._gone is not None:
                 raise ServerGoneError(self._gone)
             attempt, tokens = _Attempt(key, request), self._estimates.tokens(request)
-            verdict = await self._turns.take(attempt, tokens, first=n_refused > 0)
-            if verdict != "go":
-                found = await self._not_ours(key, verdict)
+            admission = await self._turns.take(attempt, tokens, first=n_refused > 0)
+            if admission != "go":
+                found = await self._not_ours(key, admission)
                 continue
             reply = await self._make(attempt, tokens)
             self._has_succeeded |= reply.failure is None
@@ -179,17 +179,17 @@ class ChatPool:
         if self._server is None:
             return
         with suppress(Exception):  # of a keeper that is gone the calls themselves are told
-            self._gone = await self._keeper.trouble(self._server) or self._gone
+            self._gone = await self._keeper.ask(LedgerKeeper.trouble, self._server) or self._gone
         if self._gone is not None:
             self._is_gone.set()
             self._turns.give_up(ServerGoneError(self._gone))
 
-    async def _not_ours(self, key: str, verdict: Verdict) -> ChatReply | None:
-        if verdict == "budget":
+    async def _not_ours(self, key: str, admission: Admission) -> ChatReply | None:
+        if admission == "budget":
             raise BudgetReachedError(f"budget reached before a call of {self._settings.model!r}; what is done is kept")
-        if verdict == "stopped":
+        if admission == "stopped":
             raise StoppedError("the command that asked is over; no call leaves any more")
-        if verdict == "busy":
+        if admission == "busy":
             await asyncio.sleep(_BUSY_S)
         return await self._batches.finished(key)
 
@@ -225,7 +225,7 @@ class ChatPool:
 
     # ------------------------------------------------------------ what the turns need
 
-    async def _begin(self, attempts: Sequence[_Attempt]) -> Sequence[Verdict]:
+    async def _begin(self, attempts: Sequence[_Attempt]) -> Sequence[Admission]:
         return await self._batches.begin([self._intent(attempt) for attempt in attempts])
 
     def _intent(self, attempt: _Attempt) -> Intent:

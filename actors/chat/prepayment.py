@@ -15,7 +15,7 @@ from typing import NamedTuple, TextIO
 
 from actors.chat.call_context import CallContext
 from actors.chat.provider_batches import BatchNote, BatchNotes, BatchProgress, ProviderBatches, batch_note
-from actors.ledger.keeper import Keeper
+from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.ledger.ledger import Ledger
 from longform.chat.batch_files import (
     CANCELLED,
@@ -181,14 +181,14 @@ class Prepayment:
 
     async def _batch(self, items: Sequence[BatchItem], found: _Found) -> BatchNote | None:
         """Make a batch of those items that may go; return None if none may."""
-        verdicts = [
-            verdict
+        admissions = [
+            admission
             for start in range(0, len(items), _A_MESSAGE)
-            for verdict in await self._keeper.exchange(
-                self._worker, [item.intent for item in items[start : start + _A_MESSAGE]], []
+            for admission in await self._keeper.ask(
+                LedgerKeeper.exchange, self._worker, [item.intent for item in items[start : start + _A_MESSAGE]], []
             )
         ]
-        going = [item for item, verdict in zip(items, verdicts, strict=True) if verdict == "go"]
+        going = [item for item, admission in zip(items, admissions, strict=True) if admission == "go"]
         if not going:
             return None
         for note in found.never_made([item.intent.call_id for item in going]):
@@ -232,7 +232,7 @@ class Prepayment:
 
     async def _rest(self, seconds: float) -> None:
         while seconds > 0:
-            await self._keeper.exchange(self._worker, [], [])
+            await self._keeper.ask(LedgerKeeper.exchange, self._worker, [], [])
             await asyncio.sleep(min(seconds, _HEARTBEAT_S))
             seconds -= _HEARTBEAT_S
 
@@ -260,7 +260,7 @@ class Prepayment:
 
     async def _record(self, receipts: Sequence[Receipt]) -> None:
         for start in range(0, len(receipts), _A_MESSAGE):
-            await self._keeper.exchange(self._worker, [], receipts[start : start + _A_MESSAGE])
+            await self._keeper.ask(LedgerKeeper.exchange, self._worker, [], receipts[start : start + _A_MESSAGE])
 
     def _say(self, words: str) -> None:
         print(f"{self._context.stage:<18} batches: {words}", file=self._log, flush=True)

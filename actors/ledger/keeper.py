@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple
 
 import psutil
 
-from actors.authority import Authority, Line
+from actors.authority import Local, Remote, actor_of
 from actors.ledger.entry import Session, process_lives, this_host
 from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply
-from longform.chat.ledger_rows import Intent, Receipt, Verdict
+from longform.chat.ledger_rows import Admission, Intent, Receipt
 from longform.chat.retries import CANCELLED, REFUSED, may_pass
 from longform.chat.server_standing import Server, Standing, Watch
 
@@ -94,7 +94,7 @@ class LedgerKeeper:
         self._reused += len(found)
         return {call_id: self._final[call_id] for call_id in call_ids if call_id in self._final} | found
 
-    def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Verdict]:
+    def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Admission]:
         """
         Store *receipts*, and say of each intent what becomes of it; both are durable when this returns.
 
@@ -104,12 +104,12 @@ class LedgerKeeper:
         self._heard[worker] = now
         self._settle(receipts)
         self._give_up_the_silent(now)
-        verdicts = self._within_budget(intents)
-        asked = [intent for intent, verdict in zip(intents, verdicts, strict=True) if verdict == "go"]
+        admissions = self._within_budget(intents)
+        asked = [intent for intent, admission in zip(intents, admissions, strict=True) if admission == "go"]
         recorded = iter(self._ledger.exchange(asked, receipts))
-        final = [next(recorded) if verdict == "go" else verdict for verdict in verdicts]
-        for intent, verdict in zip(intents, final, strict=True):
-            if verdict == "go" and intent.attempt_id not in self._open:
+        final = [next(recorded) if admission == "go" else admission for admission in admissions]
+        for intent, admission in zip(intents, final, strict=True):
+            if admission == "go" and intent.attempt_id not in self._open:
                 self._open[intent.attempt_id] = _Open(worker, intent.reserved_usd or 0.0)
                 self._n_calls += 1
         return final
@@ -169,21 +169,21 @@ class LedgerKeeper:
         for worker in gone:
             del self._heard[worker]
 
-    def _within_budget(self, intents: Sequence[Intent]) -> list[Verdict]:
+    def _within_budget(self, intents: Sequence[Intent]) -> list[Admission]:
         if intents and (self._stopped or not _lives(self._driver)):
             return ["stopped"] * len(intents)
         reserved = sum(call.usd for call in self._open.values()) if self._budget.max_usd is not None else 0.0
         n_calls = self._n_calls
-        verdicts: list[Verdict] = []
+        admissions: list[Admission] = []
         for intent in intents:
-            verdict = self._verdict(intent, reserved, n_calls)
-            if verdict == "go":
+            admission = self._admission(intent, reserved, n_calls)
+            if admission == "go":
                 reserved += intent.reserved_usd or 0.0
                 n_calls += 1
-            verdicts.append(verdict)
-        return verdicts
+            admissions.append(admission)
+        return admissions
 
-    def _verdict(self, intent: Intent, reserved_usd: float, n_calls: int) -> Verdict:
+    def _admission(self, intent: Intent, reserved_usd: float, n_calls: int) -> Admission:
         max_usd, max_calls = self._budget
         if max_calls is not None and n_calls >= max_calls:
             return "busy" if self._open and self._n_calls < max_calls else "budget"
@@ -204,66 +204,10 @@ def this_process() -> Driver:
     return Driver(os.getpid(), psutil.Process().create_time())
 
 
-# ---------------------------------------------------------------- ways to reach one
+# ---------------------------------------------------------------- where it is
 
-
-class Keeper(Protocol):
-    """A keeper as a worker sees it."""
-
-    async def finished(self, call_ids: Sequence[str]) -> Mapping[str, ChatReply]: ...
-
-    async def exchange(
-        self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]
-    ) -> Sequence[Verdict]: ...
-
-    async def trouble(self, server: Server) -> str | None: ...
-
-    async def close(self) -> None: ...
-
-
-class LocalKeeper:
-    """A keeper in this process."""
-
-    def __init__(self, keeper: LedgerKeeper) -> None:
-        self.keeper = keeper
-
-    async def finished(self, call_ids: Sequence[str]) -> Mapping[str, ChatReply]:
-        return self.keeper.finished(call_ids)
-
-    async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> Sequence[Verdict]:
-        return self.keeper.exchange(worker, intents, receipts)
-
-    async def trouble(self, server: Server) -> str | None:
-        return self.keeper.trouble(server)
-
-    async def close(self) -> None:
-        pass
-
-
-class LedgerKeeperActor(Authority):
-    """A keeper in an actor of its own."""
-
-    def __init__(self, ledger_url: str, job: str, budget: Budget, driver: Driver) -> None:
-        super().__init__(LedgerKeeper(ledger_url, job, budget, driver))
-
-
-class RayKeeper:
-    """A keeper that is an actor; one that starts again is waited for, because all it is asked may be asked twice."""
-
-    def __init__(self, job: str) -> None:
-        self._line = Line(lambda: _actor(job), patience_s=_PATIENCE_S)
-
-    async def finished(self, call_ids: Sequence[str]) -> Mapping[str, ChatReply]:
-        return cast("Mapping[str, ChatReply]", await self._line.ask("finished", call_ids))
-
-    async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> Sequence[Verdict]:
-        return cast("Sequence[Verdict]", await self._line.ask("exchange", worker, intents, receipts))
-
-    async def trouble(self, server: Server) -> str | None:
-        return cast("str | None", await self._line.ask("trouble", server))
-
-    async def close(self) -> None:
-        self._line.close()
+Keeper = Local[LedgerKeeper] | Remote[LedgerKeeper]
+"""A keeper as a worker sees it. One that starts again is waited for: all it is asked may be asked twice."""
 
 
 def _actor(job: str) -> Any:
@@ -280,10 +224,10 @@ def open_keeper(ledger_url: str, job: str) -> Keeper:
     import ray
 
     if ray.is_initialized():
-        return RayKeeper(job)
+        return Remote(lambda: _actor(job), patience_s=_PATIENCE_S)
     if job not in _in_process:
         _in_process[job] = LedgerKeeper(ledger_url, job)
-    return LocalKeeper(_in_process[job])
+    return Local(_in_process[job])
 
 
 def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
@@ -301,7 +245,7 @@ def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    actor = ray.remote(LedgerKeeperActor).options(
+    actor = actor_of(LedgerKeeper).options(
         name=_actor_name(job),
         namespace=NAMESPACE,
         num_cpus=0,

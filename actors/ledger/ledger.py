@@ -24,7 +24,7 @@ from actors.ledger.sqlite import CallRecords
 from actors.ledger.totals import By, Totals, call_totals, stage_totals, totals
 from actors.storage.folder import Folder, open_location
 from longform.chat.call import ChatReply
-from longform.chat.ledger_rows import Intent, Receipt, Verdict
+from longform.chat.ledger_rows import Admission, Intent, Receipt
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.spending import History
@@ -90,7 +90,7 @@ class Ledger:
         with self._lock:
             return self._records.answers(call_ids)
 
-    def exchange(self, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Verdict]:
+    def exchange(self, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Admission]:
         """
         Store *receipts*, then record those of *intents* that may go: all in one step, durable when this returns.
 
@@ -157,7 +157,7 @@ class Ledger:
         with self._lock:
             return totals(self._records, by=by, job=job, stage=stage)
 
-    def _add(self, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]) -> list[Verdict]:
+    def _add(self, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]) -> list[Admission]:
         if not (intents or receipts or abandoned):
             return []
         with self._lock:
@@ -168,43 +168,43 @@ class Ledger:
 
     def _add_to_log(
         self, log: LedgerLog, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]
-    ) -> list[Verdict]:
+    ) -> list[Admission]:
         up_to_date = False
         while True:
             with suppress(BehindTheLog), self._records.transaction():
-                verdicts, entry = self._record(intents, receipts, abandoned)
+                admissions, entry = self._record(intents, receipts, abandoned)
                 if not (entry.is_empty and up_to_date):
                     log.append(entry, self._records)
-                return verdicts
+                return admissions
             log.catch_up(self._records)
             up_to_date = True
 
     def _record(
         self, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]
-    ) -> tuple[list[Verdict], Entry]:
+    ) -> tuple[list[Admission], Entry]:
         settled = self._entry(receipts=receipts, abandoned=abandoned)
         self._records.apply(settled)
-        verdicts = self._verdicts(intents, settled.at_ms)
-        going = tuple(intent for intent, verdict in zip(intents, verdicts, strict=True) if verdict == "go")
+        admissions = self._admissions(intents, settled.at_ms)
+        going = tuple(intent for intent, admission in zip(intents, admissions, strict=True) if admission == "go")
         self._records.apply(settled._replace(receipts=(), abandoned=(), intents=going))
-        return verdicts, settled._replace(intents=going)
+        return admissions, settled._replace(intents=going)
 
     def _entry(self, *, receipts: Sequence[Receipt], abandoned: Sequence[str]) -> Entry:
         now = round(time.time() * 1000)
         return Entry(uuid.uuid4().hex, self._session, self._job, now, tuple(receipts), tuple(abandoned))
 
-    def _verdicts(self, intents: Sequence[Intent], at_ms: int) -> list[Verdict]:
-        verdicts: list[Verdict] = []
+    def _admissions(self, intents: Sequence[Intent], at_ms: int) -> list[Admission]:
+        admissions: list[Admission] = []
         leaving: dict[str, str] = {}  # call -> its attempt of this very exchange
         for intent in intents:
             if self._records.is_answered(intent.call_id):
-                verdicts.append("finished")
+                admissions.append("finished")
             elif leaving.get(intent.call_id, intent.attempt_id) != intent.attempt_id or self._is_busy(intent, at_ms):
-                verdicts.append("busy")
+                admissions.append("busy")
             else:
                 leaving[intent.call_id] = intent.attempt_id
-                verdicts.append("go")
-        return verdicts
+                admissions.append("go")
+        return admissions
 
     def _is_busy(self, intent: Intent, at_ms: int) -> bool:
         others = [a for a in self._records.open_attempts(intent.call_id) if a.attempt_id != intent.attempt_id]

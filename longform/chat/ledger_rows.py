@@ -52,8 +52,8 @@ class Receipt(NamedTuple):
     server: Server | None = None
 
 
-Verdict = Literal["go", "busy", "finished", "budget", "stopped"]
+Admission = Literal["go", "busy", "finished", "budget", "stopped"]
 """
-To an intent: go; somebody else is making this call now; it has been answered meanwhile; it could cost more than is
-left; the job is over.
+The keeper's answer to an intent: go; somebody else is making this call now; it has been answered meanwhile; it could
+cost more than is left; the job is over.
 """

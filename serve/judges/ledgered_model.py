@@ -6,12 +6,13 @@ import uuid
 from collections.abc import Coroutine, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+from actors.authority import Local
 from actors.chat.call_context import CallContext
-from actors.chat.governor import OpenDesk
+from actors.chat.governor import Unlimited
 from actors.chat.model import ChatModel
 from actors.chat.opening import first_asked, open_chat
 from actors.chat.pool import ChatPool
-from actors.ledger.keeper import LedgerKeeper, LocalKeeper
+from actors.ledger.keeper import LedgerKeeper
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id
 from longform.chat.prices import FREE
 from longform.settings.chat import ChatSettings
@@ -102,7 +103,7 @@ def local_pool(model: ChatModel, settings: ChatSettings, name: str, ledger: str)
         model,
         settings,
         CallContext(job=job, stage=f"judge {name}", ledger=ledger),
-        desk=OpenDesk(),
-        keeper=LocalKeeper(LedgerKeeper(ledger, job)),
+        leases=Unlimited(),
+        keeper=Local(LedgerKeeper(ledger, job)),
         price=FREE,
     )

@@ -1,4 +1,4 @@
-"""The line between workers and an authority, over real sockets; the actor's handle alone is stood in for."""
+"""The connection of workers to an authority, over real sockets; the actor's handle alone is stood in for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from actors import authority as line
-from actors.authority import Address, Authority, Line
+from actors.authority import Address, Authority, Connection, Local, Remote
 
 
 class Counter:
@@ -54,8 +54,8 @@ async def stop(authority: Authority) -> None:
     authority._server.close()
 
 
-def line_to(handle: Handle, patience_s: float = 30.0) -> Line:
-    return Line(lambda: handle, patience_s=patience_s)
+def line_to(handle: Handle, patience_s: float = 30.0) -> Connection:
+    return Connection(lambda: handle, patience_s=patience_s)
 
 
 async def test_messages_of_many_askers_are_answered_and_add_up(handle: Handle) -> None:
@@ -111,6 +111,19 @@ async def test_authority_that_stays_away_is_an_error_in_the_end(
     asker.close()
     with pytest.raises(ConnectionError):
         await asker.ask("add", 1)
+
+
+@pytest.mark.parametrize("where", ["local", "remote"])
+async def test_authority_is_asked_alike_wherever_it_is(where: str, handle: Handle) -> None:
+    await handle.authority.address()
+    counter: Local[Counter] | Remote[Counter] = (
+        Local(Counter(10)) if where == "local" else Remote(lambda: handle, patience_s=30.0)
+    )
+
+    assert await counter.ask(Counter.add, 5) == 15
+    with pytest.raises(KeyError, match="-1"):
+        await counter.ask(Counter.add, -1)
+    await counter.close()
 
 
 class Trap:

@@ -1,16 +1,20 @@
 """
 Tables of many commits: what four times the rows cost, locally and on the S3 server that tests use.
 
-Each figure is wall time: that of the large size beside that of a quarter of it, read back once it is written.
+Each figure is wall time: that of the large size beside that of a quarter of it, read back once it is written. The two
+take turns, four steps and one, each on its own clock, so that a busy machine makes both slower alike.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +24,7 @@ from actors.storage.tables import Part
 from jobs.stages.runner import RECEIPTS_A_COMMIT
 from jobs.write_benchmark import HaystackRows, write_benchmark
 from longform.records import Document, Query, Target
-from tests.bench.measure import Figure, Spread, seconds
+from tests.bench.measure import Figure, Spread
 from tests.s3_server import BUCKET, binary, running_s3_server
 
 TIMES = 4  # the rows of the large size over those of the small one
@@ -32,11 +36,15 @@ _ROUNDS = int(os.environ.get("LONGFORM_BENCH_ROUNDS", "3"))
 _SHARE = float(os.environ.get("LONGFORM_BENCH_SHARE", "1"))  # of the sizes above
 
 
+Pause = Callable[[], None]
+"""Called by a load after each step."""
+
+
 class Load(NamedTuple):
     name: str
     size: int
     unit: str
-    work: Callable[[str, int], None]  # URL of a new folder, size
+    work: Callable[[str, int, Pause], None]  # URL of a new folder, size
 
 
 def figures() -> list[Figure]:
@@ -56,23 +64,72 @@ def figures() -> list[Figure]:
 def _figure(load: Load, root: str, where: str) -> Figure:
     small, large = [], []
     for number in range(_ROUNDS):
-        small.append(_timed(load, f"{root}/{load.unit[:4]}-{number}-small", load.size // TIMES))
-        large.append(_timed(load, f"{root}/{load.unit[:4]}-{number}-large", load.size))
-    ratios = Spread.of([ours / reference for ours, reference in zip(large, small, strict=True)])
+        ours, reference = Side(TIMES), Side(1)
+        url = f"{root}/{load.name.split()[-1]}-{number}"
+        _in_turns(
+            (ours, partial(load.work, f"{url}-large", load.size, ours.pause)),
+            (reference, partial(load.work, f"{url}-small", load.size // TIMES, reference.pause)),
+        )
+        small.append(reference.seconds)
+        large.append(ours.seconds)
     return Figure(
         f"{load.name} of {load.size:,} {load.unit}, {where}",
         Spread.of(large).median,
         Spread.of(small).median,
         "seconds",
-        ratios,
+        Spread.of([ours / reference for ours, reference in zip(large, small, strict=True)]),
         MOST,
         f"beside {load.size // TIMES:,}; written, committed and read",
         at_most=True,
     )
 
 
-def _timed(load: Load, url: str, size: int) -> float:
-    return seconds(lambda: load.work(url, size), clock=time.perf_counter)
+class Side:
+    """One of two loads that take turns, with the seconds of its own turns."""
+
+    def __init__(self, steps: int) -> None:
+        self.seconds = 0.0
+        self.may_go = threading.Event()
+        self.other: Side | None = None  # None: it is done
+        self._steps, self._left = steps, steps
+        self._since = 0.0
+
+    def begin(self) -> None:
+        self.may_go.wait()
+        self._since = time.perf_counter()
+
+    def pause(self) -> None:
+        """Let the other go on, after so many steps."""
+        self._left -= 1
+        if self._left == 0 and self.other is not None:
+            self._left = self._steps
+            self.end()
+            self.begin()
+
+    def end(self) -> None:
+        self.seconds += time.perf_counter() - self._since
+        if self.other is not None:
+            self.may_go.clear()
+            self.other.may_go.set()
+
+
+def _in_turns(first: tuple[Side, Callable[[], None]], second: tuple[Side, Callable[[], None]]) -> None:
+    first[0].other, second[0].other = second[0], first[0]
+
+    def run(side: Side, work: Callable[[], None]) -> None:
+        side.begin()
+        try:
+            work()
+        finally:
+            other = side.other
+            side.end()
+            if other is not None:
+                other.other = None  # goes on alone
+
+    first[0].may_go.set()
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(run, *side) for side in (first, second)]:
+            done.result()
 
 
 @contextmanager
@@ -86,12 +143,19 @@ def _set(environment: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _benchmark(url: str, size: int) -> None:
-    write_benchmark(url, map(_haystack, range(size)), sources=[{"name": "one document each", "sha256": str(size)}])
+def _benchmark(url: str, size: int, pause: Pause) -> None:
+    write_benchmark(url, _haystacks(size, pause), sources=[{"name": "one document each", "sha256": str(size)}])
     benchmark = Benchmark(url)
     assert len(benchmark.queries) == size
     for haystack_id in benchmark.haystack_ids:
         assert len(benchmark.documents(haystack_id)) == len(benchmark.haystack_targets(haystack_id)) == 1
+        pause()
+
+
+def _haystacks(size: int, pause: Pause) -> Iterator[HaystackRows]:
+    for number in range(size):
+        yield _haystack(number)
+        pause()
 
 
 def _haystack(number: int) -> HaystackRows:
@@ -108,7 +172,7 @@ def _haystack(number: int) -> HaystackRows:
     )
 
 
-def _stage(url: str, size: int) -> None:
+def _stage(url: str, size: int, pause: Pause) -> None:
     """Commit as a stage does; before it a command asks what is there, and after it the rows are read."""
     folder, waiting = Folder(url), list[Part]()
     assert not folder.locate("verdicts")
@@ -117,8 +181,13 @@ def _stage(url: str, size: int) -> None:
         if len(waiting) == RECEIPTS_A_COMMIT:
             folder.commit("verdicts", waiting)
             waiting = []
+        pause()
     folder.commit("verdicts", waiting)
-    assert Folder(url).read("verdicts").num_rows == size // _ROWS_A_SUMMARY * _ROWS_A_SUMMARY
+    read = 0
+    for batch in Folder(url).batches("verdicts"):
+        read += batch.num_rows
+        pause()
+    assert read == size // _ROWS_A_SUMMARY * _ROWS_A_SUMMARY
 
 
 def _verdicts(number: int) -> list[dict[str, object]]:

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from actors.authority import Local
 from actors.chat.call_context import CallContext
 from actors.chat.opening import check_chat, open_pool
 from actors.chat.prepayment import Prepayment
 from actors.chat.provider_batches import ProviderBatches
-from actors.ledger.keeper import LedgerKeeper, LocalKeeper
+from actors.ledger.keeper import LedgerKeeper
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import FakeProvider
 from actors.secret_values import RedactingFormatter
@@ -67,7 +68,7 @@ async def test_a_batch_holds_it_no_more_than_a_call(tmp_path: Path) -> None:
             settings,
             context,
             ledger=ledger,
-            keeper=LocalKeeper(LedgerKeeper(context.ledger, "echo-batch")),
+            keeper=Local(LedgerKeeper(context.ledger, "echo-batch")),
             batches=batches,
             price=None,
             log=io.StringIO(),

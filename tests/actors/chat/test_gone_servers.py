@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from actors.authority import Local
 from actors.chat.call_context import CallContext
 from actors.chat.opening import open_pool
 from actors.chat.pool import ChatPool
-from actors.ledger.keeper import LocalKeeper, open_keeper
+from actors.ledger.keeper import open_keeper
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import FakeProvider
 from longform.chat.call import ChatReply, ChatRequest, Message
@@ -88,8 +89,8 @@ async def test_a_provider_that_refuses_everything_ends_the_command_in_time(tmp_p
     assert "`patience_s`" in str(gone[0])
 
     keeper = open_keeper(str(tmp_path / "ledger"), f"refused-{tmp_path.name}")
-    assert isinstance(keeper, LocalKeeper)
-    (standing,) = keeper.keeper.standings()
+    assert isinstance(keeper, Local)
+    (standing,) = keeper.served.standings()
     assert (standing.n_succeeded, standing.unusable) == (3, None)
     assert standing.n_refused_lately > 0
     totals = Ledger.existing(str(tmp_path / "ledger")).totals()

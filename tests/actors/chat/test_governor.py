@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from actors.authority import Local
 from actors.chat import governor
-from actors.chat.governor import NAMESPACE, Governor, LocalDesk, open_governor
+from actors.chat.governor import NAMESPACE, Governor, open_governor
 from actors.storage.folder import Folder
 from longform.quota.leases import Ask, Limits, Refused
 
@@ -30,8 +31,9 @@ async def test_one_domain_is_one_quota_in_a_process(monkeypatch: pytest.MonkeyPa
     other = open_governor("another", TOLD, memory=None)
     await other.lease(ask("c"))
     await asyncio.sleep(0)
-    assert isinstance(other, LocalDesk)
-    assert other._governor is not one._governor  # type: ignore[attr-defined]
+    assert isinstance(other.governor, Local)
+    assert isinstance(one.governor, Local)
+    assert other.governor.served is not one.governor.served
 
 
 def found_limits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Governor:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from actors.authority import Local
 from actors.chat import keeper_client as call_batches
 from actors.chat.keeper_client import Batches
 from longform.chat.call import ChatReply, failed
-from longform.chat.ledger_rows import Intent, Receipt, Verdict
+from longform.chat.ledger_rows import Admission, Intent, Receipt
 
 
 class Keeper:
@@ -20,24 +21,21 @@ class Keeper:
         self._left = n
         self.heard_enough = asyncio.Event()
 
-    async def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
+    def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
         return {}
 
-    async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Verdict]:
+    def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Admission]:
         self._left -= 1
         if self._left == 0:
             self.heard_enough.set()
         return ["go" for _ in intents]
-
-    async def close(self) -> None:
-        pass
 
 
 async def test_worker_whose_calls_take_long_keeps_saying_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """The keeper takes who is silent for dead, and what it has under way for lost."""
     monkeypatch.setattr(call_batches, "_HEARD_S", 0.001)
     keeper = Keeper(n=3)
-    batches = Batches("worker", keeper)
+    batches = Batches("worker", Local(keeper))
     await batches.begin([Intent("attempt", "call", "stage", "openai", "m", 0, None, 60.0)])
 
     async with asyncio.timeout(300):

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from actors.authority import Local
 from actors.chat.call_context import CallContext
 from actors.chat.pool import ChatPool
-from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
+from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper
 from actors.ledger.ledger import Ledger
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Signals, Usage, failed
-from longform.chat.ledger_rows import Intent, Receipt, Verdict
+from longform.chat.ledger_rows import Admission, Intent, Receipt
 from longform.chat.prices import Price
 from longform.errors import BudgetReachedError, StoppedError
 from longform.quota.leases import Ask, Lease, Limits
@@ -51,7 +52,7 @@ class Model:
     async def close(self) -> None: ...
 
 
-class OpenDesk:
+class Granting:
     """Grants all that is asked; keeps the asks."""
 
     def __init__(self) -> None:
@@ -64,20 +65,20 @@ class OpenDesk:
     async def close(self) -> None: ...
 
 
-class WatchedKeeper(LocalKeeper):
+class WatchedKeeper(LedgerKeeper):
     """Keeps what was recorded, in order."""
 
-    def __init__(self, keeper: LedgerKeeper) -> None:
-        super().__init__(keeper)
+    def __init__(self, url: str, job: str, budget: Budget) -> None:
+        super().__init__(url, job, budget)
         self.log: list[str] = []
         self.third_intent = asyncio.Event()
 
-    async def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> Sequence[Verdict]:
+    def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Admission]:
         self.log += [f"receipt {receipt.reply.failure or receipt.reply.text}" for receipt in receipts]
         self.log += ["intent" for _ in intents]
         if self.log.count("intent") == 3:
             self.third_intent.set()
-        return await super().exchange(worker, intents, receipts)
+        return super().exchange(worker, intents, receipts)
 
 
 def ask(text: str, **more: int) -> ChatRequest:
@@ -89,14 +90,16 @@ class Pools:
 
     def __init__(self, folder: Path) -> None:
         self.url = str(folder / "ledger")
-        self.desk = OpenDesk()
+        self.leases = Granting()
 
     def keeper(self, budget: Budget = NO_LIMIT, job: str = "job") -> WatchedKeeper:
-        return WatchedKeeper(LedgerKeeper(self.url, job, budget))
+        return WatchedKeeper(self.url, job, budget)
 
-    def pool(self, model: Model, keeper: LocalKeeper | None = None, settings: ChatSettings = SETTINGS) -> ChatPool:
+    def pool(self, model: Model, keeper: LedgerKeeper | None = None, settings: ChatSettings = SETTINGS) -> ChatPool:
         context = CallContext(job="job", stage="test", ledger=self.url)
-        return ChatPool(model, settings, context, desk=self.desk, keeper=keeper or self.keeper(), price=PRICE)
+        return ChatPool(
+            model, settings, context, leases=self.leases, keeper=Local(keeper or self.keeper()), price=PRICE
+        )
 
 
 @pytest.fixture
@@ -166,7 +169,7 @@ async def test_refusals_are_not_counted_as_attempts_and_are_told_to_the_governor
     refused = ChatReply(text=None, failure="http_429", signals=Signals(retry_after_s=0.5))
     model = Model(lambda _, nth: refused if nth <= n else answered())
     assert (await pools.pool(model).complete(ask("a"))).text == "yes"
-    heard = [refusal.retry_after_s for one in pools.desk.asks for refusal in one.refused]
+    heard = [refusal.retry_after_s for one in pools.leases.asks for refusal in one.refused]
     assert heard == [0.5] * n
 
 
@@ -177,7 +180,7 @@ async def test_a_call_that_never_arrived_is_not_told_as_let_in(pools: Pools, fai
     pool = pools.pool(model)
     assert (await pool.complete(ask("a"))).text is not None
     await pool.close()
-    assert sum(len(one.accepted) for one in pools.desk.asks) + len(pool._turns._accepted) == n_told
+    assert sum(len(one.accepted) for one in pools.leases.asks) + len(pool._turns._accepted) == n_told
 
 
 async def test_a_call_that_alone_is_refused_is_given_up(pools: Pools) -> None:
@@ -224,7 +227,7 @@ async def test_calls_in_flight_stay_within_the_worker_s_bound(pools: Pools) -> N
     await asyncio.gather(*(pool.complete(ask(str(i))) for i in range(100)))
     assert 1 < model.most_open <= SETTINGS.concurrency
     leased_ahead = SETTINGS.concurrency // 2 + 1
-    assert max(one.in_flight for one in pools.desk.asks) <= SETTINGS.concurrency + leased_ahead
+    assert max(one.in_flight for one in pools.leases.asks) <= SETTINGS.concurrency + leased_ahead
 
 
 @pytest.mark.parametrize("n", [1, 7])
@@ -248,7 +251,7 @@ async def test_max_cost_holds_reservations_included(pools: Pools) -> None:
 
 async def test_after_stop_no_call_leaves(pools: Pools) -> None:
     keeper, model = pools.keeper(), Model()
-    keeper.keeper.stop()
+    keeper.stop()
     with pytest.raises(StoppedError):
         await pools.pool(model, keeper).complete(ask("a"))
     assert model.asked == []
@@ -274,13 +277,13 @@ async def test_a_call_that_another_worker_makes_is_waited_for(pools: Pools, monk
 
 
 async def test_a_ledger_that_fails_lets_no_call_leave(pools: Pools) -> None:
-    class Broken(LocalKeeper):
-        async def exchange(self, *_: object) -> Sequence[Verdict]:
+    class Broken(LedgerKeeper):
+        def exchange(self, *_: object) -> list[Admission]:
             raise OSError("disk full")
 
     model = Model()
     with pytest.raises(OSError, match="disk full"):
-        await pools.pool(model, Broken(LedgerKeeper(pools.url, "job"))).complete(ask("a"))
+        await pools.pool(model, Broken(pools.url, "job")).complete(ask("a"))
     assert model.asked == []
 
 
@@ -305,11 +308,11 @@ async def test_a_call_cancelled_under_way_stays_unsettled(pools: Pools) -> None:
 
 
 async def test_a_call_cancelled_before_its_turn_is_settled_as_never_made(pools: Pools) -> None:
-    class Paced(OpenDesk):
+    class Paced(Granting):
         async def lease(self, ask: Ask) -> Lease:
             return (await super().lease(ask))._replace(over_s=2.0)
 
-    pools.desk = Paced()
+    pools.leases = Paced()
     model = Model()
     pool = pools.pool(model)
     tasks = [asyncio.create_task(pool.complete(ask(str(i)))) for i in range(2)]

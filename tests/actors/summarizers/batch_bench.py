@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from actors.authority import Local
 from actors.chat.call_context import CallContext
 from actors.chat.prepayment import BatchLimits, Prepayment
 from actors.chat.provider_batches import BatchNotes, ProviderBatches
-from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, LocalKeeper
+from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_batches import Batch
 from actors.rehearsal.fake_provider import FakeProvider
@@ -86,7 +87,7 @@ class Bench:
             self.settings,
             CallContext(job="job", stage="judge m", ledger=self.ledger),
             ledger=Ledger.existing(self.ledger),
-            keeper=LocalKeeper(self.keeper),
+            keeper=Local(self.keeper),
             batches=batches,
             price=PRICE,
             log=self.log,
