@@ -1,4 +1,4 @@
-"""What every judge offers, whatever stands behind it."""
+"""The protocol of every judge, for any backend."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Inputs = dict[int, ModelInput]
 
 
 class Planned(NamedTuple):
-    """What decides a cell; `nearest` is its sentence's cosine with the document, where that is asked for."""
+    """The inputs that decide a cell; `nearest` is its sentence's cosine with the document, if that is asked for."""
 
     inputs: Inputs
     nearest: float | None

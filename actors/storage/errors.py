@@ -1,5 +1,5 @@
 """
-What went wrong on a disk or on S3, in a message that says what to do.
+Turn a fault of a disk or of S3 into a message that says what to do.
 
 Of S3 the service's own words are of little use: of a wrong secret a `HeadObject` says no more than ACCESS_DENIED, and a
 missing bucket looks like a folder with nothing in it. A request to list one name has an answer with the reason in it.
@@ -34,7 +34,7 @@ class StorageError(LongformError, OSError):
 
 
 class OnStorage(Protocol):
-    """What has a place that can fail."""
+    """The protocol of a place that can fail."""
 
     url: str
 
@@ -151,13 +151,13 @@ def storage_message(
     url: str, doing: str, error: Exception, listing_fault: Callable[[], Exception | None] | None = None
 ) -> str:
     """
-    What went wrong in words, with the region and the endpoint in use.
+    Describe a fault in words, with the region and the endpoint in use.
 
     Args:
         url: Where.
         doing: What cannot be done.
         error: What came of trying.
-        listing_fault: Asks again in a way that is answered with a reason; None: *error* is all there is.
+        listing_fault: Asks again in a way that is answered with a reason; None if *error* is all there is.
     """
     said = str(error)
     if listing_fault is not None and (_REFUSED_WITHOUT_REASON.search(said) or _known(said) is None):

@@ -43,7 +43,7 @@ class Folder:
 
     @explained("be read")
     def exists(self) -> bool:
-        """Whether anything stands here."""
+        """Return whether the folder exists."""
         info = self._filesystem.get_file_info(self._root)
         return cast("bool", info.type != pafs.FileType.NotFound)
 

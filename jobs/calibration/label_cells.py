@@ -105,7 +105,7 @@ class LabelReader:
         self._prefix_chars = TokenCounter(threads=threads).prefix_chars
 
     def groups(self, item: Row) -> list[Group]:
-        """What is asked about one summary in one mode."""
+        """Return the groups of questions about one summary in one mode."""
         text = self.texts[item["summary_id"]]
         texts = texts_of_mode(
             self.benchmark.documents(text.haystack_id),

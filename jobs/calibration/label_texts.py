@@ -93,7 +93,7 @@ def texts_of_mode(
     prefix_chars: PrefixChars,
 ) -> list[str]:
     """
-    What the sentences of a summary of *documents* are checked against.
+    Return the texts against which the sentences of a summary of *documents* are checked.
 
     Args:
         documents: All of the haystack.

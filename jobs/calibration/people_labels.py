@@ -1,4 +1,4 @@
-"""What a trained checker and cosine reach on sentences and summaries that people labelled, and the checker's card."""
+"""Reach of a trained checker and of cosine on sentences and summaries that people labelled, and the checker's card."""
 
 from __future__ import annotations
 

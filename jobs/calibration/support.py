@@ -69,7 +69,7 @@ _MEAN = "mean:"
 
 class Asked(NamedTuple):
     """
-    What is to be calibrated, and how.
+    The judge to be calibrated, and its options.
 
     Attributes:
         members: Whom to ask: the judge itself, or those that it is the mean of.
@@ -107,7 +107,7 @@ def calibrate_support(
     bench_url: str, asked: Asked, *, run: Folder, cluster: Cluster, calling: Calling
 ) -> dict[str, Any]:
     """
-    What the judge is worth on the benchmark's labels, as JSON values: `grid`, `orders`, counts, and its `card`.
+    Calibrate a judge on the benchmark's labels, as JSON values: `grid`, `orders`, counts, and its `card`.
 
     Args:
         bench_url: With labels of annotator `people`.
@@ -141,7 +141,7 @@ def calibrate_support(
 
 
 def plan_support(bench_url: str, asked: Asked, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
-    """What the calibration will ask a chat model, and what that will take; nothing is asked, and no key is needed."""
+    """Plan the calibration's calls to a chat model, and their tokens; nothing is asked, and no key is needed."""
     for settings in asked.members.values():
         if settings.asked_model is not None:
             check_chat(settings.asked_model, logprobs=settings.needs_logprobs, with_key=False)
@@ -174,7 +174,7 @@ def _judge(parts: Sequence[_Part], *, run: Folder, cluster: Cluster, calling: Ca
 
 
 def _verdicts(asked: Asked, found: Mapping[str, Verdicts]) -> Verdicts:
-    """What the judge says: its own verdicts, or the means of those that its members gave."""
+    """Return the judge's own verdicts, or the means of those that its members gave."""
     if not asked.settings.members:
         return found[asked.name]
     bounds = asked.settings.bounds
@@ -269,7 +269,7 @@ def support_outcome(arguments: argparse.Namespace) -> Outcome:
 
 def asked_of(arguments: argparse.Namespace, configured: Mapping[str, JudgeSettings], prompts: str | None) -> Asked:
     """
-    What the command line asks for.
+    Return the request of the command line.
 
     Raises:
         UsageError: No such judge or mode, or a threshold outside [0, 1).

@@ -21,7 +21,7 @@ from longform.settings.judges import SHIPPED_CHECKER, JudgeSettings, whole_ident
 
 class Version(NamedTuple):
     """
-    What made a judge's verdicts.
+    The version of the code or prompt that made a judge's verdicts.
 
     Attributes:
         work: Changes with all that can change its verdicts beside its settings; a part of their keys.
@@ -88,7 +88,7 @@ def read_card(content: bytes, kind: str) -> dict[str, Any]:
 
 
 def held_out_rows(scale: str) -> list[dict[str, Any]]:
-    """What the offline judge of *scale* (`people` or `GPT-4o`) reaches on labels it was not fitted on."""
+    """Return the reach of the offline judge of *scale* (`people` or `GPT-4o`) on labels it was not fitted on."""
     return [row for row in read_model("reach_judge")["rows"] if row["measure"].startswith(f"judge as {scale}: ")]
 
 

@@ -60,7 +60,7 @@ def coverage_card(
     settings: Settings,
 ) -> dict[str, Any]:
     """
-    What the labels say of the judge, as JSON values: figures, biases, and `texts`, a row for each kind of text.
+    Hold a judge against labels, as JSON values: figures, biases, and `texts`, a row for each kind of text.
 
     Args:
         insights: All labels, with the judge's verdicts.

@@ -26,7 +26,7 @@ _DIGITS = 6
 
 class Evidence(NamedTuple):
     """
-    What the bullet closest to an insight says of it; all shares in [0, 1], rounded to six decimals.
+    Evidence for an insight in the bullet closest to it; all shares in [0, 1], rounded to six decimals.
 
     recall, precision, share and numbers_missing feed the ordinal model; the last four feed the guards.
     """

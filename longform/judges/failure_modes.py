@@ -1,10 +1,10 @@
 """
-What the bullets are that say no insight of their query.
+Classify the bullets that state no insight of their query.
 
 SummHay, section 6, names three ways in which summaries fail by reading them: headers and filler, insights of another
 subtopic, and statements without ground. Here each unlinked bullet is put in a class by rule. The classes are
-indications: a rule sees words, not meaning, and the first that fits wins. The thresholds were set by hand where
-linked and foreign bullets part in SummHay's released news summaries.
+indications: a rule sees words, not meaning, and the first that fits wins. The thresholds were set by hand where linked
+and foreign bullets part in SummHay's released news summaries.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def classify(
 
 
 def class_counts(classes: Sequence[BulletClass]) -> Mapping[BulletClass, int]:
-    """How many bullets are of each class, every class named."""
+    """Count the bullets of each class, every class named."""
     counted = Counter(classes)
     return {name: counted[name] for name in CLASSES}
 

@@ -64,7 +64,7 @@ class StemWeights(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How one insight fares in one summary."""
+    """The reading of one insight in one summary."""
 
     answer: Answer | None  # null: the insight has no word to look for
     score: float | None  # in [0, 1]; null: as above
@@ -117,7 +117,7 @@ class QueryInsights:
         ]
 
     def evidence(self, bullets: Sequence[str]) -> list[Evidence]:
-        """What the bullets say of each insight, in order, whatever model weighs it."""
+        """Return the bullets' evidence for each insight, in order, before any model weighs it."""
         # A summary without bullets is one bullet without words: every share of it is 0.
         statements = [read_statement(text) for text in bullets or [""]]
         recall, precision = self._overlap(statements)
@@ -134,9 +134,9 @@ class QueryInsights:
 
     def best_scores(self, bullets: Sequence[str]) -> NDArray[np.float64]:
         """
-        How well each bullet, seen alone, fits the insight it fits best: shape (bullets,), 0 for no shared word.
+        Return how well each bullet, seen alone, fits its best insight: shape (bullets,), 0 for no shared word.
 
-        The mean of recall and share: what the bullet is about, whether it affirms or denies it.
+        It is the mean of recall and share, and measures the subject of the bullet, affirmed or denied.
         """
         if not bullets or not self._insights:
             return np.zeros(len(bullets))

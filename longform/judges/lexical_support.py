@@ -1,5 +1,5 @@
 """
-How probably a document supports a sentence, from what the two share: the offline support judge.
+The offline support judge: the probability that a document supports a sentence, from their shared words.
 
 Three signals of one document d and one sentence s, all in its best place, go into a logistic regression:
 
@@ -8,7 +8,7 @@ Three signals of one document d and one sentence s, all in its best place, go in
 - `cosine`: of the sentence vectors, with a sentence or two neighbours of d;
 - `word_triples`: the share of s's runs of three words that stand in the window of `recall_3`.
 
-What is shared is evidence, not entailment: a sentence that denies what a document says, or swaps its names, looks
+Shared words are evidence, not entailment: a sentence that denies what a document says, or swaps its names, looks
 supported. The evidence of each verdict is given, with two shares that the model does not read: word pairs, numbers.
 """
 
@@ -36,9 +36,9 @@ Array = NDArray[np.float64]
 
 class Evidence(NamedTuple):
     """
-    What one document and one sentence share; shares in [0, 1], the cosine in [-1, 1].
+    Words shared by one document and one sentence; shares in [0, 1], the cosine in [-1, 1].
 
-    `numbers` is 0.5 where the sentence states none. `window` is where in the document the shares were found: its first
+    `numbers` is 0.5 if the sentence states none. `window` is where in the document the shares were found: its first
     sentence, from 0, and its text.
     """
 
@@ -52,7 +52,7 @@ class Evidence(NamedTuple):
 
 def evidence(index: SupportIndex, sentences: Sequence[str], vectors: Matrix) -> list[Evidence]:
     """
-    What each sentence shares with a document.
+    Return each sentence's evidence in a document.
 
     Args:
         index: Of this one document, with vectors.

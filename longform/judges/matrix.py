@@ -1,4 +1,4 @@
-"""What is judged of one summary: its groups of pairs, and the rows of its verdicts."""
+"""Groups of pairs to be judged in one summary, and the rows of its verdicts."""
 
 from __future__ import annotations
 

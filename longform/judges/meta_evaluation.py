@@ -74,7 +74,7 @@ Cells = Mapping[tuple[str, str], Array]
 
 
 class Scoring(NamedTuple):
-    """How numbers are made of cells, and measures of numbers."""
+    """Rules by which numbers are made of cells, and measures of numbers."""
 
     fidelity: Fidelity = "ours"
     threshold: float = SUPPORTED
@@ -150,7 +150,7 @@ def grid(
 
 
 def _ways(mode: str) -> list[tuple[str, Merge]]:
-    """How rows of the grid that read *mode* are named, and how they merge over texts."""
+    """Return the names and merges over texts of the grid's rows that read *mode*."""
     return [(merge, merge) for merge in MERGES] if mode == DOCUMENT else [(mode, "max")]
 
 
@@ -174,10 +174,10 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Scoring) -> dict[str, Any]:
     """
-    How the order of the joined documents moves the judge (Table 4), as JSON values, mean over sentences.
+    Measure how the order of the joined documents moves the judge (Table 4), as JSON values, mean over sentences.
 
     Data sets whose summaries have no order by importance are left out. `sensitivity` has `data_sets` and `orders` of
-    balanced accuracy; null, with `reason`, where a figure of the table is.
+    balanced accuracy; null, with `reason`, if a figure of the table is.
     """
     tables = {order: by_data_set(summaries, cells, order_mode(order), RECOMMENDED, scoring) for order in ORDERS}
     names = list(tables["top"])
@@ -199,7 +199,7 @@ def order_mode(order: str) -> str:
 
 
 def label_counts(summaries: Sequence[LabelledSummary]) -> list[dict[str, Any]]:
-    """What each data set holds."""
+    """Count the contents of each data set."""
     found = []
     for name in dict.fromkeys(summary.data_set for summary in summaries):
         members = [summary for summary in summaries if summary.data_set == name]

@@ -1,4 +1,4 @@
-"""What calibrating a support judge found, as tables in words."""
+"""Print the findings of a support judge's calibration as tables."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _MAIN_CLAUSE_CHARS = 120
 
 
 def main_verb(body: str) -> re.Match[str] | None:
-    """Where the finite verb of the main clause stands, as far as endings and auxiliaries tell; None: not found."""
+    """Find the finite verb of the main clause, as far as endings and auxiliaries tell; return None if there is none."""
     return _VERB.search(body, 0, _MAIN_CLAUSE_CHARS)
 
 
@@ -223,7 +223,7 @@ class PerturbedScore(NamedTuple):
 
 
 class Drop(NamedTuple):
-    """How far a perturbation lowers the mean score, with intervals over summaries."""
+    """Drop of the mean score under a perturbation, with intervals over summaries."""
 
     perturbation: str
     rows: str  # all, or fully covered

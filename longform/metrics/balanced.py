@@ -1,5 +1,5 @@
 """
-How well a judge's numbers tell supported from unsupported, whatever the share of either.
+Measure how well a judge's numbers tell supported from unsupported, for any share of either.
 
 Balanced accuracy is the measure of Wan et al. (On Positional Bias of Faithfulness for Long-form Summarization, section
 3): the mean of the shares answered right among the supported and among the unsupported. The area under the ROC curve
@@ -58,7 +58,7 @@ def separation(
     items: Sequence[Labelled], *, seed: int, resamples: int = 2000, threshold: float = SUPPORTED
 ) -> Separation:
     """
-    How well the judged *items* are told apart; both measures are null, with a reason, where a class is missing.
+    Measure how well the judged *items* are told apart; both measures are null, with a reason, if a class is missing.
 
     Args:
         items: Labelled ones; those without a number are counted and left out.

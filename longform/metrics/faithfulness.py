@@ -1,9 +1,9 @@
 """
-How faithful a summary is to documents, from one number for each cell of document x sentence.
+Faithfulness of a summary to documents, from one number for each cell of document x sentence.
 
 Wan et al., On Positional Bias of Faithfulness for Long-form Summarization (2025), section 2.3: AGG over sentences of
 AGG over documents of M(d, s), each AGG one of min, mean, max. A missing cell is NaN here and is never read as a number:
-it leaves undecided what it could decide.
+it leaves a number undecided that it could decide.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Array = NDArray[np.float64]
 
 
 class Merging(NamedTuple):
-    """How cells become one number: first over documents, then over sentences."""
+    """Rules by which cells become one number: first over documents, then over sentences."""
 
     documents: Merge = "max"
     sentences: Merge = "mean"
 
     @property
     def name(self) -> str:
-        """Of the measure, as tables write it."""
+        """Return the name of the measure in tables."""
         return f"faithfulness {self.documents}-{self.sentences}"
 
 
@@ -107,7 +107,7 @@ def summary_faithfulness(sentences: Array, how: Merge) -> SummaryFaithfulness:
 
 def best_documents(cells: Array) -> list[list[int]]:
     """
-    Of each sentence the documents with the largest number, that is its attribution (section 4.2).
+    Return the documents with the largest number for each sentence, that is its attribution (section 4.2).
 
     Ties are all named: taking the first would lend its place in the prompt to the measure of places. A sentence with an
     unjudged cell that could win, or that nothing supports at all (all 0), is attributed to none.
@@ -133,7 +133,7 @@ def _merged(cells: Array, how: Merge) -> Array:
 
 def sensitivity(scores: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
     """
-    How much the order of documents moves a score (Tables 4 and 5, where the formula is not stated but recovered).
+    Measure how much the order of documents moves a score (Tables 4 and 5, whose formula is not stated but recovered).
 
     Args:
         scores: Shape (data sets, orders).

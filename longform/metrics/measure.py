@@ -110,7 +110,7 @@ class Facts:
 @dataclass(frozen=True)
 class Described:
     """
-    What a report says of a measure.
+    A report's words on a measure.
 
     Attributes:
         name: In the scores table, in a configuration and at the head of a column.
@@ -128,7 +128,7 @@ class Described:
 
     @property
     def factor(self) -> float:
-        """What a stored value is multiplied by when it is printed."""
+        """Return the factor by which a stored value is multiplied in print."""
         return 100.0 if self.unit == "points" else 1.0
 
 

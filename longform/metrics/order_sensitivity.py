@@ -1,5 +1,5 @@
 """
-How far the order of documents moves a score, and how far chance alone would.
+Measure how far the order of documents moves a score, and how far chance alone would.
 
 A largest distance is never negative, so that its bootstrap interval cannot reach 0 and says nothing of an effect. If
 the order changes nothing, the summaries of one query may exchange their orders: the sensitivities of all such exchanges

@@ -96,7 +96,7 @@ def paired_differences(first: Array, second: Array, *, seed: int) -> list[Differ
 
 class _Contributions(NamedTuple):
     """
-    Of each cluster to each pair's difference.
+    Contributions of each cluster to each pair's difference.
 
     Attributes:
         parts: Sum over clusters to the difference, shape (clusters, pairs).

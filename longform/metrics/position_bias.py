@@ -1,5 +1,5 @@
 """
-How faithfulness and coverage depend on where in the prompt a document stands.
+Faithfulness and coverage by the place of documents in the prompt.
 
 Wan et al., On Positional Bias of Faithfulness for Long-form Summarization (2025), section 4.2 and appendix C. A
 sentence is attributed to the document that supports it best; the mean number of the sentences attributed to a place is
@@ -7,7 +7,7 @@ that place's faithfulness. The mean number of all sentences against the document
 summary says of it at all, which confounds the first.
 
 Contexts of different lengths share an axis of bins: place p of n documents falls into bin floor(bins * (p + 1/2) / n),
-which is place p itself where there are as many bins as documents.
+which is place p itself if there are as many bins as documents.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SIGNIFICANT = 0.05
 
 class SummaryPlaces(NamedTuple):
     """
-    What one summary says by the place of documents in its prompt; each array has shape (documents,).
+    One summary's numbers by the place of documents in its prompt; each array has shape (documents,).
 
     Attributes:
         attributed: Sum of the numbers of the sentences whose best document stands there.
@@ -60,7 +60,7 @@ class SummaryPlaces(NamedTuple):
 
 
 class Degenerate(NamedTuple):
-    """What has no place on a curve, counted."""
+    """Counts of cases without a place on a curve."""
 
     n_summaries: int
     n_empty: int  # summaries without a sentence
@@ -70,7 +70,7 @@ class Degenerate(NamedTuple):
 
 
 class PlaceSums(NamedTuple):
-    """Of each summary the totals and counts by place, each of shape (documents,)."""
+    """Totals and counts of each summary by place, each of shape (documents,)."""
 
     totals: Sequence[Array]
     counts: Sequence[Array]
@@ -132,7 +132,7 @@ def averaged(sums: PlaceSums, names: Sequence[str]) -> PlaceSums:
 
 
 def n_bins(summaries: Sequence[SummaryPlaces]) -> int:
-    """As many as the usual context has documents, at most ten."""
+    """Return as many bins as the usual context has documents, at most ten."""
     lengths = Counter(len(summary.covered) for summary in summaries)
     return min(MOST_BINS, max(lengths, key=lambda n: (lengths[n], n), default=0))
 
@@ -153,7 +153,7 @@ def curve(sums: PlaceSums, clusters: Sequence[Hashable], bins: int, *, seed: int
 
 class BiasIndex(NamedTuple):
     """
-    How far a curve is from flat, in the measure's own unit.
+    Distance of a curve from flat, in the measure's own unit.
 
     Attributes:
         spread: Root of the weighted mean square distance of the bins from the mean of all; 0 is flat.

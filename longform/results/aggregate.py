@@ -28,12 +28,12 @@ ClusterKind = Literal["query", "haystack"]
 
 class SummaryInfo(NamedTuple):
     """
-    What the tables need to know of a summary besides its scores.
+    A summary's data in the tables, besides its scores.
 
     Attributes:
-        twin_of: The summarizer whose summary this one repeats with other citations; None: it is no twin.
+        twin_of: The summarizer whose summary this one repeats with other citations; None if it is no twin.
         haystack_id: Holds the documents of its query.
-        cluster_kind: Whether its query or its haystack is resampled.
+        cluster_kind: The unit that is resampled, its query or its haystack.
     """
 
     summary_id: str
@@ -78,7 +78,7 @@ Group = Sequence[Scored]
 
 class Clusters(NamedTuple):
     """
-    What intervals and tests take as independent.
+    Units that intervals and tests take as independent.
 
     Attributes:
         dataset: Whose; None: not stated.
@@ -273,7 +273,7 @@ BULLET_CLASSES = ("linked", "header", "other_subtopic", "unsupported", "generic"
 
 
 def failure_modes(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
-    """How many bullets of each system are of which class; nothing where bullets were not classified."""
+    """Count the bullets of each system in each class; nothing if bullets were not classified."""
     found = []
     for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items()):
         classified = [s for s in group if "bullets_linked" in s.measures]

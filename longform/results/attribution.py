@@ -1,9 +1,9 @@
 """
-Who says where in the prompt the sentences of a judge stand, and whether its curve over places can be tested at all.
+Choose the judge that places the sentences of a judge in the prompt, and say if its curve over places can be tested.
 
 A curve over places needs a place for every sentence, supported or not. A judge that answers only yes or no has none for
-those that it calls unsupported: what remains on its curve is supported, and the curve is 100 everywhere, whatever the
-writer does. Another judge whose numbers are graded then says where its sentences stand.
+those that it calls unsupported: only supported ones remain on its curve, which is then 100 everywhere for any writer.
+Another judge whose numbers are graded then says where its sentences stand.
 """
 
 from __future__ import annotations

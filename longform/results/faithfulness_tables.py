@@ -79,7 +79,7 @@ class CheckedSummary(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """Of all resampling."""
+    """Settings of all resampling."""
 
     seed: int
     resamples: int
@@ -307,7 +307,7 @@ _Placed = dict[tuple[System, str, int], SummaryPlaces]
 
 def alignment_rows(summaries: Sequence[CheckedSummary]) -> list[Row]:
     """
-    How far two judges attribute sentences to the same places: Spearman's correlation (appendix C.1).
+    Measure how far two judges attribute sentences to the same places: Spearman's correlation (appendix C.1).
 
     A row a data set and pair of judges; `n` sentences are attributed by both.
     """

@@ -51,9 +51,9 @@ class OrderDependence(NamedTuple):
 
 def order_dependence(infos: Collection[SummaryInfo], declared: Collection[str]) -> OrderDependence:
     """
-    Which systems of *infos* write the same whatever the order; *declared* names summarizers that say so of themselves.
+    Find systems of *infos* that write the same for every order; *declared* names summarizers that say so of themselves.
 
-    Where several orders were run, their texts decide, whatever is declared.
+    If several orders were run, their texts decide, and not the declaration.
     """
     independent: dict[Varied, tuple[str, tuple[str, ...]]] = {}
     idle: set[str] = set()

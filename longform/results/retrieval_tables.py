@@ -1,4 +1,4 @@
-"""How well each retriever ranks, and what of the gold its prompts hold: one row a system, intervals over queries."""
+"""Rank quality of each retriever, and the gold in its prompts: one row a system, intervals over queries."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _UNNAMED: Collection[Task] = ("coverage", "support")
 
 class _Judge(Strict):
     """
-    What judges of all kinds share.
+    Settings that judges of all kinds share.
 
     Attributes:
         tasks: What judges of this kind can judge.

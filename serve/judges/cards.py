@@ -1,4 +1,4 @@
-"""What a served judge is worth: the card that its entry names, or the one that ships."""
+"""Cards of served judges: the one that an entry names, or the one that ships."""
 
 from __future__ import annotations
 
