@@ -22,7 +22,7 @@ from jobs.stages.runner import Row, Stage, Task
 from longform.judges.kind import Group, Verdict
 from longform.judges.kind import Verdicts as Judged
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Cells, Fidelity, text_index
+from longform.judges.meta_evaluation import EACH_DOCUMENT, Cells, Fidelity, Mode, text_index
 from longform.keys import content_key
 from longform.metrics.faithfulness import Array
 from longform.settings.judges import JudgeSettings
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
     """The cells of one summary in one mode."""
 
     text: LabelledText
-    mode: str
+    mode: Mode
 
 
 class Judging(NamedTuple):
@@ -48,7 +48,7 @@ class Judging(NamedTuple):
     fitted: frozenset[str]  # articles that the judge was fitted on: judged by models that have not seen them
 
 
-def work_ids(judging: Judging, texts: Sequence[LabelledText], modes: Sequence[str]) -> dict[str, Wanted]:
+def work_ids(judging: Judging, texts: Sequence[LabelledText], modes: Sequence[Mode]) -> dict[str, Wanted]:
     """Work id -> cells. Orders by importance are only of summaries whose documents have a ranking."""
     how = [judging.settings.identity, judging.version, judging.fidelity, judging.seed]
     dataset = Benchmark(judging.bench_url).manifest["dataset_hash"]
@@ -56,8 +56,8 @@ def work_ids(judging: Judging, texts: Sequence[LabelledText], modes: Sequence[st
     for text in texts:
         fitted = sorted(judging.fitted) if text.summary.article in judging.fitted else []
         for mode in modes:
-            if text.ranking or not mode.startswith(f"{FULL}-"):
-                key = content_key("labels", judging.name, *how, dataset, text.summary.summary_id, mode, fitted)
+            if text.ranking or mode.order is None:
+                key = content_key("labels", judging.name, *how, dataset, text.summary.summary_id, mode.name, fitted)
                 found[key] = Wanted(text, mode)
     return found
 
@@ -85,7 +85,8 @@ def cells_tasks(run: Folder, judging: Judging, wanted: Mapping[str, Wanted]) -> 
     for work_id, (text, mode) in wanted.items():
         if work_id not in done:
             article = text.summary.article
-            item = {"work_id": work_id, "summary_id": text.summary.summary_id, "article": article, "mode": mode}
+            named = {"work_id": work_id, "summary_id": text.summary.summary_id, "article": article}
+            item: Row = {**named, "mode": mode._asdict()}
             by_article.setdefault("" if article in judging.fitted else article, []).append(item)
     return [
         Task(work_ids=tuple(item["work_id"] for item in items), payload={"items": items})
@@ -109,7 +110,7 @@ class LabelReader:
         text = self.texts[item["summary_id"]]
         texts = texts_of_mode(
             self.benchmark.documents(text.haystack_id),
-            item["mode"],
+            Mode(**item["mode"]),
             ranking=text.ranking,
             fidelity=self._judging.fidelity,
             seed=self._judging.seed,
@@ -181,8 +182,8 @@ def _left_out_judge(benchmark: Benchmark, fitted: Sequence[LabelledText], thread
 
 
 def _rows(name: str, item: Row, place: int, group: Group, verdicts: Sequence[Verdict]) -> list[Row]:
-    mode = item["mode"]
-    kind = "document" if mode == DOCUMENT else "chunk" if mode.startswith(CHUNK) else "context"
+    mode = Mode(**item["mode"])
+    kind = "document" if mode == EACH_DOCUMENT else "context" if mode.chunk_tokens is None else "chunk"
     return [
         {
             "work_id": item["work_id"],
@@ -191,7 +192,7 @@ def _rows(name: str, item: Row, place: int, group: Group, verdicts: Sequence[Ver
             "unit_index": index,
             "target_kind": kind,
             "target_id": group.key,
-            "mode": mode,
+            "mode": mode.name,
             "doc_position": None,  # there is no prompt
             "text_index": place,
             "repeat": 0,
@@ -214,7 +215,7 @@ def read_verdicts(run: Folder, wanted: Mapping[str, Wanted]) -> Verdicts:
     found: dict[tuple[str, str], list[Row]] = {}
     for row in run.read("verdicts", work_ids=wanted).to_pylist():
         text, mode = wanted[row["work_id"]]
-        found.setdefault((mode, text.summary.summary_id), []).append(row)
+        found.setdefault((mode.name, text.summary.summary_id), []).append(row)
     return found
 
 

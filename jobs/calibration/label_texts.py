@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from jobs.stages.check import SEPARATOR
 from jobs.stages.runner import Row
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
-from longform.judges.meta_evaluation import CHUNK, DOCUMENT, FULL, Fidelity, LabelledSummary
+from longform.judges.meta_evaluation import EACH_DOCUMENT, Fidelity, LabelledSummary, Mode
 from longform.keys import content_key
 from longform.records import Document
 from longform.retrieval.packing import ImportanceOf, arranged
-from longform.settings.experiment import Order
 from longform.text.punkt import release_sentences
 
 PrefixChars = Callable[[str, int], int]
@@ -85,7 +84,7 @@ def with_text(documents: Sequence[Document]) -> list[Document]:
 
 def texts_of_mode(
     documents: Sequence[Document],
-    mode: str,
+    mode: Mode,
     *,
     ranking: Mapping[str, int] | None,
     fidelity: Fidelity,
@@ -97,7 +96,7 @@ def texts_of_mode(
 
     Args:
         documents: All of the haystack.
-        mode: `document`, `full`, `full-` and an order by importance, or `chunk-` and cl100k tokens.
+        mode: Each document apart, all of them joined in an order by importance or not, or chunks of that.
         ranking: Document -> importance; read by those orders.
         fidelity: `ours` leaves out documents without text.
         seed: Of the orders.
@@ -105,14 +104,15 @@ def texts_of_mode(
     """
     kept = list(documents) if fidelity == "release" else with_text(documents)
     texts = [document.text for document in kept]
-    if mode == DOCUMENT:
+    if mode == EACH_DOCUMENT:
         return texts
-    if mode.startswith(CHUNK):
-        return chunks(SEPARATOR.join(texts), int(mode.removeprefix(CHUNK)), prefix_chars)
-    if mode != FULL:
-        order = cast("Order", mode.removeprefix(f"{FULL}-"))
+    if mode.chunk_tokens is not None:
+        return chunks(SEPARATOR.join(texts), mode.chunk_tokens, prefix_chars)
+    if mode.order is not None:
         importance = ImportanceOf([(ranking or {})[document.doc_id] for document in kept], by_relevance=False)
-        texts = [texts[place] for place in arranged(range(len(kept)), order=order, importance=importance, seed=seed)]
+        texts = [
+            texts[place] for place in arranged(range(len(kept)), order=mode.order, importance=importance, seed=seed)
+        ]
     return [SEPARATOR.join(texts)]
 
 

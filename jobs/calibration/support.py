@@ -8,6 +8,7 @@ Writes  `verdicts` into the folder that `--run` names, where they are found agai
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -43,15 +44,16 @@ from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.mean import mean_rows
 from longform.judges.meta_evaluation import (
-    CHUNK,
+    BY_ORDER,
     DOCUMENT,
-    FULL,
-    ORDERS,
+    EACH_DOCUMENT,
+    JOINED,
     LabelledSummary,
+    Mode,
     Scoring,
+    chunks_of,
     grid,
     label_counts,
-    order_mode,
     order_study,
 )
 from longform.judges.meta_evaluation_words import meta_evaluation_words
@@ -79,14 +81,14 @@ class Asked(NamedTuple):
     settings: JudgeSettings
     members: Mapping[str, JudgeSettings]
     prompts: str | None = None  # a folder whose files replace ours of the same name
-    modes: tuple[str, ...] = (DOCUMENT,)
+    modes: tuple[Mode, ...] = (EACH_DOCUMENT,)
     orders: bool = False
     scoring: Scoring = Scoring()
 
     @property
-    def all_modes(self) -> list[str]:
+    def all_modes(self) -> list[Mode]:
         """The modes whose cells are needed."""
-        by_order = [order_mode(order) for order in ORDERS] if self.orders else []
+        by_order = BY_ORDER.values() if self.orders else []
         return list(dict.fromkeys([*self.modes, *by_order]))
 
 
@@ -134,7 +136,7 @@ def calibrate_support(
         "n_cells": sum(matrix.size for matrix in cells.values()),
         "n_cells_unjudged": sum(failures.values()),
         "failures": failures,
-        "grid": grid(summaries, cells, asked.modes, asked.scoring),
+        "grid": grid(summaries, cells, [mode.name for mode in asked.modes], asked.scoring),
         "orders": order_study(summaries, cells, asked.scoring) if asked.orders else None,
     }
     return found | {"card": _card(asked, fitted, found, summaries)}
@@ -249,7 +251,7 @@ def support_outcome(arguments: argparse.Namespace) -> Outcome:
     asked = asked_of(
         arguments, experiment.support_judges if experiment else {}, experiment.prompts if experiment else None
     )
-    if arguments.out and DOCUMENT not in asked.modes:
+    if arguments.out and EACH_DOCUMENT not in asked.modes:
         raise UsageError(f"--out: a card is of mode {DOCUMENT}, found --modes {arguments.modes}")
     calling = calling_of(arguments, "calibrate", arguments.benchmark)
     with ExitStack() as until_done, cluster_of(arguments) as cluster:
@@ -285,19 +287,23 @@ def asked_of(arguments: argparse.Namespace, configured: Mapping[str, JudgeSettin
     return Asked(name, settings, members, prompts, modes_of(arguments.modes), arguments.orders, scoring)
 
 
-def modes_of(text: str) -> tuple[str, ...]:
+def modes_of(text: str) -> tuple[Mode, ...]:
     """
     The modes of a comma list, each once.
 
     Raises:
         UsageError: One is none.
     """
-    modes = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    for mode in modes:
-        size = mode.removeprefix(CHUNK)
-        if mode not in {DOCUMENT, FULL} and not (mode.startswith(CHUNK) and size.isdecimal() and int(size) > 0):
-            raise UsageError(f"--modes: expected document, full or chunk-N with N tokens, found {mode!r}")
-    return modes
+    return tuple(dict.fromkeys(_mode(part.strip()) for part in text.split(",")))
+
+
+def _mode(text: str) -> Mode:
+    named = {mode.name: mode for mode in (EACH_DOCUMENT, JOINED)}
+    if chunk := re.fullmatch(r"chunk-0*([1-9]\d*)", text, re.ASCII):
+        return chunks_of(int(chunk[1]))
+    if text not in named:
+        raise UsageError(f"--modes: expected document, full or chunk-N with N tokens, found {text!r}")
+    return named[text]
 
 
 class _Named(Strict):

@@ -32,9 +32,42 @@ Level = Literal["sentence", "summary"]
 Fidelity = Literal["ours", "release"]
 """Release: missing cells are left out of a merge, and documents without text are judged like others."""
 
-DOCUMENT, FULL, CHUNK = "document", "full", "chunk-"
-ORDERS = ("original", "top", "middle", "bottom")
-"""Of the joined documents (Table 4): as they are, or by where the most important ones stand."""
+DOCUMENT, FULL = "document", "full"
+
+
+class Mode(NamedTuple):
+    """
+    What the sentences of a summary are checked against.
+
+    Attributes:
+        name: That rows and tables have: `document`, `full`, `full-ORDER`, `chunk-TOKENS`.
+        order: Of the joined documents, by importance; None: as they are.
+        chunk_tokens: Of the pieces that the joined documents are cut into; None: they are not cut.
+    """
+
+    name: str
+    order: Literal["top", "middle", "bottom"] | None = None
+    chunk_tokens: int | None = None
+
+
+EACH_DOCUMENT, JOINED = Mode(DOCUMENT), Mode(FULL)
+BY_ORDER: Mapping[str, Mode] = {
+    "original": JOINED,
+    "top": Mode("full-top", "top"),
+    "middle": Mode("full-middle", "middle"),
+    "bottom": Mode("full-bottom", "bottom"),
+}
+"""Order of the joined documents (Table 4): as they are, or by where the most important ones stand."""
+
+
+ORDERS = tuple(BY_ORDER)
+
+
+def chunks_of(n_tokens: int) -> Mode:
+    return Mode(f"chunk-{n_tokens}", chunk_tokens=n_tokens)
+
+
+_UNCUT = frozenset(mode.name for mode in (EACH_DOCUMENT, *BY_ORDER.values()))
 
 
 def text_index(verdict: Mapping[str, Any]) -> int:
@@ -47,7 +80,7 @@ def text_index(verdict: Mapping[str, Any]) -> int:
         return int(known)
     if (place := verdict["doc_position"]) is not None:
         return int(place)
-    return int(verdict["chunk_index"]) if verdict["mode"].startswith(CHUNK) else 0
+    return 0 if verdict["mode"] in _UNCUT else int(verdict["chunk_index"])
 
 
 class LabelledSummary(NamedTuple):
@@ -179,10 +212,10 @@ def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Sco
     Data sets whose summaries have no order by importance are left out. `sensitivity` has `data_sets` and `orders` of
     balanced accuracy; null, with `reason`, if a figure of the table is.
     """
-    tables = {order: by_data_set(summaries, cells, order_mode(order), RECOMMENDED, scoring) for order in ORDERS}
+    tables = {order: by_data_set(summaries, cells, mode.name, RECOMMENDED, scoring) for order, mode in BY_ORDER.items()}
     names = list(tables["top"])
     scores = [[tables[order][name].balanced_accuracy.value for order in ORDERS] for name in names]
-    rows = [{"data_set": name, **{order: tables[order][name].as_json() for order in ORDERS}} for name in names]
+    rows = [{"data_set": name, **{order: tables[order][name].as_json() for order in BY_ORDER}} for name in names]
     if not names or any(value is None for row in scores for value in row):
         return {"rows": rows, "sensitivity": None, "reason": "a data set has no balanced accuracy in some order"}
     of_sets, of_orders = sensitivity([[value for value in row if value is not None] for row in scores])
@@ -191,11 +224,6 @@ def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Sco
         "orders": dict(zip(ORDERS, of_orders, strict=True)),
     }
     return {"rows": rows, "sensitivity": found, "reason": None}
-
-
-def order_mode(order: str) -> str:
-    """The mode in which the documents are joined in *order*."""
-    return FULL if order == "original" else f"{FULL}-{order}"
 
 
 def label_counts(summaries: Sequence[LabelledSummary]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from jobs.ingest import ingest
 from jobs.stages.check import SEPARATOR
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judges.meta_evaluation import Scoring
+from longform.judges.meta_evaluation import BY_ORDER, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
 from longform.records import Document
 from longform.settings.judges import (
     SHIPPED_CHECKER,
@@ -96,15 +96,15 @@ def by_words(text: str, n: int) -> int:
 @pytest.mark.parametrize(
     ("mode", "fidelity", "expected"),
     [
-        ("document", "ours", ["a", "b", "c"]),
-        ("document", "release", ["a", "b", " ", "c"]),
-        ("full", "ours", [SEPARATOR.join("abc")]),
-        ("full-top", "ours", [SEPARATOR.join("cab")]),
-        ("full-bottom", "ours", [SEPARATOR.join("bac")]),
-        ("full-middle", "ours", [SEPARATOR.join("bca")]),
+        (EACH_DOCUMENT, "ours", ["a", "b", "c"]),
+        (EACH_DOCUMENT, "release", ["a", "b", " ", "c"]),
+        (JOINED, "ours", [SEPARATOR.join("abc")]),
+        (BY_ORDER["top"], "ours", [SEPARATOR.join("cab")]),
+        (BY_ORDER["bottom"], "ours", [SEPARATOR.join("bac")]),
+        (BY_ORDER["middle"], "ours", [SEPARATOR.join("bca")]),
     ],
 )
-def test_texts_of_a_mode(mode: str, fidelity: str, expected: list[str]) -> None:
+def test_texts_of_a_mode(mode: Mode, fidelity: str, expected: list[str]) -> None:
     """The third of the kept documents is the most important, the second the least."""
     ranking = {"d0": -1, "d1": -2, "d2": -3, "d3": 0}
     found = texts_of_mode(
@@ -167,7 +167,7 @@ def test_version_and_settings_of_a_mean_follow_its_members() -> None:
 
 
 def test_modes_are_read_each_once() -> None:
-    assert modes_of("document, full,chunk-1024,full") == ("document", "full", "chunk-1024")
+    assert modes_of("document, full,chunk-1024,full") == (EACH_DOCUMENT, JOINED, chunks_of(1024))
     with pytest.raises(UsageError, match="chunk-0"):
         modes_of("document,chunk-0")
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from longform.judges.meta_evaluation import (
+    BY_ORDER,
     FULL,
     ORDERS,
     LabelledSummary,
@@ -14,7 +15,6 @@ from longform.judges.meta_evaluation import (
     grid,
     label_counts,
     labelled_numbers,
-    order_mode,
     order_study,
 )
 from longform.judges.meta_evaluation_words import meta_evaluation_words
@@ -139,7 +139,7 @@ def ordered(right: dict[str, int]) -> dict[tuple[str, str], np.ndarray]:
     names = ["p1", "p2", "n1", "n2"]
     truth = [1.0, 1.0, 0.0, 0.0]
     return {
-        (order_mode(order), name): np.array([[value if place < right[order] else 1 - value]])
+        (BY_ORDER[order].name, name): np.array([[value if place < right[order] else 1 - value]])
         for order in ORDERS
         for place, (name, value) in enumerate(zip(names, truth, strict=True))
     }
