@@ -204,8 +204,10 @@ class Folder:
 
     @explained("be read")
     def read_part(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
-        with self._filesystem.open_input_file(self._path(path)) as file:
-            return pq.read_table(file, columns=columns)
+        """Read a part, of *columns* those that it has: one that an older version wrote may lack some."""
+        with self._filesystem.open_input_file(self._path(path)) as file, pq.ParquetFile(file) as part:
+            there = set(part.schema_arrow.names)
+            return part.read(columns=columns and [name for name in columns if name in there])
 
     def read(self, table: str, *, work_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pa.Table:
         """

@@ -7,6 +7,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from actors.storage.folder import Folder
@@ -160,3 +161,17 @@ def test_forgotten_rows_are_not_there_until_they_are_written_again(tmp_path: Pat
     write("c", text="new")
     found = {row["work_id"]: row["text"] for row in folder.read("units").to_pylist()}
     assert found == {"a": "new", "b": "old", "c": "new"}
+
+
+def test_columns_that_an_older_part_lacks_are_null_whatever_is_asked_for(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path))
+    rows = [{"work_id": name, "summary_id": name, "dataset": "d", "text": "t"} for name in ("old", "new")]
+    for row in rows:
+        folder.commit("summaries", [folder.write_part("summaries", [row], work_ids=[row["work_id"]])])
+    file = tmp_path / folder.parts("summaries")[0].path
+    pq.write_table(pq.read_table(file).drop_columns(["dataset", "repeat"]), file)
+
+    for columns in (None, ["dataset", "repeat", "text"], ["dataset"]):
+        found = folder.read("summaries", columns=columns).to_pylist()
+        assert [row["dataset"] for row in found] == [None, "d"]
+    assert folder.read("summaries", work_ids=["old"], columns=["repeat"]).to_pylist() == [{"repeat": None}]
