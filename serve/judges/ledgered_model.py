@@ -59,11 +59,11 @@ class LedgeredModel:
 
     @property
     def chat(self) -> ChatModel:
-        """What a judge asks."""
+        """Return the chat model of the judge."""
         return self._calls
 
     def run(self, work: Coroutine[Any, Any, _T]) -> tuple[_T, CallsOfBatch]:
-        """What *work* returns, and the calls it made; blocks."""
+        """Return the result of *work*, and the calls it made; blocks."""
         found = self._loop.run(work)
         return found, CallsOfBatch(self._calls.taken())
 
@@ -91,7 +91,7 @@ class Calls:
         await self._chat.close()
 
     def taken(self) -> dict[str, dict[str, ChatReply]]:
-        """Those since the last time."""
+        """Return the calls since the last time."""
         found, self._replies = self._replies, {}
         return found
 
