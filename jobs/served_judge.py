@@ -26,8 +26,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from actors.secret_values import secret
-from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
+from actors.judges.served import served_client
+from actors.serving.client import RefusedError, ServedClient
+from actors.serving.handle import SCHEME
 from actors.storage.folder import Folder
 from jobs.cluster import add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
@@ -60,17 +61,8 @@ class Address:
         Raises:
             UsageError: The variable with the token is unset, or this cluster serves no such judge.
         """
-        if self.url is not None:
-            return ServedClient(over_http(self.url, token=_token(self.token_env)))
-        import ray.serve
-        from ray.serve.exceptions import RayServeException
-
-        try:
-            handle = ray.serve.get_deployment_handle(f"judges-{self.judge}", self.app)
-        except (KeyError, RayServeException) as error:
-            where = f"expected a judge {self.judge!r} in the application {self.app!r} of this cluster"
-            raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
-        return ServedClient(over_handle(handle))
+        url = self.url if self.url is not None else f"{SCHEME}://{self.app}"
+        return served_client(url, self.judge, token_env=self.token_env)
 
 
 class AskJudge:
@@ -205,14 +197,6 @@ def _counts(out: str) -> dict[str, Any]:
         "supported": pc.sum(pc.equal(answers, "supported")).as_py() or 0,
         "unjudged": answers.null_count,
     }
-
-
-def _token(variable: str | None) -> str | None:
-    if variable is None:
-        return None
-    if not (token := secret(variable)):
-        raise UsageError(f"expected the server's token in {variable}, which is unset")
-    return token
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -28,6 +28,7 @@ from longform.settings.judges import (
     MeanJudgeSettings,
     OfflineJudgeSettings,
     PythonJudgeSettings,
+    ServedJudgeSettings,
 )
 
 CHECKPOINT_VERSION = "1"
@@ -82,6 +83,8 @@ def make_judge(name: str, judges: Mapping[str, JudgeSettings], *, prompts: str |
         case MeanJudgeSettings():
             members = [make_judge(member, judges, prompts=prompts) for member in settings.of]
             return _mean(name, kind, settings, members)
+        case ServedJudgeSettings():
+            return _served(name, kind, settings)
         case PythonJudgeSettings():
             return _python(name, kind, settings)
 
@@ -135,6 +138,17 @@ def _counted_words(name: str, kind: Kind, settings: OfflineJudgeSettings, calibr
         return CountedWordsJudge(calibration=calibration)
 
     return Judge(name, kind, settings, Version(lexical_coverage.VERSION, PROMPT_VERSION), opened)
+
+
+def _served(name: str, kind: Kind, settings: ServedJudgeSettings) -> Judge:
+    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  the server has models and a ledger
+        from actors.judges.served import ServedJudge, served_client
+
+        client = served_client(settings.url, settings.judge, token_env=settings.token_env)
+        return ServedJudge(kind, settings.judge, client, concurrency=settings.concurrency)
+
+    version = f"served {settings.judge} at {settings.url}"
+    return Judge(name, kind, settings, Version(version, version), opened)
 
 
 def _python(name: str, kind: Kind, settings: PythonJudgeSettings) -> Judge:

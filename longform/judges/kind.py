@@ -116,6 +116,11 @@ class Kind:
     work: str
     mean: str
 
+    @property
+    def links(self) -> bool:
+        """True if its verdicts name the part of the text that says an item."""
+        return "linked_unit" in self.columns
+
     def number(self, answer: str | None, probability: float | None) -> float | None:
         """Return the probability if there is one, else what the answer counts; None if the pair is unjudged."""
         if answer is None:

@@ -284,6 +284,27 @@ class MeanJudgeSettings(_NumberJudge):
         return self.of
 
 
+class ServedJudgeSettings(_Judge):
+    """
+    A judge that a server serves, by its name there.
+
+    Keys of verdicts hold the URL and the name, and not what answers there: when that changes, give it another name.
+    """
+
+    tasks = ("coverage", "support", "key_point", "reference")
+    how_it_is_asked = frozenset({"token_env", "concurrency"})
+
+    kind: Literal["served"]
+    url: str = Field(pattern=r"^(https?|serve)://[^/]")  # of a server; serve://APPLICATION: of this cluster
+    judge: str  # its name there
+    token_env: str | None = None  # the variable that holds the server's token; null: none is sent
+    concurrency: int = Field(4, gt=0)  # requests in flight
+
+    @property
+    def model_name(self) -> str:
+        return f"{self.judge} at {self.url}"
+
+
 class PythonJudgeSettings(_NumberJudge, PythonClassSettings):
     """A class of one's own."""
 
@@ -293,7 +314,12 @@ class PythonJudgeSettings(_NumberJudge, PythonClassSettings):
 
 
 JudgeSettings = Annotated[
-    OfflineJudgeSettings | ChatJudgeSettings | CheckpointJudgeSettings | MeanJudgeSettings | PythonJudgeSettings,
+    OfflineJudgeSettings
+    | ChatJudgeSettings
+    | CheckpointJudgeSettings
+    | MeanJudgeSettings
+    | ServedJudgeSettings
+    | PythonJudgeSettings,
     Field(discriminator="kind"),
 ]
 

@@ -8,8 +8,6 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 from pydantic import Field
 
 from actors.serving.messages import About
-from longform.judges.kind import Group, Kind, Verdict
-from longform.keys import content_key
 from longform.settings.judges import Task
 from longform.settings.strict import Strict
 from serve.engine import Work
@@ -97,31 +95,3 @@ def reads_whole_items(settings: ServedKind) -> bool:
 def item_of(settings: ServedKind) -> type[Strict]:
     """Return the type of one item of a judge's requests."""
     return CoverageItem if reads_whole_items(settings) else ITEMS[settings.task]
-
-
-def parts_of(text: Any) -> tuple[str, ...]:
-    """Return the parts of a shared text, as JSON has it: bullets, or one text."""
-    return (text,) if isinstance(text, str) else tuple(text)
-
-
-def group_of(kind: Kind, item: Mapping[str, Any]) -> Group:
-    """Return the pairs of one item of a request."""
-    shared, of_item = kind.fields
-    parts = parts_of(item[shared])
-    return Group(content_key(parts), parts, tuple(item[f"{of_item}s"]), tuple(item.get("haystack_insights") or ()))
-
-
-def served_verdict(kind: Kind, verdict: Verdict) -> dict[str, Any]:
-    """Return a verdict as a judge answers it: one that links has a link, one that does not has a window."""
-    found = verdict._asdict()
-    links = {"linked_bullet": found.pop("linked_unit"), "link_failure": found.pop("link_failure")}
-    if "linked_unit" not in kind.columns:
-        return found
-    del found["chunk_index"]
-    return found | links
-
-
-def read_verdict(served: Mapping[str, Any]) -> Verdict:
-    """Read a verdict that a judge answered."""
-    named = {name: served.get(name) for name in Verdict._fields if name != "linked_unit"}
-    return Verdict(**named, linked_unit=served.get("linked_bullet"))

@@ -8,10 +8,11 @@ from typing import Any
 from actors.judges.opening import Judge
 from actors.serving.messages import About
 from longform.judges.mean import VERSION, mean_verdict
+from longform.judges.served import read_verdict, served_verdict
 from longform.keys import content_key
 from longform.settings.strict import Strict
 from serve.engine import Work
-from serve.judges.items import JudgeWorker, common_item, read_verdict, served_verdict
+from serve.judges.items import JudgeWorker, common_item
 
 NO_CARD_OF_MEAN = "no card is read for a mean of judges; those of its members say what they are worth"
 

@@ -12,10 +12,11 @@ from actors.chat.opening import Asking
 from actors.judges.opening import Judge, make_judge
 from actors.serving.messages import About
 from longform.judges.kind import Group, Verdicts
+from longform.judges.served import group_of, parts_of, served_verdict
 from longform.keys import content_key
 from serve.engine import Texts, Work
 from serve.judges.cards import card_fields, served_card
-from serve.judges.items import group_of, item_of, parts_of, reads_whole_items, served_verdict
+from serve.judges.items import item_of, reads_whole_items
 from serve.judges.ledgered_model import CallsOfBatch, LedgeredModel
 from serve.settings import ServedKind
 

@@ -1,0 +1,109 @@
+"""A judge that is served elsewhere: by a server at a URL, or by an application of this cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from actors.secret_values import secret
+from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
+from actors.serving.handle import is_of_cluster
+from longform.errors import LongformError, UsageError
+from longform.judges.kind import Group, Kind, Verdicts, unjudged
+from longform.judges.pairs import in_place, open_groups
+from longform.judges.served import BACKGROUND, read_verdict, request_item
+
+_GROUPS_A_REQUEST = 16
+_OF_WHAT_WAS_SENT = (400, 413, 422)
+
+
+class ServedJudge:
+    """
+    Asks about a few texts in one request.
+
+    A request that is refused is cut in two, so that one text costs no other its verdicts.
+
+    Args:
+        kind: Of the judge.
+        judge: Its name there.
+        client: Asks the server, again if that may help.
+        concurrency: Requests in flight.
+    """
+
+    def __init__(self, kind: Kind, judge: str, client: ServedClient, *, concurrency: int) -> None:
+        self._kind, self._judge, self._client = kind, judge, client
+        self._free = asyncio.Semaphore(concurrency)
+        self._takes_background = True
+
+    async def ask(self, groups: Sequence[Group]) -> Verdicts:
+        """
+        Judge all pairs: shape (groups, items).
+
+        Raises:
+            LongformError: Nobody answers, the token is wrong, or the judge is one of another task.
+        """
+        if any(group.background for group in groups):  # items of one text are read together
+            return await self._all(groups)
+        opened = open_groups(self._kind, groups)
+        judged = {
+            (group.shared, item): verdict
+            for group, verdicts in zip(opened, await self._all(opened), strict=True)
+            for item, verdict in zip(group.items, verdicts, strict=True)
+        }
+        return in_place(self._kind, groups, judged)
+
+    async def _all(self, groups: Sequence[Group]) -> Verdicts:
+        cut = [groups[start : start + _GROUPS_A_REQUEST] for start in range(0, len(groups), _GROUPS_A_REQUEST)]
+        return [row for found in await asyncio.gather(*map(self._answered, cut)) for row in found]
+
+    async def _answered(self, groups: Sequence[Group]) -> Verdicts:
+        with_background = self._takes_background
+        items = [request_item(self._kind, group, with_background=with_background) for group in groups]
+        try:
+            async with self._free:
+                answer = await self._client.judge(self._judge, items)
+        except RefusedError as error:
+            if with_background and BACKGROUND in str(error):
+                self._takes_background = False
+                return await self._answered(groups)
+            if error.status not in _OF_WHAT_WAS_SENT:
+                raise
+            if len(groups) > 1:
+                half = len(groups) // 2
+                return [*await self._answered(groups[:half]), *await self._answered(groups[half:])]
+            return [[unjudged(f"refused: {error}")] * len(group.items) for group in groups]
+        if answer["task"] != self._kind.task:
+            raise LongformError(
+                f"judge {self._judge!r}: expected one of task {self._kind.task}, found one of {answer['task']}"
+            )
+        return [[read_verdict(one) for one in result["verdicts"]] for result in answer["results"]]
+
+
+def served_client(url: str, judge: str, *, token_env: str | None) -> ServedClient:
+    """
+    Return what asks the server at *url*; serve://APPLICATION asks the deployment of *judge* in this cluster.
+
+    Raises:
+        UsageError: The variable with the token is unset, or this cluster serves no such judge.
+    """
+    if not is_of_cluster(url):
+        return ServedClient(over_http(url, token=_token(token_env)))
+    import ray.serve
+    from ray.serve.exceptions import RayServeException
+
+    application = urlsplit(url).netloc
+    try:
+        handle = ray.serve.get_deployment_handle(f"judges-{judge}", application)
+    except (KeyError, RayServeException) as error:
+        where = f"expected a judge {judge!r} in the application {application!r} of this cluster"
+        raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
+    return ServedClient(over_handle(handle))
+
+
+def _token(variable: str | None) -> str | None:
+    if variable is None:
+        return None
+    if not (token := secret(variable)):
+        raise UsageError(f"expected the server's token in {variable}, which is unset")
+    return token
