@@ -15,13 +15,14 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling, chat_models
 from jobs.cluster import Cluster
 from jobs.results.calls import call_results, noted_calls
-from jobs.results.faithfulness import faithfulness_results
+from jobs.results.evidence import RunEvidence, Work
 from jobs.results.in_sample import fitted_of
+from jobs.results.infos import summary_infos
 from jobs.results.repair import BY_MATRIX
-from jobs.results.retrieval import retrieval_rows
-from jobs.results.write import summary_infos, write_results
+from jobs.results.write import write_results
 from jobs.runs.cards import judge_rows
 from jobs.runs.check_methods import check_methods, check_methods_before
+from jobs.runs.measures import check_measures
 from jobs.runs.plan import check_experiment, plan_run, prompt_versions
 from jobs.runs.record import RunRecord, check_goes_on
 from jobs.runs.retry import forget_passing_failures
@@ -46,11 +47,13 @@ from jobs.stages.repair_by_judge import judge_driver, judged_repair_stage, judge
 from jobs.stages.rerank import rerank_stage, rerank_tasks
 from jobs.stages.retrieve import retrieve_stage, retrieve_tasks
 from jobs.stages.runner import Stage, Task, run_stage
-from jobs.stages.score import score_stage, score_tasks
-from jobs.stages.score_bullets import classify_stage, classify_tasks
-from jobs.stages.score_support import support_score_stage, support_score_tasks
-from jobs.stages.split import split_stage, split_tasks
+from jobs.stages.score import score_stage, score_tasks, score_work_id
+from jobs.stages.score_bullets import classify_stage, classify_tasks, classify_work_id
+from jobs.stages.score_support import support_score_stage, support_score_tasks, support_score_work_id
+from jobs.stages.split import split_stage, split_tasks, unit_work_id
 from jobs.stages.summarize import summarize_stage, summarize_tasks
+from longform.results.evidence import Averaging
+from longform.results.study import named_studies
 from longform.settings.experiment import Experiment
 
 
@@ -76,6 +79,7 @@ class Evaluation:
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         check_way(WAY)
         experiment = self.experiment
+        self.measures, self.studies = check_measures(experiment), named_studies(experiment.studies)
         check_experiment(experiment, self.benchmark, with_keys=not planning)
         prompts = prompt_versions(self.configured)
         check_goes_on(self.run, self.configured, limit=limit, n_queries=len(self.benchmark.queries), prompts=prompts)
@@ -221,45 +225,50 @@ class Evaluation:
             self._perform(support_score_stage(self.run), len(checks), tasks)
 
     def report(self) -> dict[str, Any]:
-        settings: dict[str, Any] = {"seed": self.experiment.seed, "resamples": self.experiment.resamples}
-        retrieval = retrieval_rows(
-            self.run,
-            self.benchmark,
-            rankings={work_id: ranked for ranked, work_id in self.plan.all_rankings.items()},
-            contexts={id_: packed for packed, (id_, _) in self.plan.contexts.items() if packed.all_documents},
-            cutoffs=self.experiment.cutoffs,
-            **settings,
+        plan, experiment = self.plan, self.experiment
+        called = call_results(self.run, self.record, experiment)
+        rows = judge_rows(experiment)
+        evidence = RunEvidence(
+            run=self.run,
+            benchmark=self.benchmark,
+            work=Work(
+                summaries=plan.summary_work_ids,
+                units=[unit_work_id(work_id, plan.units) for work_id in plan.summary_work_ids],
+                verdicts=list(plan.judged_units),
+                scores=self._score_ids(),
+                rankings={work_id: ranked for ranked, work_id in plan.all_rankings.items()},
+                contexts={id_: packed for packed, (id_, _) in plan.contexts.items() if packed.all_documents},
+                checks=plan.checks,
+            ),
+            averaging=Averaging(experiment.aggregate, experiment.seed, experiment.resamples),
+            measures=self.measures.of_summaries,
+            ranking_measures=self.measures.of_rankings,
+            judges=[row["judge"] for row in rows],
+            compare_with=experiment.compare_with,
+            cutoffs=experiment.cutoffs,
+            ignoring_order=experiment.ignoring_order,
+            driver=self._driver(),
+            experiment=experiment,
+            budget_ended=self.budget_ended,
+            calls=called["calls"] if called else None,
         )
         return write_results(
-            self.run,
-            self.benchmark,
+            evidence,
             self.record,
-            title=self.experiment.name,
-            summary_work_ids=self.plan.summary_work_ids,
-            verdict_work_ids=list(self.plan.judged_units),
-            judges=judge_rows(self.experiment),
-            partial_score=self.experiment.partial_score,
-            aggregate=self.experiment.aggregate,
-            compare_with=self.experiment.compare_with,
-            units=self.plan.units,
-            driver=self._driver(),
-            fitted=fitted_of(self.experiment),
-            ignoring_order=self.experiment.ignoring_order,
-            more={
-                "unscored": self.unscored,
-                "retrieval": retrieval,
-                **call_results(self.run, self.record, self.experiment),
-                **faithfulness_results(
-                    self.run,
-                    self.benchmark,
-                    self.experiment,
-                    self.plan.checks,
-                    self.plan.written_work_ids,
-                    budget_ended=self.budget_ended,
-                ),
-            },
-            **settings,
+            self.studies,
+            title=experiment.name,
+            judges=rows,
+            fitted=fitted_of(experiment),
+            more={"unscored": self.unscored} | ({"missing_ledgers": called["missing_ledgers"]} if called else {}),
         )
+
+    def _score_ids(self) -> list[str]:
+        judged, share = self.plan.judged_units, self.experiment.partial_score
+        return [
+            *(score_work_id(work_id, share) for work_id in judged),
+            *(classify_work_id(work_id) for work_id in judged),
+            *(support_score_work_id(source.work_id) for source in self.plan.checks.values()),
+        ]
 
     def _driver(self) -> dict[str, Any]:
         """What drove the citations of the twins, for the report."""

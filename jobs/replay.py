@@ -23,8 +23,10 @@ from jobs.calling import command_name
 from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import validated
+from jobs.results.evidence import RunEvidence, Work
 from jobs.results.write import write_results
 from jobs.runs.cards import released_judge_row
+from jobs.runs.measures import measures_of
 from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.stages.repair import (
     check_documents,
@@ -38,11 +40,13 @@ from jobs.stages.repair import (
     with_twins,
 )
 from jobs.stages.runner import Row, Stage, Task, run_stage
-from jobs.stages.score import score_stage, score_tasks
-from jobs.stages.score_bullets import classify_stage, classify_tasks
+from jobs.stages.score import score_stage, score_tasks, score_work_id
+from jobs.stages.score_bullets import classify_stage, classify_tasks, classify_work_id
 from jobs.stages.split import split_stage, split_tasks, unit_work_id
 from longform.errors import UsageError
 from longform.keys import content_key
+from longform.results.evidence import Averaging
+from longform.results.study import named_studies
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
 
@@ -55,6 +59,8 @@ class ReplaySettings(Strict):
     resamples: int = Field(2000, ge=100)  # of each interval
     seed: int = 1  # of the intervals
     compare_with: str | None = None  # the system that all others are compared with; null: the best on these data
+    measures: tuple[str, ...] | None = None  # null: those that follow from labels of coverage
+    studies: tuple[str, ...] | None = None  # null: all that the run has anything for
     citations: Literal["released", "matrix"] = (
         "released"  # matrix: beside each system, one whose citations are repaired
     )
@@ -74,6 +80,7 @@ class Replay:
     def __init__(self, bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster) -> None:
         self.bench_url, self.settings, self.cluster = bench_url, settings, cluster
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
+        self.measures, self.studies = measures_of(settings.measures, ["coverage"]), named_studies(settings.studies)
         labelled = _labelled(self.benchmark)
         if settings.citations == "matrix":
             check_documents(self.benchmark)
@@ -124,16 +131,26 @@ class Replay:
         self._perform(classify_stage(self.run, self.bench_url), len(units), classify_tasks(self.run, units))
 
     def report(self) -> dict[str, Any]:
-        return write_results(
-            self.run,
-            self.benchmark,
-            self.record,
-            title="Released summaries, replayed",
-            summary_work_ids=self.summary_work_ids,
-            verdict_work_ids=list(self.judged_units),
-            judges=[released_judge_row(judge) for judge in dict.fromkeys(label.judge for label in self.labels)],
-            **self.settings.model_dump(exclude={"citations"}),
+        settings, judged = self.settings, list(self.judged_units)
+        rows = [released_judge_row(judge) for judge in dict.fromkeys(label.judge for label in self.labels)]
+        evidence = RunEvidence(
+            run=self.run,
+            benchmark=self.benchmark,
+            work=Work(
+                summaries=self.summary_work_ids,
+                units=[unit_work_id(work_id) for work_id in self.summary_work_ids],
+                verdicts=judged,
+                scores=[
+                    *(score_work_id(work_id, settings.partial_score) for work_id in judged),
+                    *(classify_work_id(work_id) for work_id in judged),
+                ],
+            ),
+            averaging=Averaging(settings.aggregate, settings.seed, settings.resamples),
+            measures=self.measures.of_summaries,
+            judges=[row["judge"] for row in rows],
+            compare_with=settings.compare_with,
         )
+        return write_results(evidence, self.record, self.studies, title="Released summaries, replayed", judges=rows)
 
     def _perform(self, stage: Stage, wanted: int, tasks: list[Task]) -> None:
         run_stage(self.run, stage, wanted, tasks, cluster=self.cluster, note=self.record.note)

@@ -27,6 +27,20 @@ UNAVAILABLE: Mapping[str, str] = {
 }
 """Measures that people ask for by name, with the reason why there is none."""
 
+FOLLOWING: Mapping[str, tuple[str, ...]] = {
+    "coverage": ("coverage", "citation", "joint", "precision", "recall", "words_per_bullet"),
+    "support": (),  # the study of faithfulness has the one that `faithfulness` chooses
+}
+"""Kind of judge -> the measures that a configuration with such a judge has if it lists none."""
+
+
+def default_names(kinds: Collection[str]) -> list[str]:
+    """Return the measures of a configuration that lists none; *kinds* are those of its judges."""
+    return [
+        *dict.fromkeys(name for kind in kinds for name in FOLLOWING.get(kind, ())),
+        *(measure.name for measure in RANKING),
+    ]
+
 
 def named(names: Sequence[str], own: Sequence[Measure] = ()) -> list[Measure | RankingMeasure]:
     """

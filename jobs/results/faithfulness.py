@@ -1,75 +1,71 @@
-"""Findings of support judges, as a part of a run's results: read from its verdicts a batch at a time."""
+"""What support judges found, for the study of faithfulness: read from a run's verdicts a batch at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
-from jobs.results.write import summary_infos
 from jobs.stages.check import Checked, Source
 from jobs.stages.runner import Row
-from jobs.stages.score_support import support_cells, support_score_work_id
-from longform.metrics.faithfulness import Merging
+from longform.judges.kinds import KINDS
+from longform.metrics.faithfulness import Merging, support_cells
+from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
-from longform.results import faithfulness_tables as tables
 from longform.results.aggregate import SummaryInfo
 from longform.results.attribution import Attribution, placed
-from longform.results.faithfulness_tables import CheckedSummary, Settings
-from longform.results.order_dependence import OrderDependence, order_dependence, varied
-from longform.settings.experiment import Experiment, Permutations
+from longform.results.checked import CheckedRun
+from longform.results.faithfulness_tables import CheckedSummary
+from longform.results.order_dependence import OrderDependence, varied
+from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
 
 _CELL_COLUMNS = ["work_id", "doc_position", "unit_index", "answer", "probability"]
 
 
-def faithfulness_results(
+def checked_run(
     run: Folder,
-    benchmark: Benchmark,
     experiment: Experiment,
     checks: Mapping[Checked, Source],
-    written: Sequence[str],
+    infos: Mapping[str, SummaryInfo],
     *,
+    dependence: OrderDependence,
+    scores: Iterable[Row],
     budget_ended: bool = False,
-) -> dict[str, Any]:
-    """`faithfulness` of the results; nothing if no support judge was asked."""
+) -> CheckedRun | None:
+    """
+    Return what support judges found; None if none was asked.
+
+    Args:
+        run: The folder with the tables.
+        experiment: What was asked for.
+        checks: Of the run.
+        infos: By summary work id.
+        dependence: Which summaries repeat those of another order.
+        scores: Rows of the scores table, those of all support judges among them.
+        budget_ended: Whether the budget ended before all orders were drawn.
+    """
     if not checks:
-        return {}
+        return None
     how = experiment.faithfulness
     merging = Merging(how.documents, how.sentences)
-    infos = summary_infos(run, written, queries=benchmark.queries)
-    dependence = order_dependence(infos.values(), experiment.ignoring_order)
     datasets = {work_id: info.dataset for work_id, info in infos.items()}
     found = _all_places(run, checks, datasets, how.attribution, experiment.aligner)
-    known = _Known(infos, _scores(run, checks, merging), dependence, found.places)
-    judged = list(_summaries(run, experiment, checks, known))
-    summaries = [summary for summary in judged if summary.judge != ALIGNER]
-    untestable = {(one.judge, one.dataset): why for one in found.attributions if (why := one.untestable) is not None}
-    settings = Settings(experiment.seed, experiment.resamples)
-    return {
-        "faithfulness": {
-            "mode": how.mode,
-            "merging": merging._asdict(),
-            "attribution": how.attribution,
-            "attributed": [one.as_json() for one in found.attributions if one.judge != ALIGNER],
-            "cells": tables.cells(summaries, settings),
-            "places": tables.place_rows(summaries, settings, untestable),
-            "orders": tables.order_rows(summaries, settings),
-            "lengths": tables.length_rows(summaries, settings, untestable),
-            "alignment": tables.alignment_rows(judged),
-            "permutations": [
-                row | {"stopped": _why_enough(row, experiment.permutations, budget_ended=budget_ended)}
-                for row in tables.permutation_rows(summaries, experiment.permutations.half_width)
-            ],
-            "not_applicable": [
-                {"summarizer": system.summarizer, "setting": system.setting, "method": system.method}
-                for system in experiment.not_applicable()
-            ],
-        }
-    }
+    merged = {(row["judge"], row["summary_id"]): row for row in scores if row["measure"] == merging.name}
+    known = _Known(infos, merged, dependence, found.places)
+    return CheckedRun(
+        mode=how.mode,
+        merging=merging,
+        attribution=how.attribution,
+        aligner=ALIGNER,
+        attributions=found.attributions,
+        summaries=list(_summaries(run, experiment, checks, known)),
+        permutations=experiment.permutations,
+        not_applicable=experiment.not_applicable(),
+        budget_ended=budget_ended,
+    )
 
 
 def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Experiment | None:
@@ -82,21 +78,11 @@ def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Ex
     return experiment.model_copy(update={"permutations": more})
 
 
-def _why_enough(row: Row, settings: Permutations, *, budget_ended: bool) -> str:
-    if settings.half_width is None:
-        return "as many as asked for"
-    if row["narrow"]:
-        return f"narrower than {settings.half_width:g} to either side"
-    if budget_ended:
-        return "the budget ended"
-    return "the most allowed" if row["n_orders"] >= settings.most else "not narrow yet"
-
-
 class _Known(NamedTuple):
     """Summaries with their verdicts and places."""
 
     infos: Mapping[str, SummaryInfo]
-    scores: Mapping[str, Row]
+    scores: Mapping[tuple[str, str], Row]  # by judge and summary
     dependence: OrderDependence
     places: _Places
 
@@ -108,7 +94,8 @@ def _summaries(
     systems = {(system.axes, system.summarizer): system for system in experiment.all_systems()}
     n_documents = _n_documents(run, {source.context for source in checks.values()})
     for checked, source in checks.items():
-        info, row = known.infos[checked.summary], known.scores[source.work_id]
+        info = known.infos[checked.summary]
+        row = known.scores[checked.judge, info.summary_id]
         if info.summary_id in known.dependence.idle:
             continue
         n_cells, found = known.places.get(source.work_id, (0, None))
@@ -135,13 +122,6 @@ def _n_documents(run: Folder, contexts: Collection[str]) -> dict[str, int]:
     """Work id of each context -> how many documents its prompt holds."""
     batches = run.batches("contexts", work_ids=contexts, columns=["work_id", "doc_ids"])
     return {row["work_id"]: len(row["doc_ids"]) for batch in batches for row in batch.to_pylist()}
-
-
-def _scores(run: Folder, checks: Mapping[Checked, Source], merging: Merging) -> dict[str, Row]:
-    """Verdict work id -> its score by the merging asked for."""
-    of_scores = {support_score_work_id(source.work_id): source.work_id for source in checks.values()}
-    rows = run.read("scores", work_ids=list(of_scores)).to_pylist()
-    return {of_scores[row["work_id"]]: row for row in rows if row["measure"] == merging.name}
 
 
 _Places = dict[str, tuple[int, SummaryPlaces]]
@@ -202,5 +182,10 @@ def _places(
     for batch in verdicts.batches(work_ids=work_ids, columns=_CELL_COLUMNS):
         rows = sorted(batch.to_pylist(), key=lambda row: row["work_id"])
         for work_id, own in groupby(rows, key=lambda row: row["work_id"]):
-            cells = support_cells(own)
+            cells = support_cells(_verdict(row) for row in own)
             yield work_id, (cells.size, summary_places(cells, best.get(work_id)))
+
+
+def _verdict(row: Row) -> Verdict:
+    number = KINDS["support"].number(row["answer"], row["probability"])
+    return Verdict(None, row["answer"], number, unit_index=row["unit_index"], doc_position=row["doc_position"])

@@ -66,7 +66,7 @@ def mark_in_sample(results: Mapping[str, Any], benchmark: Benchmark, queries: Co
     for row in tables:
         row["in_sample"] = list(_parts(row, summarizers, retrievers, twins))
     marked = {_named(row) for row in results["cells"] if row["in_sample"]}
-    for family in results["comparisons"]:
+    for family in results.get("comparisons") or []:
         family["reference_in_sample"] = _named(family["reference_system"] or {}) in marked
         for row in family["rows"]:
             row["in_sample"] = _named(row) in marked

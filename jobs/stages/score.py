@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,9 +13,6 @@ from jobs.stages.runner import Row, Stage, Task
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.metrics.scoring import score_summary
-from longform.results import aggregate as tables
-from longform.results.aggregate import SummaryInfo
-from longform.results.comparisons import compared
 from longform.text.citations import Bullet
 
 VERSION = "summhay@1"
@@ -109,38 +106,3 @@ def _summary_rows(
             "n_unjudged": score.n_unjudged,
             "reason": score.reason,
         }
-
-
-def summary_tables(
-    scores: Iterable[Row],
-    infos: Mapping[str, SummaryInfo],
-    *,
-    aggregate: tables.Aggregate,
-    seed: int,
-    resamples: int,
-    compare_with: str | None,
-    contents: Mapping[str, Hashable],
-) -> dict[str, Any]:
-    """
-    The results' parts that rest on summaries' scores, each data set by itself.
-
-    *compare_with* and *contents* are those of `longform.results.comparisons.compared`.
-    """
-    names = ("cells", "per_summary_cells", "position", "curve", "comparisons", "failure_modes")
-    found: dict[str, Any] = {name: [] for name in names}
-    for judge, scored in tables.scored_summaries(scores, infos).items():
-        for dataset in dict.fromkeys(summary.info.dataset for summary in scored):
-            summaries = [summary for summary in scored if summary.info.dataset == dataset]
-            given: dict[str, Any] = {"judge": judge, "seed": seed, "resamples": resamples}
-            how: dict[str, Any] = {"compare_with": compare_with, "contents": contents}
-            rows = {
-                "cells": tables.cells(summaries, aggregate=aggregate, **given),
-                "per_summary_cells": tables.cells(summaries, aggregate="per_summary", **given),
-                "position": tables.positions(summaries, **given),
-                "curve": tables.curve(summaries, judge=judge),
-                "comparisons": compared(summaries, judge=judge, aggregate=aggregate, seed=seed, **how),
-                "failure_modes": tables.failure_modes(summaries, judge=judge),
-            }
-            for name, own in rows.items():
-                found[name] += [{**row, "dataset": dataset} for row in own]
-    return found

@@ -14,13 +14,12 @@ from jobs.stages.score import score_items
 from longform.judges import failure_modes
 from longform.judges.lexical_coverage import QueryInsights, StemWeights
 from longform.keys import content_key
-from longform.results.aggregate import BULLET_CLASSES
 from longform.support.index import SupportIndex
 from longform.text.citations import Bullet
 
 VERSION = "classify@1"
 PREFIX = "bullets_"
-MEASURES = frozenset(f"{PREFIX}{name}" for name in BULLET_CLASSES)
+
 _SUMMARIES_A_TASK = 256
 
 

@@ -164,3 +164,15 @@ class RankingMeasure(Described):
 
     at: Callable[[Sequence[str], Collection[str], int], float | None]
     unit: Unit = field(default="share", kw_only=True)
+
+
+def described(measure: Measure) -> dict[str, str | None]:
+    """Return what a report says of a measure, as JSON values."""
+    return {
+        "name": measure.name,
+        "title": measure.title or measure.name,
+        "unit": measure.unit,
+        "better": measure.better,
+        "told": measure.told,
+        "judged_by": measure.judged_by,
+    }

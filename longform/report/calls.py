@@ -89,7 +89,7 @@ def _called(rows: Sequence[Row]) -> Table:
 
 
 def _model(row: Row) -> Cell:
-    """As configured, with the names under which it answered where they are others."""
+    """Name the model as configured, with other names under which it answered."""
     others = [name for name in row["answered_models"] if name != row["model"]]
     return words(row["model"])._replace(detail=f"answered as {', '.join(others)}" if others else None)
 

@@ -151,7 +151,7 @@ def _failed(row: Row) -> Cell:
 
 
 def _reasons(row: Row) -> str:
-    """Of failed summaries, the most frequent first; results that were made before reasons were kept have none."""
+    """Name the reasons of failed summaries, the most frequent first; older results have none."""
     by_reason = sorted((row.get("failures") or {}).items(), key=lambda item: -item[1])
     return ", ".join(reason if n == row["n_failed"] else f"{reason} {n}" for reason, n in by_reason)
 
@@ -284,7 +284,7 @@ def _spearman(row: Row) -> Cell:
 
 
 def _unit(row: Row) -> str:
-    """Of a row of lengths; one that does not say was made when only documents could be counted."""
+    """Return the unit of a row of lengths; older rows count documents."""
     return str(row.get("unit", DOCUMENTS))
 
 
@@ -342,7 +342,7 @@ def _token_lengths(results: Results, judge: Judged, rows: Sequence[Row]) -> Tabl
 
 
 def _documents(point: Row) -> Cell:
-    """How many fit a number of tokens."""
+    """Show the number of documents that fit a number of tokens."""
     cell = number(point["n_documents"])
     return cell if point["fewest"] == point["most"] else cell._replace(detail=f"{point['fewest']} to {point['most']}")
 
@@ -375,7 +375,7 @@ def _surface(results: Results, judge: Judged, rows: Sequence[Row]) -> Iterator[T
 
 
 def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """As the paper's Figures 2, 6 and 7 (summarizers side by side), then Figure 4 (a summarizer's settings)."""
+    """Draw the paper's Figures 2, 6 and 7 (summarizers side by side), then Figure 4 (a summarizer's settings)."""
     found = results["faithfulness"]
     for number_, (judge, rows) in enumerate(by_judge(found["places"])):
         plain = [row for row in rows if _is_plain(row)]
@@ -419,7 +419,7 @@ def _place_plot(rows: Sequence[Row], measure: str, *, by: str, name: str) -> Plo
 
 
 def length_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """As the paper's Figure 3."""
+    """Draw the paper's Figure 3."""
     for number_, (judge, unit, rows) in enumerate(_by_judge_and_unit(results["faithfulness"])):
         lines = [
             Line(

@@ -22,6 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from longform.errors import LongformError
 from longform.report.figures import figures
+from longform.report.measures import all_heads
 from longform.report.parts import Results
 from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
@@ -74,6 +75,7 @@ def html(results: Results) -> str:
         lstrip_blocks=True,
     )
     unfolded = results.get("drilldown") or {}
+    points = [head.name for head in all_heads(results) if head.in_points]
     return environment.get_template("report.html.j2").render(
         title=results["title"],
         sections=[(section, figures(section.anchor, results)) for section in sections(results)],
@@ -85,7 +87,7 @@ def html(results: Results) -> str:
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
-        drilldown=drilldown.script_json(drilldown.compact(unfolded)) if unfolded.get("summaries") else None,
+        drilldown=drilldown.script_json(drilldown.compact(unfolded, points)) if unfolded.get("summaries") else None,
         script=script,
         # The page's policy lets this one script run and no other, whatever a text may smuggle in.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

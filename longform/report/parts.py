@@ -1,4 +1,4 @@
-"""What the sections of a report share: their form, the cells that head the report, how a judge is named."""
+"""Parts that sections of a report share: their form, the cells that head the report, names of judges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from longform.metrics.statistics import LEVEL
-from longform.report.tables import IN_SAMPLE, Cell, Row, Table, distinct, is_position_row, words
+from longform.report.tables import IN_SAMPLE, Cell, Row, Table, is_position_row, words
 
 Results = Mapping[str, Any]
 
@@ -71,14 +71,14 @@ def main_cells(results: Results) -> list[Row]:
 class Judged(NamedTuple):
     """Identifies one table: a judge, and a data set if there are several."""
 
-    judge: str
+    judge: str | None  # None: measures that need none
     dataset: str | None
 
 
 def by_judge(rows: Sequence[Row]) -> Iterator[tuple[Judged, list[Row]]]:
     """Each judge with its rows, those of each data set by themselves, in order of appearance."""
     several = has_datasets(rows)
-    for judge in distinct(rows, "judge"):
+    for judge in dict.fromkeys(row["judge"] for row in rows):
         own = [row for row in rows if row["judge"] == judge]
         for dataset in dict.fromkeys(row.get("dataset") for row in own):
             found = [row for row in own if row.get("dataset") == dataset]
@@ -108,6 +108,8 @@ def dataset_words(row: Row) -> str:
 def judge_line(results: Results, judge: Judged | str) -> str:
     """The data set, the judge's name, and its card's line, which names its scale, or plainly that it has none."""
     name, dataset = (judge, None) if isinstance(judge, str) else judge
+    if name is None:
+        return "Without a judge" if dataset is None else f"Data set {dataset}, without a judge"
     row = _judge_row(results, name)
     told = row.get("card") or "; ".join(part for part in (row.get("scale"), card_words(row)) if part)
     in_brackets = "; ".join(part for part in (row.get("in_sample"), told) if part)

@@ -172,23 +172,20 @@ def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | Non
     return Plot(svg, f"{measure} by position of the relevant documents. {told}.")
 
 
-def curve_plot(rows: Sequence[Row], *, name: str) -> Plot | None:
+def curve_plot(rows: Sequence[Row], measures: Sequence[str], *, name: str) -> Plot | None:
     """
     Scores of one system's summaries over the minutes of their writing, as SummHay's figure 3.
 
     Args:
         rows: Of the curve table, all of one summarizer, setting and judge.
+        measures: In 0 to 100.
         name: Makes the SVG's ids unique on a page.
 
     Returns:
         None where no score is known.
     """
     ordered = sorted(rows, key=lambda row: row["minutes"])
-    measures = [
-        measure
-        for measure in ("coverage", "citation", "precision", "recall", "joint")
-        if any(row.get(measure) is not None for row in ordered)
-    ]
+    measures = [measure for measure in measures if any(row.get(measure) is not None for row in ordered)]
     if not measures:
         return None
 

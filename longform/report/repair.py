@@ -7,7 +7,19 @@ from collections.abc import Iterator, Mapping
 from longform.models import read_model
 from longform.repair.by_judge import HOWS
 from longform.report.parts import INTERVAL, Judged, Results, Section, by_judge, has_datasets, judge_line
-from longform.report.tables import IN_SAMPLE, Cell, Column, Row, Table, number, words
+from longform.report.plots import Plot, change_plot
+from longform.report.tables import (
+    IN_SAMPLE,
+    Cell,
+    Column,
+    Row,
+    Table,
+    distinct,
+    is_position_row,
+    is_wide,
+    number,
+    words,
+)
 
 WARNING = "Such citations say that supporting documents were found, not that they were used."
 SIDES = {"before": "As written", "after": "Supporting documents found"}
@@ -33,7 +45,7 @@ def repair_sections(results: Results) -> Iterator[Section]:
 
 
 def _driver(results: Results, repair: Row) -> str:
-    """What chose the documents; a run that does not say was made when only the matrix could."""
+    """Say what chose the documents; in older results it was the matrix."""
     if (judge := repair.get("by", "matrix")) == "matrix":
         fitted = read_model("support_words")["fitted_on"]
         return (
@@ -100,7 +112,7 @@ def _scores(change: Mapping[str, float | None]) -> list[Cell]:
 
 
 def _faithfulness(row: Row) -> Cell:
-    """Of the same bullets, by the judge that drove the citations: what is cited does not move it."""
+    """Show the faithfulness of the same bullets by the judge that drove the citations; citations do not move it."""
     found = row["faithfulness"]
     return number(found["value"], interval=(found["low"], found["high"]), reason=_UNKNOWN)
 
@@ -121,11 +133,22 @@ def _told(repair: Row) -> str:
     )
 
 
+def repair_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    """A figure for each setting, or for each summarizer where these are fewer."""
+    rows = [row for row in results["repair"]["rows"] if not is_position_row(row)]
+    for judge_place, (judge, own) in enumerate(by_judge(rows)):
+        panel, line = ("setting", "summarizer") if is_wide(own) else ("summarizer", "setting")
+        for place, name in enumerate(distinct(own, panel)):
+            shown = [row for row in own if row[panel] == name]
+            plot = change_plot(shown, ("citation", "joint"), by=line, name=f"repair{judge_place}-{place}")
+            yield plot, f"{name}: from what is cited to what supports. {judge_line(results, judge)}"
+
+
 # ---------------------------------------------------------------- examples
 
 
 def example_head(example: Row) -> str:
-    """What an example shows, in a line."""
+    """Say in a line what an example shows."""
     before, after = (f"{100 * share:.0f}" for share in example["f1"])
     return f"{example['kind']}: citation score {before} to {after} · {example['summarizer']}, {example['setting']}"
 
@@ -139,7 +162,7 @@ def chips(example: Row, side: str) -> list[tuple[str, str]]:
 
 
 def evidence_line(example: Row) -> str:
-    """Which document the quoted sentences are of, or why there are none."""
+    """Name the document of the quoted sentences, or say why there are none."""
     evidence = example["evidence"]
     if evidence is None:
         return "No document supports this bullet, so it cites none."

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from longform.errors import LongformError
 from longform.repair.twins import twin_label
+from longform.report.measures import LENGTH, Head, main_measure
 
 Row = Mapping[str, Any]
 
-MEASURES = ("coverage", "citation", "joint")
 NOT_RECORDED = "no reason recorded"
 _PROMPT_UNKNOWN = "what the prompts held is not known, as with summaries that were written elsewhere"
 NOT_RUN = "not run with this setting"
@@ -205,16 +205,21 @@ def settings_of(cells: Iterable[Row]) -> list[str]:
 
 
 def is_wide(cells: Collection[Row]) -> bool:
-    """Whether a grid of summarizers by settings reads better than one row a system, and holds every cell once."""
+    """Return whether a grid of summarizers by settings reads better than a row a system, and holds every cell once."""
     keys = {(cell["summarizer"], cell["setting"]) for cell in cells}
     originals = [cell for cell in cells if not cell.get("twin_of")]
     return len(keys) == len(cells) and len(settings_of(cells)) <= len(distinct(originals, "summarizer"))
 
 
 def best_first(cells: Iterable[Row]) -> list[Row]:
-    """Cells by joint score, unknown ones last, each with its twin below it."""
-    ordered = sorted(cells, key=lambda cell: -1.0 if cell.get("joint") is None else cell["joint"], reverse=True)
+    """Cells by their main measure, unknown ones last, each with its twin below it."""
+    ordered = sorted(cells, key=_rank, reverse=True)
     return beside_originals(ordered, "setting", "judge")
+
+
+def _rank(cell: Row) -> float:
+    value = cell.get(main_measure(cell))
+    return -1.0 if value is None else float(value)
 
 
 def summarizers_by_joint(cells: Sequence[Row]) -> list[str]:
@@ -229,48 +234,66 @@ def summarizers_by_joint(cells: Sequence[Row]) -> list[str]:
     return distinct(beside_originals(once.values()), "summarizer")
 
 
-def score_grid(cells: Sequence[Row], caption: str) -> Table:
+def score_grid(cells: Sequence[Row], caption: str, measures: Sequence[Head]) -> Table:
     """One row a summarizer, one column a (measure, setting): SummHay's table 2."""
     settings = settings_of(cells)
     by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
     columns = [Column("summarizer", numeric=False)]
     heads = marked_settings(cells)
-    columns += [Column(heads[setting], group=measure) for measure in MEASURES for setting in settings]
-    columns += [Column("words a bullet"), Column("cut"), Column("unjudged")]
+    columns += [Column(heads[setting], group=head.title) for head in measures for setting in settings]
+    shown = asides_of({name for cell in cells for name in cell})
+    columns += [Column(name) for name in shown]
     rows = []
     for name in summarizers_by_joint(cells):
         own = [cell for cell in cells if cell["summarizer"] == name]
-        scores = [scored(by_key.get((name, s)), m, with_interval=False) for m in MEASURES for s in settings]
-        rows.append([summarizer_cell(own[0]), *scores, *_asides(own)])
+        scores = [
+            scored(by_key.get((name, s)), m.name, digits=m.digits, with_interval=False)
+            for m in measures
+            for s in settings
+        ]
+        rows.append([summarizer_cell(own[0]), *scores, *asides(own, shown)])
     return Table(caption, columns, rows)
 
 
-def score_list(cells: Sequence[Row], caption: str, measures: Sequence[str] = MEASURES) -> Table:
+def score_list(
+    cells: Sequence[Row], caption: str, measures: Sequence[Head], asides_shown: Sequence[str] | None = None
+) -> Table:
     """One row a (setting, summarizer), best joint score first, with intervals."""
     columns = [Column("setting", numeric=False), Column("summarizer", numeric=False)]
-    columns += [Column(measure) for measure in measures]
-    columns += [Column("words a bullet"), Column("cut"), Column("unjudged")]
+    columns += [Column(head.title) for head in measures]
+    shown = asides_of({name for cell in cells for name in cell}) if asides_shown is None else asides_shown
+    columns += [Column(name) for name in shown]
     rows = [
-        [setting_cell(cell), summarizer_cell(cell), *(scored(cell, m) for m in measures), *_asides([cell])]
+        [
+            setting_cell(cell),
+            summarizer_cell(cell),
+            *(scored(cell, head.name, digits=head.digits) for head in measures),
+            *asides([cell], shown),
+        ]
         for cell in best_first(cells)
     ]
     return Table(caption, columns, rows)
 
 
-def _asides(cells: Sequence[Row]) -> list[Cell]:
-    """Words a bullet, share cut and share unjudged over some settings of one summarizer."""
+def asides_of(held: Collection[str], *, unjudged: str = "unjudged") -> list[str]:
+    """Return the columns beside the scores of cells that have the fields *held*."""
+    length, judged = ["words a bullet"] if LENGTH in held else [], [unjudged] if "unjudged_share" in held else []
+    return [*length, "cut", *judged]
+
+
+def asides(cells: Sequence[Row], shown: Sequence[str]) -> list[Cell]:
+    """Words a bullet, share cut and share unjudged over some settings of one summarizer, those of `asides_of`."""
     first = cells[0]
-    n_words = _mean(
-        cells, "words_per_bullet", lambda cell: (cell.get("n_summaries") or 0) - (cell.get("n_failed") or 0)
-    )
+    n_words = _mean(cells, LENGTH, lambda cell: (cell.get("n_summaries") or 0) - (cell.get("n_failed") or 0))
     unjudged = _mean(
         cells, "unjudged_share", lambda cell: (cell.get("n_insights") or 0) + (cell.get("n_unjudged") or 0)
     )
-    return [
-        number(n_words, reason=reason(first, "words_per_bullet")),
-        share_cut(cells),
-        percent(unjudged, reason=reason(first, "unjudged_share")),
-    ]
+    found = {
+        "words a bullet": number(n_words, reason=reason(first, LENGTH)),
+        "cut": share_cut(cells),
+        "unjudged": percent(unjudged, reason=reason(first, "unjudged_share")),
+    }
+    return [found[name] for name in shown]
 
 
 def share_cut(cells: Sequence[Row]) -> Cell:

@@ -1,5 +1,5 @@
 """
-From scores of single summaries to tables with intervals.
+Scored summaries, and their means over systems with intervals.
 
 `pooled` averages over insights of all summaries (SummHay's released code); `per_summary` averages each summary first
 (the paper's words). Intervals resample clusters, as the summaries of one query share insights and documents.
@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from longform.axes import Axes, names
-from longform.metrics.order_sensitivity import largest_from_first, order_sensitivity, with_holm
-from longform.metrics.statistics import Array, Estimate, pooled_mean, ratio
+from longform.axes import Axes
+from longform.metrics.statistics import Array, Estimate, pooled_mean
 
 Aggregate = Literal["pooled", "per_summary"]
-PERCENT = ("coverage", "citation", "joint", "precision", "recall")
-SNAPSHOT_MINUTES = 10.0  # SummHay, appendix A.4: a human's summary is saved every ten minutes
 ENOUGH_HAYSTACKS = 6
 """The fewest haystacks that are clusters: by sign changes, six can show a difference at 0.05 and five cannot."""
 ClusterKind = Literal["query", "haystack"]
@@ -67,10 +63,18 @@ def axes_json(info: SummaryInfo) -> dict[str, Any] | None:
 
 
 class Scored(NamedTuple):
-    """A summary under one judge: measure -> (total, n, unjudged)."""
+    """
+    A summary under one judge, or under none.
+
+    Attributes:
+        info: Of the summary.
+        measures: Measure -> (total, n, unjudged); those without a judge stand under every judge.
+        reasons: Measure -> why it has no value.
+    """
 
     info: SummaryInfo
     measures: Mapping[str, tuple[float, int, int]]
+    reasons: Mapping[str, str] = {}
 
 
 Group = Sequence[Scored]
@@ -133,18 +137,36 @@ def several_models(infos: Iterable[SummaryInfo]) -> list[dict[str, Any]]:
     ]
 
 
-def scored_summaries(scores: Iterable[Mapping[str, Any]], infos: Mapping[str, SummaryInfo]) -> dict[str, list[Scored]]:
-    """Judge -> its scored summaries, from rows of the scores table, in the order of *infos*."""
-    found: dict[tuple[str, str], dict[str, tuple[float, int, int]]] = {}
+def scored_summaries(
+    scores: Iterable[Mapping[str, Any]], infos: Mapping[str, SummaryInfo]
+) -> dict[str | None, list[Scored]]:
+    """
+    Judge -> its scored summaries, from rows of the scores table, in the order of *infos*.
+
+    Scores without a judge join those of every judge. They stand under None, too.
+    """
+    found: dict[tuple[str | None, str], list[Mapping[str, Any]]] = {}
     for row in scores:
         if row["summary_id"] in infos:
-            measures = found.setdefault((row["judge"], row["summary_id"]), {})
-            measures[row["measure"]] = (row["total"], row["n"], row["n_unjudged"])
+            found.setdefault((row["judge"], row["summary_id"]), []).append(row)
     judges = dict.fromkeys(judge for judge, _ in found)
     return {
-        judge: [Scored(info, found[judge, sid]) for sid, info in infos.items() if (judge, sid) in found]
+        judge: [
+            _scored(info, [*found.get((None, sid), []), *found[judge, sid]])
+            for sid, info in infos.items()
+            if (judge, sid) in found
+        ]
         for judge in judges
     }
+
+
+def _scored(info: SummaryInfo, rows: Iterable[Mapping[str, Any]]) -> Scored:
+    by_measure = {row["measure"]: row for row in rows}
+    return Scored(
+        info,
+        {measure: (row["total"], row["n"], row["n_unjudged"]) for measure, row in by_measure.items()},
+        {measure: row["reason"] for measure, row in by_measure.items() if row.get("reason")},
+    )
 
 
 def final_summaries(summaries: Group) -> list[Scored]:
@@ -194,45 +216,6 @@ def averaged(group: Group, measure: str, aggregate: Aggregate) -> list[Averaged]
     ]
 
 
-def cells(summaries: Group, *, judge: str, aggregate: Aggregate, seed: int, resamples: int) -> list[dict[str, Any]]:
-    """One cell for each (setting, summarizer), sorted by both; scores in percent with intervals, counts beside."""
-    return [
-        _cell(group, setting, summarizer, judge=judge, aggregate=aggregate, seed=seed, resamples=resamples)
-        for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items())
-    ]
-
-
-def _cell(
-    group: Group, setting: str, summarizer: str, *, judge: str, aggregate: Aggregate, seed: int, resamples: int
-) -> dict[str, Any]:
-    estimates = {
-        measure: estimate(group, measure, aggregate=aggregate, seed=seed, resamples=resamples).scaled(100)
-        for measure in PERCENT
-    }
-    n_judged, n_unjudged = _count(group, "coverage", 1), _count(group, "coverage", 2)
-    words = estimate(group, "words_per_bullet", aggregate="per_summary", seed=seed, resamples=resamples)
-    return {
-        "setting": setting,
-        "summarizer": summarizer,
-        **twin_names(group),
-        "axes": axes_json(group[0].info),
-        "judge": judge,
-        "n_summaries": len(group),
-        "n_repeats": n_repeats(group),
-        "n_failed": sum(s.info.failure is not None for s in group),
-        "n_insights": n_judged,
-        "n_covered": _count(group, "citation", 1),
-        "n_unjudged": n_unjudged,
-        "unjudged_share": n_unjudged / (n_judged + n_unjudged) if n_judged + n_unjudged else None,
-        "n_unlinked": int(sum(s.measures["unlinked"][0] for s in group)),
-        **{measure: found.value for measure, found in estimates.items()},
-        "words_per_bullet": words.value,
-        "cut_share": mean_cut_share(group),
-        "intervals": {measure: [found.low, found.high] for measure, found in estimates.items()},
-        "reasons": {measure: _why_unknown(group) for measure, found in estimates.items() if found.value is None},
-    }
-
-
 def n_repeats(group: Group) -> int:
     """Return how many summaries of one context a query of one system has at most."""
     return 1 + max((scored.info.repeat or 0 for scored in group), default=0)
@@ -242,14 +225,6 @@ def mean_cut_share(group: Group) -> float | None:
     """Share of retrieved tokens that the budget took away; None where the contexts are not known."""
     cuts = [s.info.cut_share for s in group if s.info.cut_share is not None]
     return float(np.mean(cuts)) if cuts else None
-
-
-def _why_unknown(group: Group) -> str:
-    if all(s.info.failure is not None for s in group):
-        return "every summary failed"
-    if not _count(group, "coverage", 1):
-        return "no insight has a readable judgement"
-    return "no insight is covered" if not _count(group, "citation", 1) else "the gold documents are not known"
 
 
 def twin_names(group: Group) -> dict[str, str | None]:
@@ -263,103 +238,6 @@ def systems_of(summaries: Group) -> dict[tuple[str, str], list[Scored]]:
     for scored in summaries:
         found.setdefault((scored.info.setting, scored.info.summarizer), []).append(scored)
     return found
-
-
-def _count(group: Group, measure: str, place: int) -> int:
-    return int(sum(s.measures[measure][place] for s in group if measure in s.measures))
-
-
-BULLET_CLASSES = ("linked", "header", "other_subtopic", "unsupported", "generic", "unclassified")
-
-
-def failure_modes(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
-    """Count the bullets of each system in each class; nothing if bullets were not classified."""
-    found = []
-    for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items()):
-        classified = [s for s in group if "bullets_linked" in s.measures]
-        if classified:
-            counts = {name: int(sum(s.measures[f"bullets_{name}"][0] for s in classified)) for name in BULLET_CLASSES}
-            named = {"summarizer": summarizer, "setting": setting, "axes": axes_json(group[0].info)}
-            named |= {**twin_names(group), "judge": judge}
-            found.append({**named, "n_bullets": sum(counts.values()), **counts, "cut_share": mean_cut_share(group)})
-    return found
-
-
-# ---------------------------------------------------------------- over time
-
-
-def curve(summaries: Group, *, judge: str) -> list[dict[str, Any]]:
-    """
-    Scores of summaries written over time (SummHay, figure 3): a point each ten minutes.
-
-    A session counts with its latest snapshot up to the point's minute; one that ended earlier keeps its last.
-    """
-    snapshots = [s for s in summaries if s.info.elapsed_minutes is not None]
-    points = []
-    for (setting, summarizer), group in sorted(systems_of(snapshots).items()):
-        end = max(s.info.elapsed_minutes or 0.0 for s in group)
-        for step in range(1, ceil(end / SNAPSHOT_MINUTES) + 1):
-            minute = step * SNAPSHOT_MINUTES
-            reached = final_summaries([s for s in group if (s.info.elapsed_minutes or 0.0) <= minute])
-            if reached:
-                means = {m: estimate(reached, m, aggregate="per_summary", seed=0, resamples=100).value for m in PERCENT}
-                points.append(
-                    {"summarizer": summarizer, "setting": setting, **twin_names(reached), "judge": judge}
-                    | {"minutes": minute}
-                    | {"n_summaries": len(reached), "cut_share": mean_cut_share(reached)}
-                    | {measure: None if mean is None else 100 * mean for measure, mean in means.items()}
-                )
-    return points
-
-
-# ---------------------------------------------------------------- position
-
-
-_ORDERS = ("given", "random", "top", "middle", "bottom")
-
-
-def positions(summaries: Group, *, judge: str, seed: int, resamples: int) -> list[dict[str, Any]]:
-    """
-    Joint score by where the relevant documents stood, and its sensitivity (SummHay, section 5.4, table 3).
-
-    Sensitivity is the largest absolute difference of top and bottom from random order; where no random order was
-    run, from the order given (the paper's own Random is the order given). It cannot be negative, so that an interval
-    would never reach 0: `chance` and `p` are of the same statistic when orders are exchanged within clusters.
-    """
-    grouped: dict[tuple[str, Axes], dict[str, list[Scored]]] = {}
-    for scored in final_summaries(summaries):
-        if scored.info.order is not None and scored.info.axes is not None:
-            orders = grouped.setdefault((scored.info.summarizer, scored.info.axes.unordered), {})
-            orders.setdefault(scored.info.order, []).append(scored)
-    compared = {
-        key: orders
-        for key, orders in grouped.items()
-        if {"top", "bottom"} <= orders.keys() and orders.keys() & {"random", "given"}
-    }
-    words = names(axes for _, axes in compared)
-    rows = [
-        _position_row(orders, seed=seed, resamples=resamples)
-        | {"summarizer": summarizer, "system": words[axes], "axes": axes._asdict(), "judge": judge, "measure": "joint"}
-        | next(twin_names(group) for group in orders.values())
-        | {"cut_share": mean_cut_share([scored for group in orders.values() for scored in group])}
-        for (summarizer, axes), orders in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]]))
-    ]
-    return with_holm(rows)
-
-
-def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> dict[str, Any]:
-    reference = "random" if "random" in orders else "given"
-    shown = [order for order in _ORDERS if order in orders]
-    clusters = sorted({s.info.cluster for group in orders.values() for s in group})
-    sums = np.stack([cluster_totals(orders[order], clusters, "joint") for order in shown], axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = 100 * ratio(sums.sum(axis=0))
-    compared = [shown.index(order) for order in (reference, "top", "bottom")]
-    found = order_sensitivity(sums[:, compared], largest_from_first, seed=seed, resamples=resamples)
-    values = dict.fromkeys(_ORDERS) | {
-        order: None if np.isnan(mean) else float(mean) for order, mean in zip(shown, means, strict=True)
-    }
-    return values | {"reference": reference} | found.as_json()
 
 
 def cluster_totals(group: Group, clusters: Sequence[str], measure: str, aggregate: Aggregate = "pooled") -> Array:

@@ -26,7 +26,7 @@ Pair = tuple[Scored, Scored]
 
 
 def before_after(
-    summaries: Sequence[Scored], originals: Mapping[str, str], *, judge: str, aggregate: Aggregate, seed: int
+    summaries: Sequence[Scored], originals: Mapping[str, str], *, judge: str | None, aggregate: Aggregate, seed: int
 ) -> list[dict[str, Any]]:
     """
     One row for each (data set, setting, summarizer) that has repaired twins, sorted by these; scores in points.
@@ -52,7 +52,12 @@ def before_after(
 
 
 def _of_one(
-    dataset: str, pairs: Mapping[tuple[str, str, str], list[Pair]], *, judge: str, aggregate: Aggregate, seed: int
+    dataset: str,
+    pairs: Mapping[tuple[str, str, str], list[Pair]],
+    *,
+    judge: str | None,
+    aggregate: Aggregate,
+    seed: int,
 ) -> list[dict[str, Any]]:
     """The rows of one data set."""
     systems = sorted(system for system in pairs if system[0] == dataset)

@@ -17,11 +17,30 @@ from longform.keys import stable_seed
 from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences
 from longform.metrics.statistics import Array, ratio
 from longform.results.aggregate import Aggregate, Scored, cluster_totals, final_summaries, systems_of
+from longform.results.evidence import Evidence, Family, rows_of
 from longform.settings.system_names import SystemName, named_system
 
 NOT_DISTINGUISHABLE = "not distinguishable"
 TOO_FEW = "too few clusters"
+MEASURE = "joint"
 _TIED = 1e-9  # points
+
+
+def comparisons(evidence: Evidence) -> list[dict[str, Any]]:
+    """Return the families of every judge and data set."""
+    aggregate, seed, _ = evidence.averaging
+
+    def of_family(own: Family) -> list[dict[str, Any]]:
+        return compared(
+            own.summaries,
+            judge=own.judge,
+            aggregate=aggregate,
+            seed=seed,
+            compare_with=evidence.compare_with,
+            contents=evidence.contents,
+        )
+
+    return rows_of(evidence, [MEASURE], of_family)
 
 
 class _Member(NamedTuple):
@@ -42,8 +61,8 @@ class _Member(NamedTuple):
 def compared(
     summaries: Sequence[Scored],
     *,
-    judge: str,
-    measure: str = "joint",
+    judge: str | None,
+    measure: str = MEASURE,
     aggregate: Aggregate,
     seed: int,
     compare_with: str | None = None,

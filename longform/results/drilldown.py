@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from longform.errors import LongformError
-from longform.results.aggregate import PERCENT
 
 PLACES = 4
 """Decimals kept of scores and probabilities."""
@@ -23,7 +22,7 @@ class _Strings:
         return None if text is None else self.texts.setdefault(text, len(self.texts))
 
 
-def compact(drilldown: Mapping[str, Any]) -> dict[str, list[Any]]:
+def compact(drilldown: Mapping[str, Any], points: Collection[str]) -> dict[str, list[Any]]:
     """
     The drill-down as arrays: queries, targets and repeated texts are named by their places.
 
@@ -32,7 +31,7 @@ def compact(drilldown: Mapping[str, Any]) -> dict[str, list[Any]]:
         queries: [query_id, haystack, topic, subtopic, text, [[target_id, name, text, gold], ...]].
         summaries: [summary_id, query, setting*, summarizer*, order*, failure*, [[text, citations], ...],
             [[judge*, target of the query, answer*, linked_unit, probability, reply*, failure*], ...],
-            [[judge*, measure*, value], ...], repeat]; values of measures in PERCENT are points, as in the report's
+            [[judge*, measure*, value], ...], repeat]; values of measures in *points* are points, as in the report's
             tables.
 
     Raises:
@@ -41,7 +40,7 @@ def compact(drilldown: Mapping[str, Any]) -> dict[str, list[Any]]:
     queries = drilldown["queries"]
     query_places = {query_id: place for place, query_id in enumerate(queries)}
     strings = _Strings()
-    summaries = [_summary(summary, queries, query_places, strings) for summary in drilldown["summaries"]]
+    summaries = [_summary(summary, queries, query_places, strings, points) for summary in drilldown["summaries"]]
     rows = [_query(query_id, query) for query_id, query in queries.items()]
     return {"strings": list(strings.texts), "queries": rows, "summaries": summaries}
 
@@ -52,7 +51,11 @@ def _query(query_id: str, query: Mapping[str, Any]) -> list[Any]:
 
 
 def _summary(
-    summary: Mapping[str, Any], queries: Mapping[str, Any], query_places: Mapping[str, int], strings: _Strings
+    summary: Mapping[str, Any],
+    queries: Mapping[str, Any],
+    query_places: Mapping[str, int],
+    strings: _Strings,
+    points: Collection[str],
 ) -> list[Any]:
     summary_id, query_id = summary["summary_id"], summary["query_id"]
     query_place = _place(query_places, query_id, f"summary {summary_id}: query")
@@ -76,7 +79,7 @@ def _summary(
         [[bullet["text"], bullet["citations"]] for bullet in summary["bullets"]],
         verdicts,
         [
-            [strings.place(judge), strings.place(measure), _rounded(_as_in_tables(measure, value))]
+            [strings.place(judge), strings.place(measure), _rounded(_as_in_tables(measure, value, points))]
             for judge, scores in summary["scores"].items()
             for measure, value in scores.items()
         ],
@@ -91,8 +94,8 @@ def _place(places: Mapping[str, int], key: str, where: str) -> int:
     return places[key]
 
 
-def _as_in_tables(measure: str, value: float | None) -> float | None:
-    return None if value is None else 100 * value if measure in PERCENT else value
+def _as_in_tables(measure: str, value: float | None, points: Collection[str]) -> float | None:
+    return None if value is None else 100 * value if measure in points else value
 
 
 def _rounded(value: float | None) -> float | None:

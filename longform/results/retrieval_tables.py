@@ -4,53 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from longform.axes import Axes
+from longform.metrics.measure import RankingMeasure
 from longform.metrics.retrieval import MEASURES, gold_recall
 from longform.metrics.statistics import Estimate, pooled_mean
+from longform.results.evidence import Evidence
+from longform.results.ranked import PackedQuery, RankedQuery, Ranker
 
 
-class Ranker(NamedTuple):
-    """A retriever, with its reranker; None: none."""
-
-    retriever: str
-    reranker: str | None
-
-    @property
-    def words(self) -> str:
-        """The name that a report gives it."""
-        return Axes(self.retriever, self.reranker).ranking
-
-
-class RankedQuery(NamedTuple):
-    """One ranker's list for one query."""
-
-    ranker: Ranker
-    query_id: str
-    doc_ids: Sequence[str]
-
-
-class PackedQuery(NamedTuple):
-    """One prompt's documents."""
-
-    ranker: Ranker
-    budget_tokens: int | None
-    query_id: str
-    doc_ids: Sequence[str]
-    cut_share: float
+def retrieval(evidence: Evidence) -> list[dict[str, Any]]:
+    """Return one row a data set, system and budget; none if the benchmark judges no documents."""
+    if not evidence.gold:
+        return []
+    by_query = {query: set().union(*targets.values()) for query, targets in evidence.gold.items()}
+    resampled = {"seed": evidence.averaging.seed, "resamples": evidence.averaging.resamples}
+    rankings, contexts = evidence.rankings(), evidence.contexts()
+    rows = []
+    for dataset in dict.fromkeys(evidence.datasets.values()):
+        own = {query_id for query_id, of_query in evidence.datasets.items() if of_query == dataset}
+        found = table(
+            ranking_table(
+                [one for one in rankings if one.query_id in own],
+                by_query,
+                [measure for measure in evidence.ranking_measures if measure in MEASURES],
+                cutoffs=evidence.cutoffs,
+                **resampled,
+            ),
+            recall_at_budget([one for one in contexts if one.query_id in own], evidence.gold, **resampled),
+        )
+        rows += [row | {"dataset": dataset} for row in found]
+    return rows
 
 
 def ranking_table(
-    rankings: Sequence[RankedQuery], gold: Mapping[str, set[str]], *, cutoffs: Sequence[int], seed: int, resamples: int
+    rankings: Sequence[RankedQuery],
+    gold: Mapping[str, set[str]],
+    measures: Sequence[RankingMeasure] = MEASURES,
+    *,
+    cutoffs: Sequence[int],
+    seed: int,
+    resamples: int,
 ) -> dict[Ranker, dict[str, Estimate]]:
     """Ranker -> P@K, R@K, nDCG@K, MAP@K -> mean over the queries that have gold documents."""
     values: dict[Ranker, dict[str, list[tuple[float, str]]]] = {}
     for ranked in rankings:
         own = gold.get(ranked.query_id, set())
-        for measure, k in product(MEASURES, cutoffs):
+        for measure, k in product(measures, cutoffs):
             if (value := measure.at(ranked.doc_ids, own, k)) is not None:
                 found = values.setdefault(ranked.ranker, {}).setdefault(f"{measure.name}@{k}", [])
                 found.append((value, ranked.query_id))

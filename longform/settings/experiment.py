@@ -18,6 +18,7 @@ from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
 from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, Task, judges_of
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
+from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import RerankerSettings, RetrieverSettings, base_retrievers
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
@@ -176,6 +177,8 @@ class Experiment(Strict):
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
     cutoffs: tuple[int, ...] = (5, 10, 20)  # K of P@K, R@K, nDCG@K, MAP@K
+    measures: tuple[str | PythonClassSettings, ...] | None = None  # null: those that follow from the judges
+    studies: tuple[str, ...] | None = None  # null: all that the run has anything for
     bullets: Literal["targets"] | int = "targets"
     """Bullets or sentences asked for: a number; or as many as the query has insights (without: 7), as its paper asks
     for where it has a reference summary instead (Wan et al.), else as many as the reference has sentences."""

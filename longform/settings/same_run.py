@@ -23,6 +23,8 @@ FREE = (
     "synthesize",
     "cards",
     "cutoffs",
+    "measures",
+    "studies",
     "permutations",  # how many orders are read; each has rows of its own
     "partial_score",
     "aggregate",

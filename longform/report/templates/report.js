@@ -63,7 +63,7 @@ function unpack(data) {
 }
 
 function verdictsOf(summary, judge, text) {
-  const verdicts = summary.row[7].filter((row) => text(row[0]) === judge);
+  const verdicts = summary.row[7].filter((row) => [judge, ""].includes(text(row[0])));  // "": without a judge
   return verdicts.map(([, target, answer, unit, probability, reply, failure]) => ({
     target: summary.query.targets[target], answer: text(answer), unit, probability,
     reply: text(reply), failure: text(failure),

@@ -12,7 +12,7 @@ from longform.axes import Axes
 from longform.errors import LongformError
 from longform.repair.twins import LABEL, MATRIX
 from longform.report.page import html, markdown
-from longform.report.sections import flatten
+from longform.report.provenance import flatten
 from longform.report.tables import is_position_row, number, percent, summarizers_by_joint
 from longform.results.drilldown import compact, script_json
 
@@ -324,7 +324,7 @@ def test_column_of_which_nothing_is_known_is_left_out_and_named(results):
 
 def test_drilldown_has_scores_in_points_as_tables_have_them(results):
     summary = results["drilldown"]["summaries"][0] | {"scores": {"j": {"joint": 0.4321, "words_per_bullet": 21.5}}}
-    data = compact(results["drilldown"] | {"summaries": [summary]})
+    data = compact(results["drilldown"] | {"summaries": [summary]}, ["joint"])
 
     assert [value for *_, value in data["summaries"][0][8]] == [43.21, 21.5]
 
@@ -461,7 +461,7 @@ def test_json_in_a_script_cannot_end_it():
 def test_repeated_texts_are_stored_once(results):
     one = results["drilldown"]["summaries"][0]
     many = {**results["drilldown"], "summaries": [{**one, "summary_id": f"s{place}"} for place in range(50)]}
-    strings = compact(many)["strings"]
+    strings = compact(many, [])["strings"]
     assert len(strings) == len(set(strings)) < 20
 
 
@@ -469,14 +469,14 @@ def test_a_verdict_on_a_target_of_another_query_is_refused(results):
     drilldown = copy.deepcopy(results["drilldown"])
     drilldown["summaries"][0]["verdicts"][0]["target_id"] = "t4"
     with pytest.raises(LongformError, match=r"summary s1: verdict on target.*'t4'"):
-        compact(drilldown)
+        compact(drilldown, [])
 
 
 def test_a_summary_of_an_unlisted_query_is_refused(results):
     drilldown = copy.deepcopy(results["drilldown"])
     drilldown["summaries"][0]["query_id"] = "q9"
     with pytest.raises(LongformError, match=r"summary s1: query.*'q9'"):
-        compact(drilldown)
+        compact(drilldown, [])
 
 
 def test_nested_facts_are_flattened_by_the_names_on_the_way():

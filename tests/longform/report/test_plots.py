@@ -119,14 +119,14 @@ def test_other_measures_stay_out_of_the_position_figure():
 
 def test_curve_is_told_by_its_last_minute_whatever_the_order_of_rows():
     rows = [{"minutes": 120, "coverage": 74.5, "joint": None}, {"minutes": 10, "coverage": 9.5, "joint": 3.0}]
-    plot = curve_plot(rows, name="c")
+    plot = curve_plot(rows, ["coverage", "joint"], name="c")
     assert plot is not None
     assert plot.alt == "Scores over 120 minutes of writing; at the end coverage 74.5."
-    assert plot == curve_plot(rows[::-1], name="c")
+    assert plot == curve_plot(rows[::-1], ["coverage", "joint"], name="c")
 
 
 def test_curve_without_scores_is_no_figure():
-    assert curve_plot([{"minutes": 10, "coverage": None}], name="c") is None
+    assert curve_plot([{"minutes": 10, "coverage": None}], ["coverage"], name="c") is None
 
 
 @pytest.mark.parametrize("label", ["claude3-opus, supporting documents found", "a name with no end " * 12, "x" * 300])

@@ -1,0 +1,180 @@
+"""A finished run as cells and studies read it: each table is read from its committed parts when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from jobs.results.drilldown import query_facts, summary_facts
+from jobs.results.faithfulness import checked_run
+from jobs.results.infos import summary_infos
+from jobs.results.repair import BY_MATRIX, repaired_originals
+from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
+from jobs.stages.check import Checked, Source
+from jobs.stages.pack import Packed
+from jobs.stages.retrieve import Ranked
+from jobs.stages.runner import Row
+from longform.keys import content_key
+from longform.measures import scored_together
+from longform.metrics.measure import Measure, RankingMeasure
+from longform.records import Document
+from longform.results.aggregate import Clusters, SummaryInfo, with_clusters
+from longform.results.checked import CheckedRun
+from longform.results.evidence import Averaging, Twins
+from longform.results.order_dependence import OrderDependence, order_dependence
+from longform.results.ranked import PackedQuery, RankedQuery
+from longform.settings.experiment import Experiment
+from longform.settings.judges import ALIGNER
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Work ids of what is reported; a run may hold more."""
+
+    summaries: Sequence[str]
+    units: Sequence[str]
+    verdicts: Sequence[str] = ()  # those that the page unfolds
+    scores: Sequence[str] = ()
+    rankings: Mapping[str, Ranked] = field(default_factory=dict)
+    contexts: Mapping[str, Packed] = field(default_factory=dict)
+    checks: Mapping[Checked, Source] = field(default_factory=dict)
+
+
+class _Known(NamedTuple):
+    by_work_id: Mapping[str, SummaryInfo]
+    by_id: Mapping[str, SummaryInfo]
+    clusters: Sequence[Clusters]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunEvidence:
+    """
+    `longform.results.evidence.Evidence` of a run.
+
+    Attributes:
+        run: The folder with its tables.
+        benchmark: That it ran on.
+        work: What is reported.
+        averaging: Of all means.
+        measures: Those that the configuration lists.
+        ranking_measures: The same of rankings.
+        judges: Names, in the report's order.
+        compare_with: The system that all others are compared with; None: the best one.
+        cutoffs: The K of measures of rankings.
+        ignoring_order: Summarizers that say of themselves that the order of documents changes nothing.
+        driver: What drove the citations of twins.
+        experiment: What support judges were asked for; None: none was.
+        budget_ended: Whether the budget ended before all was done.
+        calls: What each stage called and spent; None: no model was asked.
+    """
+
+    run: Folder
+    benchmark: Benchmark
+    work: Work
+    averaging: Averaging
+    measures: Sequence[Measure]
+    judges: Sequence[str]
+    ranking_measures: Sequence[RankingMeasure] = ()
+    compare_with: str | None = None
+    cutoffs: Sequence[int] = ()
+    ignoring_order: Collection[str] = ()
+    driver: Mapping[str, Any] = field(default_factory=lambda: BY_MATRIX)
+    experiment: Experiment | None = None
+    budget_ended: bool = False
+    calls: Sequence[Row] | None = None
+
+    @cached_property
+    def _known(self) -> _Known:
+        found = summary_infos(self.run, self.work.summaries, queries=self.benchmark.queries)
+        by_id, clusters = with_clusters(found.values())
+        return _Known({work_id: by_id[info.summary_id] for work_id, info in found.items()}, by_id, clusters)
+
+    @property
+    def clusters(self) -> Sequence[Clusters]:
+        """What intervals and tests take as independent, of each data set."""
+        return self._known.clusters
+
+    @property
+    def all_infos(self) -> Mapping[str, SummaryInfo]:
+        """Summary id -> what is known of it; also of those that repeat another order's."""
+        return self._known.by_id
+
+    @cached_property
+    def dependence(self) -> OrderDependence:
+        """Which systems write the same whatever the order of documents."""
+        return order_dependence(self.all_infos.values(), self.ignoring_order)
+
+    @cached_property
+    def infos(self) -> Mapping[str, SummaryInfo]:
+        return {key: info for key, info in self.all_infos.items() if key not in self.dependence.idle}
+
+    @cached_property
+    def _all_scores(self) -> list[Row]:
+        places = {judge: place for place, judge in enumerate(self.judges)}
+        found: list[Row] = self.run.read("scores", work_ids=list(self.work.scores)).to_pylist()
+        # a resumed run has its parts in another order; scores without a judge come first
+        return sorted(found, key=lambda row: places.get(row["judge"], -1))
+
+    @cached_property
+    def scores(self) -> Sequence[Row]:
+        return [row for row in self._all_scores if row["judge"] != ALIGNER]
+
+    @property
+    def datasets(self) -> Mapping[str, str | None]:
+        return {query_id: query.dataset for query_id, query in self.benchmark.queries.items()}
+
+    @cached_property
+    def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
+        return gold_by_query(self.benchmark.qrels)
+
+    def rankings(self) -> Sequence[RankedQuery]:
+        return list(ranked_queries(self.run, self.work.rankings, max(self.cutoffs, default=0)))
+
+    def contexts(self) -> Sequence[PackedQuery]:
+        return list(packed_queries(self.run, self.work.contexts))
+
+    def documents(self, haystack_id: str) -> Sequence[Document]:
+        return self.benchmark.documents(haystack_id)
+
+    @cached_property
+    def drilldown(self) -> Mapping[str, Any]:
+        together = {one.name for group in scored_together(self.measures) for one in group}
+        shown = [row for row in self.scores if row["measure"] in together]
+        return {
+            "queries": dict(query_facts(self.benchmark, {info.query_id for info in self.all_infos.values()})),
+            "summaries": summary_facts(self.run, self.all_infos, shown, self.work.units, self.work.verdicts),
+        }
+
+    @cached_property
+    def contents(self) -> Mapping[str, str]:
+        return {summary["summary_id"]: _content(summary) for summary in self.drilldown["summaries"]}
+
+    @cached_property
+    def twins(self) -> Twins | None:
+        pairs = repaired_originals(self.run, self.work.summaries).items()
+        originals = {twin: original for twin, original in pairs if {twin, original} <= self.infos.keys()}
+        return Twins(originals, self.driver) if originals else None
+
+    @cached_property
+    def checked(self) -> CheckedRun | None:
+        if self.experiment is None:
+            return None
+        known, ended = self._known.by_work_id, self.budget_ended
+        return checked_run(
+            self.run,
+            self.experiment,
+            self.work.checks,
+            known,
+            dependence=self.dependence,
+            scores=self._all_scores,
+            budget_ended=ended,
+        )
+
+
+def _content(summary: Mapping[str, Any]) -> str:
+    """Return the same for summaries of the same text and citations."""
+    return content_key([(bullet["text"], bullet["citations"]) for bullet in summary["bullets"]], summary["failure"])

@@ -1,0 +1,68 @@
+"""The measures of a report's tables: which columns they head, in which order, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from longform.measures import default_names, named
+from longform.metrics.measure import Measure, described
+
+Row = Mapping[str, Any]
+
+IN_PARTS = ("precision", "recall")
+"""Measures that have a section of their own."""
+LENGTH = "words_per_bullet"
+MAIN = "joint"
+
+
+def capitalized(text: str) -> str:
+    """Return *text* with a capital first letter, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+class Head(NamedTuple):
+    """A measure as results describe it."""
+
+    name: str
+    title: str
+    unit: str
+    better: str | None
+    told: str
+
+    @property
+    def in_points(self) -> bool:
+        return self.unit == "points"
+
+    @property
+    def definition(self) -> str:
+        """One sentence of a caption."""
+        if not self.told:
+            return ""
+        direction = f"; {self.better} is better" if self.better else ", neither better nor worse"
+        more = "" if self.in_points and self.better == "higher" else direction
+        return f"{capitalized(self.title)}: {self.told}{more}."
+
+    @property
+    def digits(self) -> int:
+        """Number of decimals in a table."""
+        return 2 if self.unit == "share" else 1
+
+
+def all_heads(results: Row) -> list[Head]:
+    """Return the measures of *results*; older ones list none and have those of coverage."""
+    rows = results.get("measures")
+    if rows is None:
+        rows = [described(one) for one in named(default_names(["coverage"])) if isinstance(one, Measure)]
+    return [Head(row["name"], row["title"], row["unit"], row["better"], row["told"]) for row in rows]
+
+
+def heads_of(results: Row, cells: Sequence[Row]) -> list[Head]:
+    """Return the measures that *cells* have, without those that stand in another table or column."""
+    held = {name for cell in cells for name in cell}
+    return [head for head in all_heads(results) if head.name in held and head.name not in (*IN_PARTS, LENGTH)]
+
+
+def main_measure(cell: Row) -> str:
+    """Return the measure by which rows are ranked: the joint score, else the first one listed."""
+    return MAIN if MAIN in cell else next(iter(cell.get("intervals") or {}), MAIN)

@@ -1,0 +1,60 @@
+"""The section on how the numbers were made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from longform.errors import LongformError
+from longform.report.parts import Results, Section
+from longform.report.tables import Column, Table, words
+from longform.report.work import TOLD_IN_TABLES, work_tables
+
+_UNREADABLE = "unknown: left out of every mean, and counted as unjudged"
+AVERAGED = {
+    "pooled": "pooled: the mean of all insights of all summaries together",
+    "per_summary": "per summary: the mean of the summaries' own means",
+}
+_UNSET = "not set, or not known"
+
+
+def provenance_section(results: Results) -> Section:
+    """Return the section with the sources of the numbers, and the configuration."""
+    run = dict(results.get("run") or {})
+    work = list(work_tables(run))
+    if run.get("limit", 0) is None:
+        run["limit"] = "all queries"
+    told = ("config", *TOLD_IN_TABLES) if work else ("config",)
+    facts = [
+        ("unreadable or missing judgements", _UNREADABLE),
+        ("means", _known(results, "aggregate", AVERAGED)),
+        *(flatten(results.get("benchmark") or {}, "benchmark")),
+        *(flatten({name: part for name, part in run.items() if name not in told}, "run")),
+    ]
+    columns = [Column("what", numeric=False), Column("value", numeric=False)]
+    table = Table(
+        "What the numbers rest on.", columns, [[words(name), words(value, reason=_UNSET)] for name, value in facts]
+    )
+    config = run.get("config")
+    listing = None if config is None else json.dumps(config, indent=2, ensure_ascii=False)
+    return Section("made", "How the numbers were made", [], [table, *work], listing)
+
+
+def _known(results: Results, field: str, meanings: Mapping[str, str]) -> str:
+    if results[field] not in meanings:
+        msg = f"results: field {field!r}: expected one of {sorted(meanings)}, found {results[field]!r}"
+        raise LongformError(msg)
+    return meanings[results[field]]
+
+
+def flatten(value: Any, name: str) -> Iterator[tuple[str, str | None]]:
+    """Leaves of nested objects as (the names on the way to it, text); a list is one leaf."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from flatten(part, f"{name} {key}")
+    elif isinstance(value, list | tuple):
+        plain = all(not isinstance(part, Mapping | list | tuple) for part in value)
+        yield name, ", ".join(map(str, value)) if plain else json.dumps(value, ensure_ascii=False)
+    else:
+        yield name, None if value is None else str(value)

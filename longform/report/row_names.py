@@ -1,0 +1,36 @@
+"""The first cells of a table's rows: what a row is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longform.report.parts import NO_DATASET, Results, has_datasets, judge_cell
+from longform.report.tables import Cell, Column, Row, reason, setting_cell, summarizer_cell, words
+
+
+def named(results: Results, row: Row, names: Sequence[str]) -> list[Cell]:
+    """The texts that say what a row is about; a judge with the scale of its scores."""
+    return [_name_cell(results, row, name) for name in names]
+
+
+def _name_cell(results: Results, row: Row, name: str) -> Cell:
+    if name == "judge":
+        return judge_cell(results, row.get(name), reason=reason(row, name))
+    if name == "summarizer":
+        return summarizer_cell(row)
+    if name in ("setting", "system"):
+        return setting_cell(row, name)
+    return words(row.get(name), reason=NO_DATASET if name == "dataset" else reason(row, name))
+
+
+_HEADS = {"a": "first", "b": "second", "dataset": "data set"}
+
+
+def with_dataset(rows: Sequence[Row], *names: str) -> tuple[str, ...]:
+    """*names*, and before them the data set where *rows* are of several."""
+    return ("dataset", *names) if has_datasets(rows) else names
+
+
+def name_columns(names: Sequence[str]) -> list[Column]:
+    """Return the columns of `named`."""
+    return [Column(_HEADS.get(name, name), numeric=False) for name in names]

@@ -1,0 +1,120 @@
+"""Everything that cells and studies may read of a run. Each table is read when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from longform.metrics.measure import Measure, RankingMeasure
+from longform.records import Document
+from longform.results.aggregate import Aggregate, Scored, SummaryInfo, scored_summaries
+from longform.results.checked import CheckedRun
+from longform.results.ranked import PackedQuery, RankedQuery
+
+Row = Mapping[str, Any]
+
+
+class Averaging(NamedTuple):
+    """Settings of means and of their intervals."""
+
+    aggregate: Aggregate
+    seed: int
+    resamples: int
+
+
+class Twins(NamedTuple):
+    """
+    Summaries with repaired citations.
+
+    Attributes:
+        originals: Summary id of each twin -> of its original.
+        driver: `by` (matrix, or the support judge), `label`, and what else the report says of it.
+    """
+
+    originals: Mapping[str, str]
+    driver: Mapping[str, Any]
+
+
+class Evidence(Protocol):
+    """
+    A run that is reported.
+
+    Attributes:
+        averaging: Of all means.
+        measures: Those that the configuration lists.
+        ranking_measures: The same of rankings.
+        infos: Summary id -> what is known of it; without those that repeat another order's.
+        scores: Rows of the scores table.
+        contents: Summary id -> what is equal for summaries of the same text and citations.
+        compare_with: The system that all others are compared with; None: the best one.
+        cutoffs: The K of measures of rankings.
+        datasets: Query id -> its data set; None: not stated.
+        gold: Query id -> target id -> the documents that state it.
+        drilldown: Queries and summaries as the page unfolds them.
+        twins: Those of the run; None: it has none.
+        checked: Faithfulness of summaries to their documents; None: no support judge was asked.
+        calls: A row for each stage and model that was called; None: no model was asked.
+    """
+
+    @property
+    def averaging(self) -> Averaging: ...
+    @property
+    def measures(self) -> Sequence[Measure]: ...
+    @property
+    def ranking_measures(self) -> Sequence[RankingMeasure]: ...
+    @property
+    def infos(self) -> Mapping[str, SummaryInfo]: ...
+    @property
+    def scores(self) -> Sequence[Row]: ...
+    @property
+    def contents(self) -> Mapping[str, Hashable]: ...
+    @property
+    def compare_with(self) -> str | None: ...
+    @property
+    def cutoffs(self) -> Sequence[int]: ...
+    @property
+    def datasets(self) -> Mapping[str, str | None]: ...
+    @property
+    def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]: ...
+    @property
+    def drilldown(self) -> Mapping[str, Any]: ...
+    @property
+    def twins(self) -> Twins | None: ...
+    @property
+    def checked(self) -> CheckedRun | None: ...
+    @property
+    def calls(self) -> Sequence[Row] | None: ...
+
+    def rankings(self) -> Sequence[RankedQuery]: ...
+
+    def contexts(self) -> Sequence[PackedQuery]: ...
+
+    def documents(self, haystack_id: str) -> Sequence[Document]: ...
+
+
+class Family(NamedTuple):
+    """The summaries of one data set under one judge, or under none."""
+
+    judge: str | None
+    dataset: str | None
+    summaries: Sequence[Scored]
+
+
+def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
+    """
+    Yield the summaries of each judge that has scores of any of *measures*, those of each data set by themselves.
+
+    Measures without a judge stand under None if no judge has such scores.
+    """
+    by_judge = scored_summaries(evidence.scores, evidence.infos)
+    having = {row["judge"] for row in evidence.scores if row["measure"] in measures}
+    for judge in [judge for judge in by_judge if judge in having and (judge is not None or having == {None})]:
+        for dataset in dict.fromkeys(one.info.dataset for one in by_judge[judge]):
+            yield Family(judge, dataset, [one for one in by_judge[judge] if one.info.dataset == dataset])
+
+
+def rows_of(
+    evidence: Evidence, measures: Sequence[str], make: Callable[[Family], list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return the rows that *make* makes of each family, each with its data set."""
+    return [{**row, "dataset": family.dataset} for family in families(evidence, *measures) for row in make(family)]

@@ -1,0 +1,105 @@
+"""The study of repaired citations: each system before and after, and bullets to see it by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from longform.repair.by_matrix import best_evidence
+from longform.results.aggregate import scored_summaries
+from longform.results.before_after import MEASURES, SHOWN, Change, before_after, changes, drawn_examples
+from longform.results.evidence import Evidence, Twins
+from longform.results.faithfulness_tables import Settings, cells
+from longform.support.index import SupportIndex
+from longform.text.citations import without_citations
+
+
+def repair(evidence: Evidence) -> dict[str, Any] | None:
+    """
+    Return `rows` of every judge, and, by the first judge's links, `changes` (how many of each kind) and `examples`.
+
+    If a support judge drove the citations, its `faithfulness` of the same bullets stands in each row. None: the run has
+    no twins.
+    """
+    twins = evidence.twins
+    if twins is None:
+        return None
+    judges = {row["judge"]: None for row in evidence.scores if row["measure"] in MEASURES}
+    by_judge = scored_summaries(evidence.scores, evidence.infos)
+    aggregate, seed, _ = evidence.averaging
+    rows = [
+        row
+        for judge in judges
+        for row in before_after(by_judge.get(judge, []), twins.originals, judge=judge, aggregate=aggregate, seed=seed)
+    ]
+    judge = next(iter(judges), None)
+    return {**twins.driver, "rows": _with_faithfulness(rows, evidence, twins), "judge": judge} | _examples(
+        evidence, twins, judge
+    )
+
+
+def _with_faithfulness(rows: list[dict[str, Any]], evidence: Evidence, twins: Twins) -> list[dict[str, Any]]:
+    averaging, checked = evidence.averaging, evidence.checked
+    summaries = [] if checked is None else [one for one in checked.summaries if one.judge == twins.driver["by"]]
+    found = {
+        (cell["dataset"], cell["setting"], cell["summarizer"]): cell["faithfulness"]
+        for cell in cells(summaries, Settings(averaging.seed, averaging.resamples))
+    }
+    if not found:
+        return rows
+    return [row | {"faithfulness": found[row["dataset"], row["setting"], row["summarizer"]]} for row in rows]
+
+
+def _examples(evidence: Evidence, twins: Twins, judge: str | None) -> dict[str, Any]:
+    facts = {summary["summary_id"]: summary for summary in evidence.drilldown["summaries"]}
+    targets = {t["target_id"]: t for query in evidence.drilldown["queries"].values() for t in query["targets"]}
+    gold = {target_id: target["gold"] for target_id, target in targets.items()}
+    found = changes(facts, twins.originals, gold, judge=judge) if judge else []
+    counted = Counter(change.kind for change in found)
+    writer = _Examples(evidence)
+    return {
+        "changes": {kind: counted[kind] for kind in SHOWN},
+        "examples": [
+            writer.row(change, facts[change.original_id], targets[change.target_id]) for change in drawn_examples(found)
+        ],
+    }
+
+
+class _Examples:
+    """Holds the sentences of the last haystacks it found evidence in."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._sources = lru_cache(maxsize=2)(self._read)
+
+    def row(self, change: Change, summary: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, Any]:
+        bullet = summary["bullets"][change.unit]["text"]
+        index, numbers = self._sources(self._evidence.drilldown["queries"][summary["query_id"]]["haystack"])
+        evidence = best_evidence(bullet, change.after, index, numbers)
+        before, after = change.f1
+        return {
+            "kind": change.kind,
+            "summarizer": summary["summarizer"],
+            "setting": summary["setting"],
+            "summary_id": change.original_id,
+            "repaired_id": change.twin_id,
+            "bullet": without_citations(bullet),
+            "insight": target["text"],
+            "f1": [before, after],
+            "before": _marked(change.before, change.gold),
+            "after": _marked(change.after, change.gold),
+            "gold": list(change.gold),
+            "evidence": None
+            if evidence is None
+            else {"number": evidence.number, "right": evidence.number in change.gold, "text": evidence.text},
+        }
+
+    def _read(self, haystack_id: str) -> tuple[SupportIndex, list[int]]:
+        documents = self._evidence.documents(haystack_id)
+        return SupportIndex([document.text for document in documents]), [document.number for document in documents]
+
+
+def _marked(cited: Sequence[int], gold: Sequence[int]) -> list[dict[str, Any]]:
+    return [{"number": number, "right": number in gold} for number in cited]
