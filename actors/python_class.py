@@ -46,9 +46,9 @@ def load(path: str, *, folder: str | None) -> Any:
     try:
         return getattr(module, name)
     except AttributeError:
-        names = [known for known, value in vars(module).items() if getattr(value, "__module__", None) == module_name]
+        names = [known for known, value in vars(module).items() if known[0] != "_" and not inspect.ismodule(value)]
         raise UsageError(
-            f"{path}: {_file(module)} has no {name!r}{_meant(name, names)}; it defines {sorted(names) or 'nothing'}"
+            f"{path}: {_file(module)} has no {name!r}{_meant(name, names)}; it has {sorted(names) or 'nothing'}"
         ) from None
 
 
@@ -101,14 +101,14 @@ class UserCodeError(LongformError):
 
 
 @contextmanager
-def user_code(settings: PythonClassSettings, doing: str) -> Iterator[None]:
-    """Turn an error of a user's own code into one that names the lines of their file; *doing* says what ran."""
+def user_code(code: PythonClassSettings | str, doing: str) -> Iterator[None]:
+    """Turn an error of a user's own *code* into one that names the lines of their file; *doing* says what ran."""
     try:
         yield
     except LongformError:
         raise
     except (Exception, SystemExit) as error:
-        raise UserCodeError(_raised(settings.class_, doing, error)) from error
+        raise UserCodeError(_raised(code if isinstance(code, str) else code.class_, doing, error)) from error
 
 
 # ---------------------------------------------------------------- modules

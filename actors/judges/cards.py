@@ -8,10 +8,9 @@ from typing import Any
 from actors.storage.folder import file_place
 from longform.errors import UsageError
 from longform.judges.cards import read_card
-from longform.settings.judges import Task
 
 
-def card_of_file(url: str, task: Task, *, expected: str) -> Mapping[str, Any]:
+def card_of_file(url: str, task: str, *, expected: str) -> Mapping[str, Any]:
     """
     Read the card of a judge of *task* from a file, a path or `s3://` URL.
 

@@ -9,6 +9,7 @@ from actors.chat.call_context import CallContext
 from actors.chat.opening import REPAIR_PROMPT, Asking, load_prompt
 from actors.judges.backend import Backend
 from actors.judges.chat import ChatJudge
+from actors.judges.kinds import kind_of, with_kind
 from actors.judges.mean import MeanJudge
 from actors.local_models.checkpoints import checkpoint_content
 from actors.local_models.encoder import MINILM
@@ -17,7 +18,6 @@ from longform import protocols
 from longform.judges import lexical_coverage, lexical_support
 from longform.judges.cards import Version
 from longform.judges.kind import Kind
-from longform.judges.kinds import KINDS
 from longform.judges.mean import VERSION as MEAN_VERSION
 from longform.keys import content_key
 from longform.models import models_version
@@ -72,8 +72,12 @@ def make_judge(name: str, judges: Mapping[str, JudgeSettings], *, prompts: str |
         UsageError: A prompt or a checkpoint is missing.
     """
     settings = judges[name]
-    kind = KINDS[settings.task]
-    match settings:
+    made = _made(name, kind_of(settings), judges, prompts)
+    return made._replace(version=with_kind(made.version, settings))
+
+
+def _made(name: str, kind: Kind, judges: Mapping[str, JudgeSettings], prompts: str | None) -> Judge:
+    match settings := judges[name]:
         case ChatJudgeSettings():
             return _chat(name, kind, settings, prompts)
         case CheckpointJudgeSettings():

@@ -150,17 +150,19 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
     for reranker in experiment.rerankers.values():
         if with_keys and isinstance(reranker, EndpointRerankerSettings):
             token_of(reranker)
-    _check_prompts(experiment.prompts)
+    _check_prompts(experiment)
     if experiment.citations != "written":
         check_documents(benchmark)
     if not benchmark.queries:
         raise UsageError(f"{benchmark.folder.url}: the benchmark has no queries")
 
 
-def _check_prompts(folder: str | None) -> None:
-    for name in prompt_names():
+def _check_prompts(experiment: Experiment) -> None:
+    folder = experiment.prompts
+    asked = {judge.prompt_name for judge in experiment.judges.values() if judge.prompt_name is not None}
+    for name in sorted({*prompt_names(), *asked}):
         load_prompt(name, folder)
-    known = {f"{name}.md" for name in prompt_names()}
+    known = {f"{name}.md" for name in {*prompt_names(), *asked}}
     unknown = set(Folder(folder).names()) - known if folder else set()
     if unknown:
         raise UsageError(f"{folder}: expected prompt files of {sorted(known)}, found {sorted(unknown)}")

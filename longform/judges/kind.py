@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from longform.chat.call import TokenLogprobs
-from longform.settings.judges import Task
 
 Fidelity = Literal["ours", "release"]
 
@@ -77,13 +76,27 @@ Read = Callable[[str, Sequence[TokenLogprobs] | None, Group, Fidelity], Verdict]
 """Reads a reply (its text, its log probabilities) about an item of a group."""
 
 
+def ask(group: Group, item: str) -> None:
+    """Let a judge be asked about every pair."""
+
+
+def unreadable(
+    reply: str,  # noqa: ARG001  a kind that says how replies are read has a function of its own
+    logprobs: Sequence[TokenLogprobs] | None,  # noqa: ARG001
+    group: Group,  # noqa: ARG001
+    fidelity: Fidelity,  # noqa: ARG001
+) -> Verdict:
+    """Read no reply; for kinds that no chat model judges."""
+    return unjudged("reply_not_read")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """
     A kind of judgement.
 
     Attributes:
-        task: Its name.
+        task: Its name; of a kind of a user's own, its import path.
         targets: The kind of target that a summary is judged against.
         shared: The side of a pair that many pairs share, and that prompts show first.
         unit: Makes of a summary's line what is judged.
@@ -98,23 +111,25 @@ class Kind:
         columns: What people fill when they label a pair.
         work: The first part of the keys of its verdicts.
         mean: The name under which means of such judges sign.
+        version: Of a kind of a user's own, changes with its verdicts; None: the hash of its module's source.
     """
 
-    task: Task
+    task: str
     targets: Literal["insight", "document", "key_point", "reference"]
     shared: Literal["summary", "target"]
-    unit: Callable[[str], str]
+    unit: Callable[[str], str] = str
     fields: tuple[str, str]
-    show: Callable[[Sequence[str]], str]
-    settle: Callable[[Group, str], Verdict | None]
-    read: Read
+    show: Callable[[Sequence[str]], str] = "\n".join
+    settle: Callable[[Group, str], Verdict | None] = ask
+    read: Read = unreadable
     schema: Mapping[str, Any] | None = None
     counts: Mapping[str, float]
     decide: Callable[[float, Sequence[float]], str]
-    measures: tuple[str, ...]
-    columns: tuple[str, ...]
-    work: str
-    mean: str
+    measures: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ("answer",)
+    work: str = "verdicts"
+    mean: str = "mean"
+    version: str | None = None
 
     @property
     def links(self) -> bool:

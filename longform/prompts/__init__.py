@@ -61,10 +61,14 @@ def load_prompt(name: str, replacement: str | None = None) -> Prompt:
     """
     The prompt called *name*: ours, or the file content *replacement* in its place.
 
+    A replacement of none of ours is a prompt of a user's own kind.
+
     Raises:
         UsageError: No prompt has this name, or the replacement is no prompt file or has other fields than ours.
     """
     if name not in prompt_names():
+        if replacement is not None:
+            return parse_prompt(name, replacement)
         msg = f"no prompt is called {name!r}; there are {prompt_names()}"
         raise UsageError(msg)
     own = parse_prompt(name, (resources.files(__name__) / f"{name}.md").read_text("utf-8"))

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from longform.axes import Axes
 from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
-from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, Task, judges_of
+from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import RerankerSettings, RetrieverSettings, base_retrievers
@@ -335,7 +335,7 @@ class Experiment(Strict):
         able = (name for name, judge in self.support_judges.items() if judge.is_lexical)
         return self.faithfulness.attribution or next(able, None)
 
-    def judges_of(self, task: Task) -> dict[str, JudgeSettings]:
+    def judges_of(self, task: str) -> dict[str, JudgeSettings]:
         """Select the judges of one task."""
         return judges_of(task, self.judges)
 

@@ -12,8 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from longform.settings.chat import ChatSettings
-from longform.settings.python_class import PythonClassSettings
-from longform.settings.strict import Strict
+from longform.settings.python_class import CodeSettings, PythonClassSettings
 
 Task = Literal["coverage", "support", "key_point", "reference"]
 """What a judge judges; `longform.judges.kinds` says what each one means."""
@@ -37,25 +36,35 @@ _UNNAMED: Collection[Task] = ("coverage", "support")
 """Tasks whose name is no part of a judge's identity: stored verdicts are older than the key `task`."""
 
 
-class _Judge(Strict):
+def _is_own(task: str) -> bool:
+    return ":" in task
+
+
+class _Judge(CodeSettings):
     """
     Settings that judges of all kinds share.
 
     Attributes:
         tasks: What judges of this kind can judge.
+        judges_own: Whether they can judge what a user has defined; settings are then as for key points.
         only_for: Field -> the tasks that have a use for it; a field that is not named serves all of them.
     """
 
     tasks: ClassVar[tuple[Task, ...]]
+    judges_own: ClassVar[bool] = False
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {}
 
-    task: Task = "coverage"
+    task: str = "coverage"  # a Task, or the import path of a Kind, MODULE:NAME
+
+    @classmethod
+    def names_code(cls, content: dict[str, Any]) -> bool:
+        return _is_own(str(content.get("task"))) or content.get("kind") == "python"
 
     @model_validator(mode="after")
     def _fits_its_task(self) -> Self:
-        if self.task not in self.tasks:
-            msg = f"a judge of kind {self._kind} does not judge {self.task}: expected task {' or '.join(self.tasks)}"
-            raise ValueError(msg)
+        if self.task not in self.tasks and not (self.judges_own and _is_own(self.task)):
+            expected = " or ".join([*self.tasks, *(["MODULE:KIND"] if self.judges_own else [])])
+            raise ValueError(f"a judge of kind {self._kind} does not judge {self.task}: expected task {expected}")
         for name in sorted(self._unused & self.model_fields_set):
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"`{name}` is not for task {self.task}: expected {' or '.join(self.only_for[name])}")
@@ -63,11 +72,13 @@ class _Judge(Strict):
 
     @model_serializer(mode="wrap")
     def _without_what_is_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {name: value for name, value in handler(self).items() if name not in self._unused}
+        unused = self._unused | ({"folder"} if self.folder is None else set())
+        return {name: value for name, value in handler(self).items() if name not in unused}
 
     @property
     def _unused(self) -> frozenset[str]:
-        return frozenset(name for name, tasks in self.only_for.items() if self.task not in tasks)
+        task = "key_point" if _is_own(self.task) else self.task
+        return frozenset(name for name, tasks in self.only_for.items() if task not in tasks)
 
     @property
     def _kind(self) -> str:
@@ -81,7 +92,7 @@ class _Judge(Strict):
     @property
     def stated(self) -> dict[str, Any]:
         """Everything that the definition states, as JSON values; the task only if the definition does not imply it."""
-        return self._with_its_task_if_new(self.model_dump(mode="json"))
+        return self._with_its_task_if_new(self.model_dump(mode="json", exclude={"folder"}))
 
     def _with_its_task_if_new(self, found: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in found.items() if name != "task" or self.task not in _UNNAMED}
@@ -177,6 +188,7 @@ class ChatJudgeSettings(_Judge):
     """A prompted chat model; with the log probabilities of its answer, a number beside the answer."""
 
     tasks = ("coverage", "support", "key_point", "reference")
+    judges_own = True
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {
         "probability": ("support", "key_point", "reference"),
         "fidelity": ("support",),
@@ -194,6 +206,12 @@ class ChatJudgeSettings(_Judge):
         if isinstance(content, Mapping) and not content.get("prompt"):
             return {**content, "prompt": PROMPTS.get(content.get("task", "coverage"), "")}
         return content
+
+    @model_validator(mode="after")
+    def _has_a_prompt(self) -> Self:
+        if not self.prompt:
+            raise ValueError(f"expected `prompt`, the name of a file in the folder `prompts`, for task {self.task}")
+        return self
 
     @property
     def asked_model(self) -> ChatSettings:
@@ -244,6 +262,7 @@ class _NumberJudge(_Judge):
     """Gives a number; the bounds make an answer of it."""
 
     tasks = ("coverage", "support", "key_point", "reference")
+    judges_own = True
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"cuts": ("coverage",), "threshold": ("support", "key_point")}
 
     cuts: tuple[float, float] = (0.25, 0.75)  # numbers from which the answer is partial, and full
@@ -346,7 +365,7 @@ def whole_identity(judge: JudgeSettings, judges: Mapping[str, JudgeSettings]) ->
     return found
 
 
-def judges_of(task: Task, judges: Mapping[str, JudgeSettings]) -> dict[str, JudgeSettings]:
+def judges_of(task: str, judges: Mapping[str, JudgeSettings]) -> dict[str, JudgeSettings]:
     """Select the judges of one task."""
     return {name: judge for name, judge in judges.items() if judge.task == task}
 

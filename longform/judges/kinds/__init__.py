@@ -9,6 +9,5 @@ from longform.judges.kinds.coverage import COVERAGE
 from longform.judges.kinds.key_point import KEY_POINT
 from longform.judges.kinds.reference import REFERENCE
 from longform.judges.kinds.support import SUPPORT
-from longform.settings.judges import Task
 
-KINDS: Mapping[Task, Kind] = {kind.task: kind for kind in (COVERAGE, SUPPORT, KEY_POINT, REFERENCE)}
+KINDS: Mapping[str, Kind] = {kind.task: kind for kind in (COVERAGE, SUPPORT, KEY_POINT, REFERENCE)}
