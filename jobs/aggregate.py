@@ -44,7 +44,7 @@ def open_run(url: str, changes: Sequence[str], *, cluster: Cluster) -> Evaluatio
 def aggregate(url: str, changes: Sequence[str], *, cluster: Cluster) -> dict[str, Any]:
     """The results of the run at *url*, scored again."""
     job = open_run(url, changes, cluster=cluster)
-    job.aggregate()
+    job.do("aggregate")
     return job.report()
 
 

@@ -24,7 +24,9 @@ from jobs.configs import read_experiment
 from jobs.evaluation import Evaluation
 from jobs.results.faithfulness import with_another_order
 from jobs.runs.record import check_goes_on
-from jobs.runs.stage_order import WAY
+from jobs.runs.retry import forget_passing_failures
+from jobs.runs.stage_order import REPORT, STEPS
+from jobs.runs.unscored import unscored
 from jobs.spending.plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
 from longform.errors import BudgetReachedError, UsageError
@@ -39,7 +41,7 @@ def evaluate(
     cluster: Cluster,
     calling: Calling,
     limit: int | None = None,
-    until: str = "report",
+    until: str = REPORT,
 ) -> dict[str, Any]:
     """
     The results of an experiment; with an earlier *until*, the run's record.
@@ -59,9 +61,9 @@ def evaluate(
         ServerGoneError: A model's server cannot be used; what is done is kept.
     """
     evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
-    evaluation.forget_failures()
+    forget_passing_failures(evaluation.run, evaluation.plan)
     found = evaluation.through(until)
-    while until == "report" and (more := with_another_order(evaluation.configured, found)) is not None:
+    while until == REPORT and (more := with_another_order(evaluation.configured, found)) is not None:
         before = evaluation
         evaluation = Evaluation(more, bench_url, out_url, cluster=cluster, calling=calling, limit=limit, goes_on=True)
         try:
@@ -70,7 +72,10 @@ def evaluate(
             before.budget_ended = True
             before.report()
             raise
-    return dict(found) if until == "report" else {"run": evaluation.record.content, "unscored": evaluation.unscored}
+    if until == REPORT:
+        return found
+    told = unscored(evaluation.experiment, evaluation.benchmark, evaluation.plan.query_ids)
+    return {"run": found, "unscored": told}
 
 
 def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
@@ -114,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--bench", metavar="BENCH", help="a benchmark folder; default: the configuration's")
     parser.add_argument("--out", required=True, metavar="RUN")
     parser.add_argument("--limit", type=int, help="only the first queries")
-    parser.add_argument("--until", choices=[step.name for step in WAY], default=WAY[-1].name)
+    parser.add_argument("--until", choices=list(STEPS), default=REPORT)
     parser.add_argument("--plan", action="store_true", help="say what models will be asked and what it costs; ask none")
     parser.add_argument(
         "--set",
@@ -146,7 +151,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
             return Outcome(planned, plan_words(planned))
         results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given)
         failures = calling.failure_words()
-    if arguments.until != "report":
+    if arguments.until != REPORT:
         return Outcome(results, "\n".join([f"done until {arguments.until}: {arguments.out}", *results["unscored"]]))
     return _outcome(results, experiment.unjudged_threshold, arguments.out, failures)
 

@@ -33,7 +33,8 @@ from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.configs import read_yaml, validated
 from jobs.spending.bounded_plan import bounded_plan_words
-from jobs.stages.runner import Row, Stage, Task, run_stage
+from jobs.stages.items import Row
+from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.audits import write_audit
 from jobs.synthesis.files import AUDIT, FACTS, export_summhay, write_facts
 from jobs.synthesis.haystack_workers import ProseWriter, facts_of, haystack_worker, prose_key, rows_of
@@ -169,7 +170,7 @@ def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, callin
         if _chats(config):
             calling.start()
     asynchronous = bool(_chats(config))
-    stage = Stage(
+    stage = PlainStage(
         name="synthesize",
         table=_TABLE,
         identity=content_key(work.url, config.model_dump(mode="json")),

@@ -171,7 +171,7 @@ class Training:
         return read_experiment("summhay")
 
     def _training_free(self) -> dict[str, dict[str, NDArray[np.float64]]]:
-        retriever = HaystackRetriever(self._bench.folder.url, self._preset, threads=_THREADS)
+        retriever = HaystackRetriever(self._bench.folder.url, self._preset.retrieval, threads=_THREADS)
         found: dict[str, dict[str, NDArray[np.float64]]] = {name: {} for name in _TRAINING_FREE}
         for haystack in self.haystacks:
             places = {document.doc_id: document.doc_index for document in haystack.documents}

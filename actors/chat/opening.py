@@ -8,7 +8,7 @@ The models: `openai_chat` (any OpenAI-compatible server), `litellm_chat` (any pr
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -226,6 +226,11 @@ def first_asked(request: ChatRequest) -> ChatRequest:
     """Return the request that `asked_again` began with; *request* itself if it is the first."""
     n_before = next((place for place, said in enumerate(request.messages) if said.role == "assistant"), None)
     return replace(request, messages=request.messages[:n_before])
+
+
+def versions_of(names: Sequence[str], folder: str | None) -> str:
+    """Return a key that changes with the text of any prompt of these *names*; the *folder* may have its own."""
+    return content_key([load_prompt(name, folder).version for name in names])
 
 
 def load_prompt(name: str, folder: str | None) -> prompts.Prompt:

@@ -7,7 +7,7 @@ one row for each (query, retriever, document) down to the experiment's depth.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -43,6 +43,7 @@ from longform.settings.retrievers import (
     RandomRetrieverSettings,
     ReleasedRetrieverSettings,
     RerankerSettings,
+    RetrievalSettings,
     RetrieverSettings,
     ShortFirstRetrieverSettings,
     StatementRetrieverSettings,
@@ -60,23 +61,23 @@ _RELEASED_COLUMNS = ["query_id", "haystack_id", "system", "doc_id", "score"]
 
 class HaystackRetriever:
     """
-    All retrievers of an experiment, over one haystack at a time.
+    All retrievers of a configuration, over one haystack at a time.
 
     Models are loaded on first use and stay; indexes and vectors stay until another haystack is asked for.
 
     Raises:
-        UsageError: No benchmark stands at the URL, or the experiment's retrievers refer to each other in a circle.
+        UsageError: No benchmark stands at the URL, or the retrievers refer to each other in a circle.
     """
 
-    def __init__(self, bench_url: str, experiment: Experiment, *, threads: int) -> None:
+    def __init__(self, bench_url: str, settings: RetrievalSettings, *, threads: int) -> None:
         self._benchmark = Benchmark(bench_url)
-        self._experiment = experiment
+        self._settings = settings
         self._threads = threads
         self._encoders: dict[str, Encoder] = {}
         self._python: dict[str, PythonRanker] = {}
         self._haystack: Haystack | None = None
         self._scored: dict[tuple[str, str], Scores] = {}
-        _with_bases(experiment, experiment.retrievers)
+        _with_bases(settings.retrievers, settings.retrievers)
 
     def rank(self, haystack_id: str, query_ids: list[str], names: list[str]) -> list[dict[str, Any]]:
         """
@@ -89,14 +90,14 @@ class HaystackRetriever:
         haystack = self._hold(haystack_id)
         queries = [self._query(query_id, haystack_id) for query_id in query_ids]
         self._scored.clear()
-        self._embed_queries(queries, _with_bases(self._experiment, names))
+        self._embed_queries(queries, _with_bases(self._settings.retrievers, names))
         return [row for query in queries for name in names for row in self._rows(haystack, query, name)]
 
     # ------------------------------------------------------------ one query, one retriever
 
     def _rows(self, haystack: Haystack, query: Query, name: str) -> Iterable[dict[str, Any]]:
         scores = rounded(self._scores(haystack, query, name))
-        for rank, index in enumerate(ranked(scores, depth=self._experiment.ranking_depth)):
+        for rank, index in enumerate(ranked(scores, depth=self._settings.ranking_depth)):
             yield {
                 "query_id": query.query_id,
                 "haystack_id": haystack.haystack_id,
@@ -116,11 +117,11 @@ class HaystackRetriever:
     def _by_their_class(self, haystack: Haystack, query: Query, name: str, settings: PythonClassSettings) -> Scores:
         if name not in self._python:
             self._python[name] = PythonRanker(settings)
-        shown = shown_query(query, query_text=self._experiment.query_text)
+        shown = shown_query(query, query_text=self._settings.query_text)
         return self._python[name].scores(shown, haystack.documents)
 
     def _computed(self, haystack: Haystack, query: Query, name: str) -> Scores:
-        match settings := self._experiment.retrievers[name]:
+        match settings := self._settings.retrievers[name]:
             case PythonClassSettings():
                 return self._by_their_class(haystack, query, name, settings)
             case KeywordRetrieverSettings() | Bm25RetrieverSettings() | EncoderRetrieverSettings():
@@ -228,18 +229,18 @@ class HaystackRetriever:
         """All queries in one batch; one by one would cost several times as much."""
         texts = [self._text(query) for query in queries]
         for name in names:
-            settings = self._experiment.retrievers[name]
+            settings = self._settings.retrievers[name]
             if isinstance(settings, EncoderRetrieverSettings):
                 self._encoder(settings.model).embed([settings.query_prefix + text for text in texts])
             elif isinstance(settings, StatementRetrieverSettings):
                 self._encoder(MINILM).embed([*texts, *(self._subtopic_text(query) for query in queries)])
 
     def _text(self, query: Query) -> str:
-        return retrieval_text(query, query_text=self._experiment.query_text)
+        return retrieval_text(query, query_text=self._settings.query_text)
 
     def _subtopic_text(self, query: Query) -> str:
         """Return the query's subtopic; an experiment that hides the subtopics hides them here too."""
-        hidden = self._experiment.query_text == "query"
+        hidden = self._settings.query_text == "query"
         return query.text if hidden or not query.subtopic else query.subtopic
 
     def _query_text(self, query: Query) -> QueryText:
@@ -269,7 +270,9 @@ def check_loadable(experiment: Experiment, *, bench_url: str | None = None) -> N
         UsageError: Something is missing; no weights were read and no work was done.
     """
     systems = experiment.all_systems()
-    retrievers = [experiment.retrievers[name] for name in _with_bases(experiment, [s.retriever for s in systems])]
+    retrievers = [
+        experiment.retrievers[name] for name in _with_bases(experiment.retrievers, [s.retriever for s in systems])
+    ]
     rerankers = [experiment.rerankers[s.reranker] for s in systems if s.reranker is not None]
     models = [model for settings in retrievers if (model := _encoder_model(settings)) is not None]
     for model in dict.fromkeys([*models, *_reranking_models(rerankers)]):
@@ -318,7 +321,7 @@ def _require_released(rankings: pa.Table, name: str) -> str:
     return system
 
 
-def _with_bases(experiment: Experiment, names: Iterable[str]) -> list[str]:
+def _with_bases(retrievers: Mapping[str, RetrieverSettings], names: Iterable[str]) -> list[str]:
     """*names* and the retrievers they build on, bases first, each once."""
     found: dict[str, None] = {}
 
@@ -326,10 +329,10 @@ def _with_bases(experiment: Experiment, names: Iterable[str]) -> list[str]:
         if name in above:
             msg = f"retrievers build on each other in a circle: {' -> '.join([*above, name])}"
             raise UsageError(msg)
-        if name not in experiment.retrievers:
-            msg = f"no retriever is called {name!r}; defined are {sorted(experiment.retrievers)}"
+        if name not in retrievers:
+            msg = f"no retriever is called {name!r}; defined are {sorted(retrievers)}"
             raise UsageError(msg)
-        for base in base_retrievers(experiment.retrievers[name]):
+        for base in base_retrievers(retrievers[name]):
             visit(base, (*above, name))
         found[name] = None
 

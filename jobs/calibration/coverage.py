@@ -21,13 +21,14 @@ from actors.judges.rows import judged_rows
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import Calling
+from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
 from jobs.runs.retry import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
-from jobs.stages.judge import judge_stage, judged_summary
-from jobs.stages.runner import Row, Stage, Task, run_stage
+from jobs.stages.items import Row
+from jobs.stages.judge import judged_summary
+from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.chat.call import ChatRequest, call_id
 from longform.errors import UsageError
 from longform.judges.cards import held_out_rows, judged_by
@@ -237,12 +238,19 @@ def _ask_models(calibration: Calibration, *, run: Folder, cluster: Cluster, call
         run_stage(run, stage, len(work_ids), tasks, cluster=cluster)
 
 
-def _stage(calibration: Calibration, name: str, judge: JudgeSettings, run: Folder, calling: Calling) -> Stage:
-    """The stage of `evaluate`, which reads labelled summaries in place of a run's."""
+def _stage(calibration: Calibration, name: str, judge: JudgeSettings, run: Folder, calling: Calling) -> PlainStage:
+    """Return the stage that asks about labelled summaries, in place of a run's."""
     bench_url, prompts = calibration.bench_url, calibration.prompts
-    stage = judge_stage(run, bench_url, name, judge, prompts, calling=calling)
-    context = calling.context(stage.name)
-    return replace(stage, make_worker=partial(_worker, bench_url, name, judge, prompts=prompts, context=context))
+    context = calling.context(f"judge {name}")
+    return PlainStage(
+        name=f"judge {name}",
+        table="verdicts",
+        identity=content_key(run.url, bench_url, name, judge.model_dump(), prompts),
+        make_worker=partial(_worker, bench_url, name, judge, prompts=prompts, context=context),
+        holds_model=True,
+        asynchronous=True,
+        slots=open_rows(calibration.chat_judges[name]),
+    )
 
 
 def _worker(bench_url: str, name: str, settings: JudgeSettings, *, prompts: str | None, context: CallContext) -> Any:

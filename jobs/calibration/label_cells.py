@@ -18,7 +18,8 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calibration.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.calling import Calling, open_rows
-from jobs.stages.runner import Row, Stage, Task
+from jobs.stages.items import Row
+from jobs.stages.runner import PlainStage, Task
 from longform.judges.kind import Group, Verdict
 from longform.judges.kind import Verdicts as Judged
 from longform.judges.kinds.support import SUPPORT
@@ -62,12 +63,12 @@ def work_ids(judging: Judging, texts: Sequence[LabelledText], modes: Sequence[Mo
     return found
 
 
-def cells_stage(run: Folder, judging: Judging, *, calling: Calling, threads: int) -> Stage:
+def cells_stage(run: Folder, judging: Judging, *, calling: Calling, threads: int) -> PlainStage:
     chat = judging.settings.asked_model
     context = calling.context(f"calibrate {judging.name}")
     settings = judging.settings.model_dump(mode="json")
     depends = judging._asdict() | {"settings": settings, "fitted": sorted(judging.fitted)}
-    return Stage(
+    return PlainStage(
         name=f"judge {judging.name}",
         table="verdicts",
         identity=content_key(run.url, depends, threads),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from jobs.stages.check import SEPARATOR
-from jobs.stages.runner import Row
+from jobs.stages.items import Row
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
 from longform.judges.meta_evaluation import EACH_DOCUMENT, Fidelity, LabelledSummary, Mode

@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.runner import Row
+from jobs.stages.items import Row
 from longform.results.aggregate import SummaryInfo
 
 

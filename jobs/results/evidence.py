@@ -14,10 +14,10 @@ from jobs.results.faithfulness import checked_run
 from jobs.results.infos import summary_infos
 from jobs.results.repair import BY_MATRIX, repaired_originals
 from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
-from jobs.stages.check import Checked, Source
+from jobs.stages.check import Checked
+from jobs.stages.items import Item, Row
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
-from jobs.stages.runner import Row
 from longform.keys import content_key
 from longform.measures import scored_together
 from longform.metrics.measure import Measure, RankingMeasure
@@ -41,7 +41,7 @@ class Work:
     scores: Sequence[str] = ()
     rankings: Mapping[str, Ranked] = field(default_factory=dict)
     contexts: Mapping[str, Packed] = field(default_factory=dict)
-    checks: Mapping[Checked, Source] = field(default_factory=dict)
+    checks: Sequence[Item[Checked]] = ()
 
 
 class _Known(NamedTuple):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
-from jobs.stages.check import Checked, Source
-from jobs.stages.runner import Row
+from jobs.stages.check import Checked
+from jobs.stages.items import Item, Row
 from longform.judges.kinds import KINDS
 from longform.metrics.faithfulness import Merging, support_cells
 from longform.metrics.measure import Verdict
@@ -28,7 +28,7 @@ _CELL_COLUMNS = ["work_id", "doc_position", "unit_index", "answer", "probability
 def checked_run(
     run: Folder,
     experiment: Experiment,
-    checks: Mapping[Checked, Source],
+    checks: Sequence[Item[Checked]],
     infos: Mapping[str, SummaryInfo],
     *,
     dependence: OrderDependence,
@@ -88,30 +88,30 @@ class _Known(NamedTuple):
 
 
 def _summaries(
-    run: Folder, experiment: Experiment, checks: Mapping[Checked, Source], known: _Known
+    run: Folder, experiment: Experiment, checks: Sequence[Item[Checked]], known: _Known
 ) -> Iterator[CheckedSummary]:
     """Leave out summaries that repeat another order's, and places if the order of documents changes nothing."""
     systems = {(system.axes, system.summarizer): system for system in experiment.all_systems()}
-    n_documents = _n_documents(run, {source.context for source in checks.values()})
-    for checked, source in checks.items():
-        info = known.infos[checked.summary]
-        row = known.scores[checked.judge, info.summary_id]
+    n_documents = _n_documents(run, {checked.key.context for checked in checks})
+    for checked in checks:
+        info = known.infos[checked.key.summary]
+        row = known.scores[checked.key.judge, info.summary_id]
         if info.summary_id in known.dependence.idle:
             continue
-        n_cells, found = known.places.get(source.work_id, (0, None))
+        n_cells, found = known.places.get(checked.work_id, (0, None))
         by_place = experiment.faithfulness.mode == "document" and varied(info) not in known.dependence.independent
         assert info.axes is not None, "summary_infos gives axes to all"
         yield CheckedSummary(
             system=systems[info.axes, info.summarizer],
-            query_id=source.query_id,
-            judge=checked.judge,
+            query_id=checked.key.query_id,
+            judge=checked.key.judge,
             failure=info.failure,
             cause=info.cause,
             total=row["total"],
             n=row["n"],
             n_unjudged=row["n_unjudged"],
             n_cells=n_cells,
-            n_documents=n_documents[source.context],
+            n_documents=n_documents[checked.key.context],
             places=found if by_place else None,
             dataset=info.dataset,
             repeat=info.repeat or 0,
@@ -135,7 +135,7 @@ class _AllPlaces(NamedTuple):
 
 def _all_places(
     run: Folder,
-    checks: Mapping[Checked, Source],
+    checks: Sequence[Item[Checked]],
     datasets: Mapping[str, str | None],
     named: str | None,
     aligner: str | None,
@@ -146,12 +146,13 @@ def _all_places(
     Then the *aligner* places them. Each data set decides for itself; *datasets* are by summary.
     """
     of: dict[tuple[str, str | None], dict[str, str]] = {}  # summary -> work id of its verdicts
-    for checked, source in checks.items():
-        of.setdefault((checked.judge, datasets[checked.summary]), {})[checked.summary] = source.work_id
+    for checked in checks:
+        name = (checked.key.judge, datasets[checked.key.summary])
+        of.setdefault(name, {})[checked.key.summary] = checked.work_id
     places: _Places = {}
     attributions = []
     verdicts = run.snapshot("verdicts")
-    aligning = {checked.summary: source.work_id for checked, source in checks.items() if checked.judge == aligner}
+    aligning = {checked.key.summary: checked.work_id for checked in checks if checked.key.judge == aligner}
     aligned = dict(_places(verdicts, list(aligning.values()), {}))
     for (judge, dataset), work_ids in of.items():
         if judge == aligner:

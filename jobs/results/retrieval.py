@@ -34,8 +34,10 @@ def ranked_queries(run: Folder, wanted: Mapping[str, Ranked], depth: int) -> Ite
         for row in part.to_pylist():
             if row["rank"] < depth:
                 found.setdefault(wanted[row["work_id"]], []).append((row["rank"], row["doc_id"]))
-        for (query_id, retriever, reranker), ranked in found.items():
-            yield RankedQuery(Ranker(retriever, reranker), query_id, [doc_id for _, doc_id in sorted(ranked)])
+        for key, ranked in found.items():
+            yield RankedQuery(
+                Ranker(key.retriever, key.reranker), key.query_id, [doc_id for _, doc_id in sorted(ranked)]
+            )
 
 
 def packed_queries(run: Folder, wanted: Mapping[str, Packed]) -> Iterator[PackedQuery]:

@@ -1,44 +1,78 @@
-"""The way of the data as code: which stages a run has, and which tables each reads and writes."""
+"""The order of a run's stages, and the check that each reads what those before it write."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from jobs.write_benchmark import TABLES
-
-
-class Step(NamedTuple):
-    """A stage of the way of the data: which tables it reads, which one it writes."""
-
-    name: str
-    reads: tuple[str, ...]
-    writes: str
-
-
-WAY = (
-    Step("retrieve", ("queries", "documents"), "rankings"),
-    Step("rerank", ("rankings", "documents"), "rankings"),
-    Step("pack", ("rankings", "documents"), "contexts"),
-    Step("summarize", ("contexts", "documents"), "summaries"),
-    Step("split", ("summaries",), "units"),
-    Step("judge", ("units", "targets"), "verdicts"),
-    Step("check", ("units", "contexts", "documents"), "verdicts"),
-    Step("repair", ("summaries", "documents", "verdicts"), "summaries"),  # with the twins' units and copied verdicts
-    Step("aggregate", ("verdicts", "units", "qrels"), "scores"),
-    Step("report", ("scores", "summaries", "rankings", "contexts"), "results"),
+from jobs.stages import (
+    check,
+    combine,
+    combine_support,
+    judge,
+    pack,
+    repair,
+    repair_by_judge,
+    rerank,
+    retrieve,
+    score,
+    score_bullets,
+    score_support,
+    split,
+    summarize,
 )
+from jobs.stages.items import WHOLE
+from jobs.stages.stage import Site, Stage
+from jobs.write_benchmark import TABLES
+from longform.settings.experiment import Experiment
+from longform.tables import SCHEMAS
+
+Makes = Callable[[Experiment, Site], list[Stage[Any]]]
+"""A configuration -> the stages of one kind, none if it asks for none."""
+
+REPORT = "report"
+"""The last step; it has no stage, because it writes no table."""
+
+STEPS: Mapping[str, tuple[Makes, ...]] = {
+    "retrieve": (retrieve.stages,),
+    "rerank": (rerank.stages,),
+    "pack": (pack.stages,),
+    "summarize": (summarize.stages,),
+    "split": (split.stages,),
+    "judge": (judge.stages, combine.stages),
+    "check": (check.stages, combine_support.stages),
+    "repair": (repair.stages, repair_by_judge.stages),
+    "aggregate": (score.stages, score_bullets.stages, score_support.stages),
+    REPORT: (),
+}
+"""The steps of a run in the order of the data, each with its stages. `--until` names steps."""
 
 
-def check_way(way: Sequence[Step]) -> None:
+def stages_of(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return the stages of a run, in their order."""
+    return [stage for kinds in STEPS.values() for make in kinds for stage in make(experiment, site)]
+
+
+def check_order(stages: Iterable[Stage[Any]]) -> None:
     """
-    Every stage reads what the benchmark has or an earlier stage writes.
+    Compare the columns that each stage reads with those that the benchmark has and that the stages before it write.
+
+    A benchmark may ship rankings and summaries, too; a stage that reads those of the run waits for the run's own.
 
     Raises:
-        ValueError: One does not.
+        ValueError: A stage reads a column that nothing has written.
     """
-    known = set(TABLES) - {"rankings", "summaries"}  # a benchmark may ship these; a run makes its own
-    for step in way:
-        if missing := set(step.reads) - known:
-            raise ValueError(f"{step.name} reads {sorted(missing)}, and no stage before it writes that")
-        known.add(step.writes)
+    known = {table: set(SCHEMAS[table].names) for table in set(TABLES) - {"rankings", "summaries"}}
+    for stage in stages:
+        for table, columns in stage.reads.items():
+            if missing := sorted(set(columns) - known.get(table, set()) - set(WHOLE)):
+                raise ValueError(f"{stage.name} reads {missing} of {table}, and no stage before it writes that")
+            if table not in known:
+                raise ValueError(f"{stage.name} reads {table}, and no stage before it writes that")
+        known.setdefault(stage.table, set()).update(stage.columns)
+
+
+def steps_until(until: str) -> Sequence[str]:
+    """Return the names of the steps up to and with *until*."""
+    names = list(STEPS)
+    return names[: names.index(until) + 1]

@@ -16,9 +16,9 @@ from actors.ledger.ledger import Ledger
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling
-from jobs.runs.plan import RunPlan
 from jobs.spending.call_count import StageCalls
 from jobs.spending.walk import calls_to_make
+from jobs.stages.stage import Plan
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.quota.leases import Limits
@@ -37,7 +37,7 @@ A_BATCH = "through the provider's batch API: within a day"
 
 
 def spending_plan(
-    run: Folder, benchmark: Benchmark, experiment: Experiment, plan: RunPlan, *, calling: Calling, workers: int
+    run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan, *, calling: Calling, workers: int
 ) -> dict[str, Any]:
     """
     The document of what is still to be asked.
@@ -50,7 +50,7 @@ def spending_plan(
         calling: Names the ledger and the prices.
         workers: Processes a stage may use.
     """
-    work = content_key(sorted([*plan.written_work_ids, *plan.asked.values()]))
+    work = content_key(sorted(item.work_id for stage in plan.stages if stage.chat for item in plan.items(stage)))
     with opened_ledger(calling) as ledger:
         calls = calls_to_make(run, benchmark, experiment, plan, ledger)
     return plan_document(calls, calling=calling, workers=workers) | {"work": work}

@@ -7,27 +7,27 @@ ledger can answer. Only the bullets of summaries that are still to be written ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from actors.chat.opening import Asking
 from actors.judges.chat import ChatJudge
-from actors.judges.opening import Judge, make_judge
+from actors.judges.opening import Judge
 from actors.ledger.ledger import Ledger
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
-from jobs.runs.plan import RunPlan
 from jobs.runs.retry import passing_failures
 from jobs.spending.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
-from jobs.stages.check import Checked, texts_of
-from jobs.stages.judge import Judged, judged_summary
-from jobs.stages.runner import Row
+from jobs.stages.check import Checked, CheckSupport, texts_of
+from jobs.stages.items import Item, Row
+from jobs.stages.judge import JudgeCoverage, Judged, judged_summary
 from jobs.stages.split import split_text
-from jobs.stages.summarize import Source, Summarized
+from jobs.stages.stage import Plan
+from jobs.stages.summarize import Summarize, Summarized, asked_context
 from longform.chat.call import ChatRequest, call_id
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
@@ -46,7 +46,7 @@ class _Written(NamedTuple):
 
 
 def calls_to_make(
-    run: Folder, benchmark: Benchmark, experiment: Experiment, plan: RunPlan, ledger: Ledger | None
+    run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan, ledger: Ledger | None
 ) -> list[StageCalls]:
     """
     What every stage will ask its model, in their order; a call that two stages make is the first one's.
@@ -64,58 +64,55 @@ def calls_to_make(
 
 class _Walk:
     def __init__(
-        self, run: Folder, benchmark: Benchmark, experiment: Experiment, plan: RunPlan, ledger: Ledger | None
+        self, run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan, ledger: Ledger | None
     ) -> None:
         self._run, self._benchmark, self._experiment, self._plan = run, benchmark, experiment, plan
         self._count = CallCount(ledger)
         self._counter = TokenCounter(threads=1)
         self._usual: dict[str, AssumedSummaries] = {}  # by summarizer
         self._answered: dict[str, _Written] = {}  # by the id of the call
-        self._wanted = {source.work_id: (wanted, source) for wanted, source in plan.summaries.items()}
+        self._wanted = {item.work_id: item for item in plan.of(Summarized)}
         self._written = dict(self._existing())
-        self._judged = self._judged_before(plan.asked)
-        self._checked = self._judged_before({ids: source.work_id for ids, source in plan.checks.items()})
+        self._judged = self._judged_before([*plan.of(Judged), *plan.of(Checked, table="verdicts")])
 
     def _existing(self) -> Iterator[tuple[str, _Written]]:
-        made_again = passing_failures(self._run, "summaries", self._plan.written_work_ids)
-        kept = set(self._plan.written_work_ids) - made_again
+        made_again = passing_failures(self._run, "summaries", self._wanted)
+        kept = self._wanted.keys() - made_again
         for batch in self._run.batches("summaries", work_ids=kept, columns=["work_id", "step", "text"]):
             for row in batch.to_pylist():
                 if row["step"] is None:
                     yield row["work_id"], _Written(self._units(row["text"]))
 
     def _units(self, text: str | None) -> tuple[str, ...]:
-        return tuple(unit.text for unit in split_text(text or "", self._plan.units))
+        return tuple(unit.text for unit in split_text(text or "", self._experiment.units))
 
     def _asking(self, chat: ChatSettings) -> Asking:
         return Asking(chat=Unasked(chat), prompts_folder=self._experiment.prompts, count_tokens=self._counter.count)
 
-    def _judged_before(self, wanted: Mapping[Judged, str] | Mapping[Checked, str]) -> set[str]:
-        made_again = passing_failures(self._run, "verdicts", wanted.values())
-        of_kept = {work_id for judged, work_id in wanted.items() if judged.summary in self._written}
+    def _judged_before(self, wanted: Sequence[Item[Judged] | Item[Checked]]) -> set[str]:
+        made_again = passing_failures(self._run, "verdicts", [item.work_id for item in wanted])
+        of_kept = {item.work_id for item in wanted if item.key.summary in self._written}
         return (of_kept & self._run.locate("verdicts").keys()) - made_again
 
     # ------------------------------------------------------------ summarize
 
     def summarizers(self) -> Iterator[StageCalls]:
-        for name, settings in self._experiment.summarizers.items():
-            wanted = [item for item in self._plan.summaries.items() if item[0].summarizer == name]
-            if wanted and isinstance(settings, ChatSummarizerSettings):
-                yield self._summarizer(name, settings, wanted)
+        for stage in self._plan.stages:
+            if isinstance(stage, Summarize) and isinstance(stage.settings, ChatSummarizerSettings):
+                yield self._summarizer(stage, stage.settings)
 
-    def _summarizer(
-        self, name: str, settings: ChatSummarizerSettings, wanted: Sequence[tuple[Summarized, Source]]
-    ) -> StageCalls:
-        calls = self._count.calls(f"summarize {name}", settings.chat)
+    def _summarizer(self, stage: Summarize, settings: ChatSummarizerSettings) -> StageCalls:
+        calls = self._count.calls(stage.name, settings.chat)
         summarizer = ChatSummarizer(
             self._benchmark.folder.url,
-            name,
+            stage.summarizer,
             settings,
             self._asking(settings.chat),
-            methods=self._experiment.all_methods(),
+            methods=stage.methods,
         )
         asked: dict[str, str] = {}
-        for row in self._context_rows([item for item in wanted if item[1].work_id not in self._written]):
+        wanted = [item for item in self._plan.items(stage) if item.work_id not in self._written]
+        for row in self._context_rows(wanted):
             if (key := self._add_steps(calls, summarizer, row)) is not None:
                 asked[row["work_id"]] = key
         replies = self._count.paid(calls)
@@ -140,55 +137,50 @@ class _Walk:
             calls.assumed[text.source] += 1
         return key
 
-    def _context_rows(self, wanted: Sequence[tuple[Summarized, Source]]) -> Iterator[Row]:
+    def _context_rows(self, wanted: Sequence[Item[Summarized]]) -> Iterator[Row]:
         """The rows that the summarizer will be given, a haystack after the other."""
-        of_context: dict[str, list[tuple[Summarized, Source]]] = {}
-        for summarized, source in wanted:
-            of_context.setdefault(source.context, []).append((summarized, source))
+        of_context: dict[str, list[Item[Summarized]]] = {}
+        for item in wanted:
+            of_context.setdefault(item.sources[0].work_id, []).append(item)
         for batch in self._run.batches("contexts", work_ids=of_context):
             for context in batch.to_pylist():
-                for summarized, source in of_context[context["work_id"]]:
-                    given = {"n_requested": source.n_requested, "method": source.method, "setting": summarized.setting}
-                    given |= {"work_id": source.work_id, "summarizer": summarized.summarizer}
-                    yield context | given | {"repeat": summarized.repeat}
+                for item in of_context[context["work_id"]]:
+                    yield asked_context(context, item.work_id, item.key)
 
     # ------------------------------------------------------------ judge
 
     def judges(self) -> Iterator[StageCalls]:
-        for name, settings in self._experiment.judges_of("coverage").items():
-            if settings.asked_model is not None:
-                yield self._judge(self._made(name), settings.asked_model)
-
-    def _made(self, name: str) -> Judge:
-        return make_judge(name, self._experiment.judges, prompts=self._experiment.prompts)
+        for stage in self._plan.stages:
+            if isinstance(stage, JudgeCoverage) and stage.chat is not None:
+                yield self._judge(stage, stage.chat)
 
     def _asker(self, made: Judge, chat: ChatSettings) -> ChatJudge:
         assert made.asking is not None, "a judge with a model asks it"
         return made.asking(self._asking(chat))
 
-    def _judge(self, made: Judge, chat: ChatSettings) -> StageCalls:
-        calls = self._count.calls(f"judge {made.name}", chat)
+    def _judge(self, stage: JudgeCoverage, chat: ChatSettings) -> StageCalls:
+        calls, made = self._count.calls(stage.name, chat), stage.made()
         judge = self._asker(made, chat)
-        for judged, work_id in self._plan.asked.items():
-            if judged.judge != made.name or work_id in self._judged:
+        for judged in self._plan.items(stage):
+            if judged.work_id in self._judged:
                 continue
-            wanted, source = self._wanted[judged.summary]
-            written = self._written.get(judged.summary, _Written())
+            wanted = self._wanted[judged.key.summary]
+            written = self._written.get(wanted.work_id, _Written())
             if written.call is not None:
-                assumed = self._assumed(wanted, source)
-                requests = judge.requests(self._groups(made, wanted, source, assumed.bullets))
+                assumed = self._assumed(wanted.key)
+                requests = judge.requests(self._groups(made, wanted, assumed.bullets))
                 self._add_assumed(calls, requests, assumed, written.call)
             elif written.bullets:
-                for request in judge.requests(self._groups(made, wanted, source, written.bullets)):
+                for request in judge.requests(self._groups(made, wanted, written.bullets)):
                     self._count.add(calls, request)
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
-    def _groups(self, made: Judge, wanted: Summarized, source: Source, bullets: Sequence[str]) -> list[Group]:
+    def _groups(self, made: Judge, wanted: Item[Summarized], bullets: Sequence[str]) -> list[Group]:
         item = {
-            "work_id": source.work_id,
-            "summary_id": content_key(source.work_id),
-            "query_id": wanted.query_id,
-            "haystack_id": self._benchmark.queries[wanted.query_id].haystack_id,
+            "work_id": wanted.work_id,
+            "summary_id": content_key(wanted.work_id),
+            "query_id": wanted.key.query_id,
+            "haystack_id": self._benchmark.queries[wanted.key.query_id].haystack_id,
             "failure": None,
         }
         return groups_of(made.kind, judged_summary(made.kind, item, bullets, self._benchmark))
@@ -206,7 +198,7 @@ class _Walk:
             if self._count.add(calls, request, key=key, tokens=Span(tokens + low, tokens, tokens + high)) is not None:
                 calls.assumed[assumed.source] += 1
 
-    def _assumed(self, wanted: Summarized, source: Source) -> AssumedSummary:
+    def _assumed(self, wanted: Summarized) -> AssumedSummary:
         if wanted.summarizer not in self._usual:
             settings = self._experiment.summarizers[wanted.summarizer]
             assert isinstance(settings, ChatSummarizerSettings), "only chat summarizers leave summaries to be written"
@@ -217,30 +209,30 @@ class _Walk:
                 max_tokens=settings.chat.max_tokens,
             )
         targets = self._benchmark.targets.get(wanted.query_id, [])
-        return self._usual[wanted.summarizer].summary(source.n_requested, " ".join(target.text for target in targets))
+        return self._usual[wanted.summarizer].summary(wanted.n_requested, " ".join(target.text for target in targets))
 
     def _summaries_of(self, summarizer: str) -> Iterator[WrittenSummary]:
         for work_id, written in self._written.items():
-            wanted, source = self._wanted[work_id]
+            wanted = self._wanted[work_id].key
             if wanted.summarizer == summarizer and written.bullets:
-                yield WrittenSummary(source.n_requested, written.bullets)
+                yield WrittenSummary(wanted.n_requested, written.bullets)
 
     # ------------------------------------------------------------ check
 
     def support_judges(self) -> Iterator[StageCalls]:
-        for name, settings in self._experiment.support_judges.items():
-            if settings.asked_model is not None:
-                yield self._support_judge(self._made(name), settings.asked_model)
+        for stage in self._plan.stages:
+            if isinstance(stage, CheckSupport) and stage.chat is not None:
+                yield self._support_judge(stage, stage.chat)
 
-    def _support_judge(self, made: Judge, chat: ChatSettings) -> StageCalls:
-        calls = self._count.calls(f"check {made.name}", chat)
-        judge = self._asker(made, chat)
-        checks = {c: s for c, s in self._plan.checks.items() if c.judge == made.name and s.work_id not in self._checked}
-        packed = self._run.read("contexts", work_ids={source.context for source in checks.values()}).to_pylist()
+    def _support_judge(self, stage: CheckSupport, chat: ChatSettings) -> StageCalls:
+        calls = self._count.calls(stage.name, chat)
+        judge = self._asker(stage.made(), chat)
+        checks = [item.key for item in self._plan.items(stage) if item.work_id not in self._judged]
+        packed = self._run.read("contexts", work_ids={checked.context for checked in checks}).to_pylist()
         contexts = {row["work_id"]: row for row in packed}
-        for checked, source in checks.items():
-            if source.context in contexts:
-                self._add_checks(calls, judge, checked, contexts[source.context])
+        for checked in checks:
+            if checked.context in contexts:
+                self._add_checks(calls, judge, checked, contexts[checked.context])
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
     def _add_checks(self, calls: StageCalls, judge: ChatJudge, checked: Checked, packed: Row) -> None:
@@ -258,16 +250,14 @@ class _Walk:
     def _add_assumed_checks(
         self, calls: StageCalls, judge: ChatJudge, checked: Checked, text: str, summary_call: str
     ) -> None:
-        assumed = self._assumed(*self._wanted[checked.summary])
+        assumed = self._assumed(self._wanted[checked.summary].key)
         (request,) = judge.requests([_group(text, assumed.bullets[:1])])
         counted, (low, expected, high) = self._count.counted(calls, request), assumed.tokens
         less, more = ((end - (expected or 0.0)) / len(assumed.bullets) for end in (low, high))
         for place in range(len(assumed.bullets)):
             key = content_key("assumed", summary_call, content_key(text), place)
-            if (
-                self._count.add(calls, request, key=key, tokens=Span(counted + less, counted, counted + more))
-                is not None
-            ):
+            tokens = Span(counted + less, counted, counted + more)
+            if self._count.add(calls, request, key=key, tokens=tokens) is not None:
                 calls.assumed[assumed.source] += 1
 
 

@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from dataclasses import dataclass
+from typing import Any
 
-from actors.storage.folder import Folder
-from jobs.stages.judge import Judged
-from jobs.stages.means import Mean, means_stage, means_tasks
-from jobs.stages.runner import Stage, Task
+from jobs.stages.items import Item
+from jobs.stages.judge import VERDICT, Judged
+from jobs.stages.means import Means
+from jobs.stages.stage import Plan, Site, Stage
 from longform.judges.kinds.coverage import COVERAGE
-from longform.judges.mean import VERSION, mean_rows
+from longform.judges.mean import VERSION
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings
-
-_SUMMARIES_A_TASK = 256
 
 
-def mean_work_ids(experiment: Experiment, asked: Mapping[Judged, str]) -> dict[Judged, str]:
-    """Every mean the experiment wants -> its work id, from the work ids of what its members were asked."""
-    summaries = dict.fromkeys(judged.summary for judged in asked)
-    return {
-        Judged(summary, name): content_key(
-            "mean-verdicts",
-            name,
-            settings.bounds,
-            [[m, asked[Judged(summary, m)]] for m in settings.members],
-            VERSION,
-        )
+@dataclass(frozen=True, kw_only=True)
+class MeanCoverage(Means[Judged]):
+    """The mean of judges of coverage."""
+
+    step = "judge"
+    columns = (*VERDICT, "linked_unit")
+    per_task = 256
+    kind = COVERAGE
+
+    def items(self, plan: Plan) -> list[Item[Judged]]:
+        asked: dict[str, dict[str, Item[Judged]]] = {}
+        for item in plan.of(Judged):
+            asked.setdefault(item.key.summary, {})[item.key.judge] = item
+        found = []
+        for summary, members in asked.items():
+            given = [[member, members[member].work_id] for member in self.members]
+            work_id = content_key("mean-verdicts", self.judge, self.bounds, given, VERSION)
+            found.append(Item(work_id, Judged(summary, self.judge), self.sources(members)))
+        return found
+
+
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return a stage for each mean of judges of coverage."""
+    return [
+        MeanCoverage(run=site.run, judge=name, members=settings.members, bounds=settings.bounds)
         for name, settings in experiment.judges_of("coverage").items()
         if settings.members
-        for summary in summaries
-    }
-
-
-def combine_stage(run: Folder, name: str, settings: JudgeSettings) -> Stage:
-    return means_stage(run, "judge", name, settings, partial(mean_rows, COVERAGE, judge=name, bounds=settings.bounds))
-
-
-def combine_tasks(
-    run: Folder, name: str, settings: JudgeSettings, *, wanted: Mapping[Judged, str], asked: Mapping[Judged, str]
-) -> list[Task]:
-    """The tasks of one mean that are not done; *wanted* has its work ids, *asked* those of its members' verdicts."""
-    means = [
-        Mean(work_id, {member: asked[Judged(judged.summary, member)] for member in settings.members})
-        for judged, work_id in wanted.items()
-        if judged.judge == name
     ]
-    return means_tasks(run, means, per_task=_SUMMARIES_A_TASK)

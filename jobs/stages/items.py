@@ -1,62 +1,128 @@
 """
-Plan a stage whose rows are made from another table's rows.
+The work of a stage: its items, and how those that are not done become tasks.
 
-An item says: from the rows of work id `source`, make the rows of `work_id`. Items already there are left out; the rest
-are ordered by the part that holds their source, so that a worker reads few parts more than once.
+An item says: from the rows of its sources, make the rows of `work_id`. Items already there are left out; the rest are
+ordered by the part that holds their first source, so that a worker reads few parts more than once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from actors.storage.folder import Folder
-from jobs.stages.runner import Row, Task
+from longform.errors import UsageError
+from longform.tables import SCHEMAS
 
-Item = Mapping[str, Any]
-"""`work_id`, `source`, and whatever else the stage's worker wants to know of it."""
+Row = dict[str, Any]
+
+WHOLE = ("*",)
+"""In the place of a table's columns: all that its rows have, whichever they are."""
+
+Key = TypeVar("Key")
 
 _PARTS_HELD = 4
 
 
-def plan(
-    source: Folder, source_table: str, run: Folder, table: str, items: Sequence[Item], *, per_task: int
-) -> list[Task]:
-    """
-    The tasks for those of *items* whose work id *table* does not hold yet, at most *per_task* items each.
+class Source(NamedTuple):
+    """Rows of a run that an item is made from."""
 
-    A task's payload is `items`, each with the `part` (path) that holds its source; items of one part stand together.
+    table: str
+    work_id: str
+
+
+class Item(NamedTuple, Generic[Key]):
+    """
+    Rows that a run wants.
+
+    Attributes:
+        work_id: Of the rows.
+        key: What they are about, by the names of a configuration; it pickles, and is small.
+        sources: What they are made from, in the order that the stage's worker expects.
+    """
+
+    work_id: str
+    key: Key
+    sources: tuple[Source, ...] = ()
+
+
+class Place(NamedTuple):
+    """Where the rows of a source stand."""
+
+    table: str
+    work_id: str
+    part: str
+
+
+class Given(NamedTuple, Generic[Key]):
+    """An item as a worker gets it."""
+
+    work_id: str
+    key: Key
+    sources: tuple[Place, ...]
+
+
+def to_do(run: Folder, stage: str, table: str, items: Sequence[Item[Key]]) -> list[Given[Key]]:
+    """
+    Return those of *items* whose work ids *table* does not hold yet; items of one part stand together.
+
+    Raises:
+        UsageError: A source is not there, as after a change of configuration that means other rows.
     """
     done = run.locate(table)
-    todo = [item for item in items if item["work_id"] not in done]
-    if not todo:
-        return []
-    located = done if (source.url, source_table) == (run.url, table) else source.locate(source_table)
-    by_part: dict[str, list[Item]] = {}
-    for item in todo:
-        part = located[item["source"]]
-        by_part.setdefault(part, []).append({**item, "part": part})
-    in_order = [item for members in by_part.values() for item in members]
-    return [
-        Task(work_ids=tuple(item["work_id"] for item in chunk), payload={"items": chunk})
-        for chunk in (in_order[start : start + per_task] for start in range(0, len(in_order), per_task))
-    ]
+    left = [item for item in items if item.work_id not in done]
+    tables = dict.fromkeys(source.table for item in left for source in item.sources)
+    located = {name: done if name == table else run.locate(name) for name in tables}
+    _check_there(run, stage, left, located)
+    by_part: dict[str, list[Given[Key]]] = {}
+    for item in left:
+        places = tuple(Place(*source, located[source.table][source.work_id]) for source in item.sources)
+        by_part.setdefault(places[0].part if places else "", []).append(Given(item.work_id, item.key, places))
+    return [given for members in by_part.values() for given in members]
 
 
-class PartReader:
-    """Rows of a table's parts by work id; the last few parts are held."""
+def _check_there(run: Folder, stage: str, items: Sequence[Item[Any]], located: Mapping[str, Mapping[str, str]]) -> None:
+    for table, parts in located.items():
+        wanted = dict.fromkeys(s.work_id for item in items for s in item.sources if s.table == table)
+        if missing := [work_id for work_id in wanted if work_id not in parts]:
+            raise UsageError(
+                f"{run.url}: {stage} reads {len(wanted)} pieces of {table}, {len(missing)} are not there; do the "
+                "stages before this one first, with `longform evaluate` or `longform replay`"
+            )
 
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
-        self._read = lru_cache(maxsize=_PARTS_HELD)(self._read_part)
 
-    def rows(self, path: str, work_id: str) -> list[Row]:
-        """The rows of *work_id* in the part at *path*, in their order; none where it made none."""
-        return self._read(path).get(work_id, [])
+class SourceReader:
+    """
+    Rows of sources by their places; the last few parts of each table are held.
 
-    def _read_part(self, path: str) -> dict[str, list[Row]]:
+    Args:
+        run: The folder with the tables.
+        reads: Table -> the columns of it that rows have, or `WHOLE`.
+    """
+
+    def __init__(self, run: Folder, reads: Mapping[str, Iterable[str]]) -> None:
+        self._folder = run
+        self._columns = {
+            table: SCHEMAS[table].names if columns is WHOLE else [*dict.fromkeys(["work_id", *columns])]
+            for table, columns in reads.items()
+        }
+        self._held = {table: lru_cache(maxsize=_PARTS_HELD)(self._read) for table in reads}
+
+    def rows(self, place: Place) -> list[Row]:
+        """Return the rows of a source in their order; none if it made none."""
+        return self._held[place.table](place.table, place.part).get(place.work_id, [])
+
+    def row(self, place: Place) -> Row:
+        """Return the only row of a source."""
+        (row,) = self.rows(place)
+        return row
+
+    def _read(self, table: str, path: str) -> dict[str, list[Row]]:
+        content = self._folder.read_part(path, columns=self._columns[table])
+        # a part written before a column was thought of lacks it
+        lacking = dict.fromkeys(name for name in self._columns[table] if name not in content.column_names)
         groups: dict[str, list[Row]] = {}
-        for row in self._folder.read_part(path).to_pylist():
-            groups.setdefault(row["work_id"], []).append(row)
+        for row in content.to_pylist():
+            groups.setdefault(row["work_id"], []).append(row | lacking)
         return groups

@@ -2,120 +2,148 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 from actors.chat.call_context import CallContext
+from actors.judges.opening import Judge, make_judge
+from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
-from actors.storage.folder import Folder
-from jobs.calling import Calling, open_rows
-from jobs.stages.items import Item, PartReader, plan
-from jobs.stages.runner import Row, Stage, Task
-from jobs.stages.split import unit_work_id
+from jobs.stages.items import Given, Item, Key, Row, Source, SourceReader
+from jobs.stages.runner import Worker
+from jobs.stages.split import UnitsOf
+from jobs.stages.stage import Plan, Site, Stage
 from longform.judges.kind import Kind
 from longform.judges.matrix import JudgedText, TargetText
 from longform.keys import content_key
-from longform.results.aggregate import SummaryInfo
-from longform.settings.experiment import Experiment, UnitKind
+from longform.settings.chat import ChatSettings
+from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
+from longform.tables import TARGETS
 
 _OFFLINE_SUMMARIES_A_TASK = 64
 _CHAT_SUMMARIES_A_TASK = 1  # so that a slow call holds back its own summary only
 
+VERDICT = (
+    "work_id", "judge", "summary_id", "target_kind", "target_id", "mode", "repeat", "answer", "probability", "failure",
+    "reply", "prompt_version", "call_id",
+)  # fmt: skip
+"""The columns that verdicts of every kind have."""
+
+Texts = Callable[[Given[Key]], JudgedText]
+"""Reads what an item is about."""
+
 
 class Judged(NamedTuple):
-    """One summary, by its work id, under one judge."""
+    """The verdicts of one judge on one summary, by its work id."""
 
     summary: str
     judge: str
 
 
-def verdict_work_ids(
-    experiment: Experiment, summaries: Iterable[str], versions: Mapping[str, str]
-) -> dict[Judged, str]:
+@dataclass(frozen=True, kw_only=True)
+class AskJudge(Stage[Key]):
     """
-    Every judgement the experiment asks a judge for -> its work id; a mean of judges is asked nothing.
+    Asks one judge about summaries; a mean of judges is asked nothing.
 
-    Args:
-        experiment: Whose judges.
-        summaries: Work ids of summaries.
-        versions: Judge -> version of what makes its answers: its prompt, or its code.
+    Attributes:
+        bench: URL of the benchmark.
+        judge: Its name.
+        settings: Of it.
+        version: Of what makes its verdicts beside its settings.
+        prompts: A folder whose files replace the project's own of the same name.
+        context: On whose behalf a model is called.
+        threads: Of a local model.
     """
-    return {
-        Judged(summary, name): content_key(
-            "verdicts", unit_work_id(summary, experiment.units), name, settings.identity, versions[name]
-        )
-        for name, settings in experiment.judges_of("coverage").items()
-        if not settings.members
-        for summary in summaries
+
+    table = "verdicts"
+
+    bench: str
+    judge: str
+    settings: JudgeSettings
+    version: str
+    prompts: str | None
+    context: CallContext
+    threads: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.step} {self.judge}"
+
+    @property
+    def chat(self) -> ChatSettings | None:
+        return self.settings.asked_model
+
+    @abstractmethod
+    def texts(self) -> Texts[Key]:
+        """Return what reads the summaries of items."""
+
+    def made(self) -> Judge:
+        """Return the judge; nothing is loaded."""
+        return make_judge(self.judge, {self.judge: self.settings}, prompts=self.prompts)
+
+    def make_worker(self) -> Worker:
+        judge, texts = self.made(), self.texts()
+        backend = judge.open(self.context, self.threads)
+
+        async def work(given: Sequence[Given[Key]]) -> list[Row]:
+            return await judged_rows(judge, backend, [texts(one) for one in given])
+
+        return work
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeCoverage(AskJudge[Judged]):
+    """Asks about all summaries of the stages before it."""
+
+    step = "judge"
+    reads: ClassVar = {
+        "units": ("unit_index", "text"),
+        "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure"),
+        "targets": TARGETS.names,
     }
+    columns = (*VERDICT, "linked_unit")
+
+    @property
+    def holds_model(self) -> bool:
+        return self.chat is not None or self.settings.kind == "python"
+
+    @property
+    def per_task(self) -> int:
+        return _OFFLINE_SUMMARIES_A_TASK if self.chat is None else _CHAT_SUMMARIES_A_TASK
+
+    def items(self, plan: Plan) -> list[Item[Judged]]:
+        how = [self.judge, self.settings.identity, self.version]
+        return [
+            Item(
+                content_key("verdicts", units.work_id, *how),
+                Judged(units.key.summary, self.judge),
+                (Source("units", units.work_id), Source("summaries", units.key.summary)),
+            )
+            for units in plan.of(UnitsOf)
+        ]
+
+    def texts(self) -> Texts[Judged]:
+        kind, reader, benchmark = self.made().kind, self.reader(), Benchmark(self.bench)
+
+        def text(given: Given[Judged]) -> JudgedText:
+            row = summary_row(reader, given)
+            return judged_summary(kind, row, row["units"], benchmark)
+
+        return text
 
 
-def judge_stage(
-    run: Folder, bench_url: str, name: str, settings: JudgeSettings, prompts: str | None, *, calling: Calling
-) -> Stage:
-    chat = settings.asked_model
-    context = calling.context(f"judge {name}")
-    return Stage(
-        name=f"judge {name}",
-        table="verdicts",
-        identity=content_key(run.url, bench_url, name, settings.model_dump(), prompts),
-        make_worker=partial(_worker, run, bench_url, name, settings, prompts=prompts, context=context),
-        holds_model=chat is not None or settings.kind == "python",
-        asynchronous=chat is not None,
-        slots=open_rows(chat) if chat else 1,
-    )
+def summary_row(reader: SourceReader, given: Given[Any]) -> Row:
+    """Return the summary that an item of verdicts is about, with its lines in `units`; none if it failed."""
+    units, summary = given.sources[0], given.sources[-1]
+    (row,) = (row for row in reader.rows(summary) if row["step"] is None)
+    found = [] if row["failure"] else sorted(reader.rows(units), key=lambda unit: unit["unit_index"])
+    return row | {"work_id": given.work_id, "units": [unit["text"] for unit in found]}
 
 
-def judge_tasks(
-    run: Folder,
-    name: str,
-    settings: JudgeSettings,
-    *,
-    wanted: Mapping[Judged, str],
-    infos: Mapping[str, SummaryInfo],
-    benchmark: Benchmark,
-    units: UnitKind,
-) -> list[Task]:
-    """The tasks of one judge that are not done; *infos* are by summary work id."""
-    items = [
-        {
-            "work_id": work_id,
-            "source": unit_work_id(judged.summary, units),
-            "summary_id": infos[judged.summary].summary_id,
-            "query_id": infos[judged.summary].query_id,
-            "haystack_id": benchmark.queries[infos[judged.summary].query_id].haystack_id,
-            "failure": infos[judged.summary].failure,
-        }
-        for judged, work_id in wanted.items()
-        if judged.judge == name
-    ]
-    per_task = _CHAT_SUMMARIES_A_TASK if settings.asked_model else _OFFLINE_SUMMARIES_A_TASK
-    return plan(run, "units", run, "verdicts", items, per_task=per_task)
-
-
-def _worker(
-    run: Folder, bench_url: str, name: str, settings: JudgeSettings, *, prompts: str | None, context: CallContext
-) -> Any:
-    from actors.judges.opening import make_judge
-    from actors.judges.rows import judged_rows
-
-    reader, benchmark = PartReader(run), Benchmark(bench_url)
-    made = make_judge(name, {name: settings}, prompts=prompts)
-    backend = made.open(context, 1)
-
-    async def judge(payload: Mapping[str, Any]) -> list[Row]:
-        return await judged_rows(made, backend, [summary(item) for item in payload["items"]])
-
-    def summary(item: Item) -> JudgedText:
-        units = [] if item["failure"] else [unit["text"] for unit in reader.rows(item["part"], item["source"])]
-        return judged_summary(made.kind, item, units, benchmark)
-
-    return judge
-
-
-def judged_summary(kind: Kind, item: Item, units: Iterable[str], benchmark: Benchmark) -> JudgedText:
+def judged_summary(kind: Kind, item: Mapping[str, Any], units: Iterable[str], benchmark: Benchmark) -> JudgedText:
     """Put a summary's lines beside its query's targets."""
     targets = [target for target in benchmark.targets.get(item["query_id"], []) if target.kind == kind.targets]
     others = benchmark.haystack_targets(item["haystack_id"])
@@ -127,3 +155,26 @@ def judged_summary(kind: Kind, item: Item, units: Iterable[str], benchmark: Benc
         background=tuple(target.text for target in others if target.kind == kind.targets),
         failure=item["failure"],
     )
+
+
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return a stage for each judge of coverage that is asked."""
+    return [
+        JudgeCoverage(**slice_of(experiment, site, name, step="judge"))
+        for name, settings in experiment.judges_of("coverage").items()
+        if not settings.members
+    ]
+
+
+def slice_of(experiment: Experiment, site: Site, name: str, *, step: str) -> dict[str, Any]:
+    """Return the fields of a stage that asks the judge *name*."""
+    return {
+        "run": site.run,
+        "bench": site.bench,
+        "judge": name,
+        "settings": experiment.judges[name],
+        "version": make_judge(name, experiment.judges, prompts=experiment.prompts).version.work,
+        "prompts": experiment.prompts,
+        "context": site.calling.context(f"{step} {name}"),
+        "threads": site.threads,
+    }

@@ -2,59 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
-from actors.storage.folder import Folder
-from jobs.stages.items import PartReader, plan
-from jobs.stages.runner import Row, Stage, Task
-from longform.keys import content_key
-from longform.settings.judges import JudgeSettings
-
-Combine = Callable[[Mapping[str, Sequence[Row]]], list[Row]]
-"""Member -> its verdicts on a summary, to the verdicts of the mean."""
+from jobs.stages.items import WHOLE, Given, Item, Key, Row, Source
+from jobs.stages.runner import Worker
+from jobs.stages.stage import Stage
+from longform.judges.kind import Kind
+from longform.judges.mean import mean_rows
 
 
-class Mean(NamedTuple):
-    """One summary's: the work id of its verdicts, and member -> that of the member's."""
+@dataclass(frozen=True, kw_only=True)
+class Means(Stage[Key]):
+    """
+    The mean of some judges. The sources of an item are the verdicts of the members, in their order.
 
-    work_id: str
-    members: Mapping[str, str]
+    Attributes:
+        judge: Its name.
+        members: Names of judges.
+        bounds: Means from which an answer is another.
+    """
 
+    kind: ClassVar[Kind]
 
-def means_stage(run: Folder, verb: str, name: str, settings: JudgeSettings, combine: Combine) -> Stage:
-    """Named by the *verb* of its members' stage; *combine* pickles, and follows from *settings*."""
-    return Stage(
-        name=f"{verb} {name}",
-        table="verdicts",
-        identity=content_key(run.url, name, settings.model_dump()),
-        make_worker=partial(_worker, run, combine),
-    )
+    reads: ClassVar = {"verdicts": WHOLE}
+    table = "verdicts"
 
+    judge: str
+    members: tuple[str, ...]
+    bounds: tuple[float, ...]
 
-def means_tasks(run: Folder, means: Sequence[Mean], *, per_task: int) -> list[Task]:
-    """The tasks of those that are not done; the verdicts of their members are there."""
-    parts = run.locate("verdicts")
-    items = [
-        {
-            "work_id": mean.work_id,
-            "source": next(iter(mean.members.values())),
-            "members": {member: [parts[source], source] for member, source in mean.members.items()},
-        }
-        for mean in means
-    ]
-    return plan(run, "verdicts", run, "verdicts", items, per_task=per_task)
+    @property
+    def name(self) -> str:
+        return f"{self.step} {self.judge}"
 
+    def sources(self, asked: Mapping[str, Item[Key]]) -> tuple[Source, ...]:
+        """Return the sources of an item; *asked* has each member's."""
+        return tuple(Source("verdicts", asked[member].work_id) for member in self.members)
 
-def _worker(run: Folder, combine: Combine) -> Any:
-    reader = PartReader(run)
+    def make_worker(self) -> Worker:
+        reader = self.reader()
 
-    def verdicts(payload: Mapping[str, Any]) -> list[Row]:
-        return [
-            verdict | {"work_id": item["work_id"]}
-            for item in payload["items"]
-            for verdict in combine({member: reader.rows(*place) for member, place in item["members"].items()})
-        ]
+        def verdicts(given: Sequence[Given[Key]]) -> list[Row]:
+            return [
+                verdict | {"work_id": one.work_id}
+                for one in given
+                for members in [map(reader.rows, one.sources)]
+                for verdict in mean_rows(
+                    self.kind, dict(zip(self.members, members, strict=True)), judge=self.judge, bounds=self.bounds
+                )
+            ]
 
-    return verdicts
+        return verdicts

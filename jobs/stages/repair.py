@@ -8,54 +8,46 @@ copied, not asked again, and no call is paid twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import lru_cache, partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from actors.storage.folder import Folder
-from jobs.stages.items import PartReader, plan
-from jobs.stages.runner import Row, Stage, Task
+from jobs.stages.items import WHOLE, Given, Item, Row, Source
+from jobs.stages.judge import Judged
+from jobs.stages.runner import Worker
+from jobs.stages.split import Split
+from jobs.stages.stage import Plan, Site, Stage
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.repair import by_matrix as repair
 from longform.repair.twins import twin_id
+from longform.settings.experiment import Experiment, UnitKind
 from longform.support.index import SupportIndex
-
-_SUMMARIES_A_TASK = 64
-_VERDICTS_A_TASK = 256  # summaries
+from longform.tables import DOCUMENTS, SUMMARIES, VERDICTS
 
 
-def repaired_work_ids(summaries: Iterable[str], *, by: str = repair.VERSION) -> dict[str, str]:
-    """Work id of each summary -> work id of its twin; *by* changes with any change of what is cited."""
-    return {work_id: content_key("repaired-summary", work_id, by) for work_id in summaries}
+class Twin(NamedTuple):
+    """A summary with other citations, by the work id of its original."""
+
+    summary: str
 
 
-def with_twins(summaries: Iterable[str], repaired: Mapping[str, str]) -> list[str]:
-    """Work ids of summaries, each with its twin's behind it where there is one."""
-    return [work_id for source in summaries for work_id in (source, repaired.get(source)) if work_id is not None]
+def twin_work_id(summary: str, by: str) -> str:
+    """Return the work id of a summary's twin; *by* changes with any change of what is cited."""
+    return content_key("repaired-summary", summary, by)
 
 
-def copied_work_ids(judged: Mapping[str, str], repaired: Mapping[str, str]) -> dict[str, str]:
-    """
-    Work id of the verdicts on each summary -> work id of the copies that hold for its twin.
-
-    Args:
-        judged: Work id of verdicts -> of the summary they judge.
-        repaired: Work id of each summary -> of its twin.
-    """
-    return {
-        verdicts: content_key("copied-verdicts", verdicts, repaired[summary])
-        for verdicts, summary in judged.items()
-        if summary in repaired
-    }
+def with_twins(summaries: Iterable[str], twins: Mapping[str, str]) -> list[str]:
+    """Return work ids of summaries, each with its twin's behind it if there is one."""
+    return [work_id for source in summaries for work_id in (source, twins.get(source)) if work_id is not None]
 
 
-def judged_with_twins(judged: Mapping[str, str], repaired: Mapping[str, str]) -> dict[str, str]:
-    """Work id of verdicts -> of the summary they judge, the copies and the twins they hold for included."""
-    copied = copied_work_ids(judged, repaired)
-    return {**judged, **{copy: repaired[judged[verdicts]] for verdicts, copy in copied.items()}}
+def twins_of(plan: Plan) -> dict[str, str]:
+    """Return the work id of each summary that has a twin -> of its twin."""
+    return {twin.key.summary: twin.work_id for twin in plan.of(Twin)}
 
 
 def check_documents(benchmark: Benchmark) -> None:
@@ -69,76 +61,112 @@ def check_documents(benchmark: Benchmark) -> None:
         raise UsageError(f"{benchmark.folder.url}: expected documents to find support in, found none")
 
 
-# ---------------------------------------------------------------- summaries
+@dataclass(frozen=True, kw_only=True)
+class Repair(Stage[Twin]):
+    """
+    Cites by the words that bullets and documents share.
 
+    Attributes:
+        bench: URL of the benchmark.
+    """
 
-def repair_stage(run: Folder, bench_url: str) -> Stage:
-    return Stage(
-        name="repair",
-        table="summaries",
-        identity=content_key(run.url, bench_url),
-        make_worker=partial(_repairer, run, bench_url),
-    )
+    step = "repair"
+    reads: ClassVar = {"summaries": WHOLE, "documents": DOCUMENTS.names}
+    table = "summaries"
+    columns = SUMMARIES.names
+    per_task = 64
 
+    bench: str
 
-def repair_tasks(run: Folder, repaired: Mapping[str, str]) -> list[Task]:
-    """The tasks for twins that are not there yet."""
-    items = [{"work_id": twin, "source": source} for source, twin in repaired.items()]
-    return plan(run, "summaries", run, "summaries", items, per_task=_SUMMARIES_A_TASK)
-
-
-def _repairer(run: Folder, bench_url: str) -> Any:
-    reader, benchmark = PartReader(run), Benchmark(bench_url)
-
-    @lru_cache(maxsize=1)
-    def sources(haystack_id: str) -> tuple[SupportIndex, list[int]]:
-        documents = benchmark.documents(haystack_id)
-        return SupportIndex([document.text for document in documents]), [document.number for document in documents]
-
-    def twins(payload: Mapping[str, Any]) -> list[Row]:
-        originals = [
-            summary | {"work_id": item["work_id"]}
-            for item in payload["items"]
-            for summary in reader.rows(item["part"], item["source"])
-            if summary.get("step") is None
-        ]
-        originals.sort(key=_haystack)  # stable: within a haystack the items' order stays
+    def items(self, plan: Plan) -> list[Item[Twin]]:
         return [
-            twin
-            for haystack_id, group in groupby(originals, key=_haystack)
-            for twin in repair.repaired_summaries(list(group), *sources(haystack_id))
+            Item(twin_work_id(summary, repair.VERSION), Twin(summary), (Source("summaries", summary),))
+            for summary in plan.work_ids("summaries")
         ]
 
-    return twins
+    def make_worker(self) -> Worker:
+        reader, benchmark = self.reader(), Benchmark(self.bench)
+
+        @lru_cache(maxsize=1)
+        def sources(haystack_id: str) -> tuple[SupportIndex, list[int]]:
+            documents = benchmark.documents(haystack_id)
+            return SupportIndex([document.text for document in documents]), [document.number for document in documents]
+
+        def twins(given: Sequence[Given[Twin]]) -> list[Row]:
+            originals = [
+                summary | {"work_id": one.work_id}
+                for one in given
+                for summary in reader.rows(one.sources[0])
+                if summary["step"] is None
+            ]
+            originals.sort(key=_haystack)  # stable: within a haystack the items' order stays
+            return [
+                twin
+                for haystack_id, group in groupby(originals, key=_haystack)
+                for twin in repair.repaired_summaries(list(group), *sources(haystack_id))
+            ]
+
+        return twins
 
 
 def _haystack(summary: Mapping[str, Any]) -> str:
     return str(summary["haystack_id"])
 
 
-# ---------------------------------------------------------------- verdicts
+@dataclass(frozen=True, kw_only=True)
+class CopyVerdicts(Stage[Judged]):
+    """
+    Copies the verdicts of coverage on summaries to their twins.
 
+    Attributes:
+        by: What the twins were made by.
+    """
 
-def copy_stage(run: Folder, *, by: str = repair.VERSION) -> Stage:
-    return Stage(
-        name="copy verdicts", table="verdicts", identity=content_key(run.url, by), make_worker=partial(_copier, run, by)
-    )
+    step = "repair"
+    name = "copy verdicts"
+    reads: ClassVar = {"verdicts": WHOLE, "summaries": ()}
+    table = "verdicts"
+    columns = VERDICTS.names
+    per_task = 256
 
+    by: str = repair.VERSION
 
-def copy_tasks(run: Folder, copied: Mapping[str, str]) -> list[Task]:
-    """The tasks for copies that are not there yet: work id of verdicts -> of their copies."""
-    items = [{"work_id": copy, "source": source} for source, copy in copied.items()]
-    return plan(run, "verdicts", run, "verdicts", items, per_task=_VERDICTS_A_TASK)
-
-
-def _copier(run: Folder, by: str) -> Any:
-    reader = PartReader(run)
-
-    def copies(payload: Mapping[str, Any]) -> list[Row]:
+    def items(self, plan: Plan) -> list[Item[Judged]]:
+        twins = twins_of(plan)
         return [
-            verdict | {"work_id": item["work_id"], "summary_id": twin_id(verdict["summary_id"], by)}
-            for item in payload["items"]
-            for verdict in reader.rows(item["part"], item["source"])
+            Item(
+                content_key("copied-verdicts", verdicts.work_id, twins[verdicts.key.summary]),
+                verdicts.key._replace(summary=twins[verdicts.key.summary]),
+                (Source("verdicts", verdicts.work_id), Source("summaries", twins[verdicts.key.summary])),
+            )
+            for verdicts in plan.of(Judged)
+            if verdicts.key.summary in twins
         ]
 
-    return copies
+    def make_worker(self) -> Worker:
+        reader = self.reader()
+
+        def copies(given: Sequence[Given[Judged]]) -> list[Row]:
+            return [
+                verdict | {"work_id": one.work_id, "summary_id": twin_id(verdict["summary_id"], self.by)}
+                for one in given
+                for verdict in reader.rows(one.sources[0])
+            ]
+
+        return copies
+
+
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return the stage that makes twins by matrix, and those that follow; none if citations stay as written."""
+    if experiment.citations != "matrix":
+        return []
+    return [
+        Repair(run=site.run, bench=site.bench),
+        *after_repair(site.run, experiment.units, judged=experiment.judges_of("coverage")),
+    ]
+
+
+def after_repair(run: str, units: UnitKind, *, by: str = repair.VERSION, judged: Iterable[str]) -> list[Stage[Any]]:
+    """Return the stages that split twins, and copy the verdicts of judges of coverage to them if any *judged*."""
+    copies = [CopyVerdicts(run=run, by=by)] if list(judged) else []
+    return [Split(run=run, units=units, label="split twins", step="repair"), *copies]

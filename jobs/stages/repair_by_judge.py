@@ -6,15 +6,18 @@ The verdicts are those that the check stage stored; nothing is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.check import Checked, Source
-from jobs.stages.items import PartReader, plan
-from jobs.stages.runner import Row, Stage, Task
+from jobs.stages.check import Checked
+from jobs.stages.items import WHOLE, Given, Item, Row, Source
+from jobs.stages.repair import Twin, after_repair, twin_work_id
+from jobs.stages.runner import Worker
+from jobs.stages.stage import Plan, Site, Stage
 from longform.judges.kinds.support import SUPPORT
 from longform.keys import content_key
 from longform.repair import by_judge as judged_citations
@@ -22,63 +25,77 @@ from longform.repair.by_judge import How, JudgedText, Support, judge_threshold, 
 from longform.repair.twins import twin, twin_label
 from longform.settings.experiment import Experiment
 from longform.settings.judges import whole_identity
+from longform.tables import DOCUMENTS, SUMMARIES
 
-_SUMMARIES_A_TASK = 64
 _COLUMNS = ["work_id", "unit_index", "target_id", "answer", "probability"]
 _SUMMARIES_AT_ONCE = 64
 
 
-def judge_key(experiment: Experiment, name: str, version: str) -> str:
-    """What the twins by judge *name* are; *version* is that of what makes its answers."""
+def judge_key(experiment: Experiment, name: str) -> str:
+    """Return a key that changes with any change of what twins by judge *name* cite."""
     settings = experiment.support_judges[name]
     how = whole_identity(settings, experiment.judges)
+    version = make_judge(name, experiment.judges, prompts=experiment.prompts).version.work
     return content_key(judged_citations.VERSION, name, how, version, judge_threshold(settings))
 
 
-def judged_repair_stage(run: Folder, bench_url: str, experiment: Experiment, name: str, *, by: str) -> Stage:
-    threshold = judge_threshold(experiment.support_judges[name])
-    return Stage(
-        name="repair",
-        table="summaries",
-        identity=content_key(run.url, bench_url, by),
-        make_worker=partial(_repairer, run, bench_url, by, name, threshold),
-    )
+@dataclass(frozen=True, kw_only=True)
+class RepairByJudge(Stage[Twin]):
+    """
+    Cites by the stored verdicts of a support judge.
+
+    Attributes:
+        bench: URL of the benchmark.
+        judge: Its name.
+        threshold: From which its number means supported.
+        by: Changes with any change of what is cited.
+    """
+
+    step = "repair"
+    reads: ClassVar = {"summaries": WHOLE, "verdicts": _COLUMNS, "documents": DOCUMENTS.names}
+    table = "summaries"
+    columns = SUMMARIES.names
+    per_task = 64
+
+    bench: str
+    judge: str
+    threshold: float
+    by: str
+
+    def items(self, plan: Plan) -> list[Item[Twin]]:
+        return [
+            Item(
+                twin_work_id(checked.key.summary, self.by),
+                Twin(checked.key.summary),
+                (Source("summaries", checked.key.summary), Source("verdicts", checked.work_id)),
+            )
+            for checked in plan.of(Checked)
+            if checked.key.judge == self.judge
+        ]
+
+    def make_worker(self) -> Worker:
+        reader, benchmark = self.reader(), Benchmark(self.bench)
+
+        def twins(given: Sequence[Given[Twin]]) -> Iterator[Row]:
+            for one in given:
+                originals, verdicts = one.sources
+                (summary,) = (row for row in reader.rows(originals) if row["step"] is None)
+                support = support_of(reader.rows(verdicts), _numbers(benchmark, summary["haystack_id"]))
+                found = _judged(summary, support, self.threshold)
+                text = None if found is None else found.text
+                yield twin(summary, text, by=self.by, cited_by=self.judge) | {"work_id": one.work_id}
+
+        return twins
 
 
-def judged_repair_tasks(
-    run: Folder, benchmark: Benchmark, name: str, checks: Mapping[Checked, Source], repaired: Mapping[str, str]
-) -> list[Task]:
-    """The tasks for twins that are not there yet; the verdicts of judge *name* are."""
-    verdicts = run.locate("verdicts")
-    items = []
-    for summary, twin_work_id in repaired.items():
-        source = checks[Checked(summary, name)]
-        items.append(
-            {
-                "work_id": twin_work_id,
-                "source": summary,
-                "verdicts": source.work_id,
-                "verdicts_part": verdicts[source.work_id],
-                "haystack_id": benchmark.queries[source.query_id].haystack_id,
-            }
-        )
-    return plan(run, "summaries", run, "summaries", items, per_task=_SUMMARIES_A_TASK)
-
-
-def _repairer(run: Folder, bench_url: str, by: str, name: str, threshold: float) -> Any:
-    summaries, verdicts, benchmark = PartReader(run), PartReader(run), Benchmark(bench_url)
-
-    def twins(payload: Mapping[str, Any]) -> Iterator[Row]:
-        for item in payload["items"]:
-            numbers = _numbers(benchmark, item["haystack_id"])
-            support = support_of(verdicts.rows(item["verdicts_part"], item["verdicts"]), numbers)
-            for summary in summaries.rows(item["part"], item["source"]):
-                if summary.get("step") is None:
-                    found = _judged(summary, support, threshold)
-                    text = None if found is None else found.text
-                    yield twin(summary, text, by=by, cited_by=name) | {"work_id": item["work_id"]}
-
-    return twins
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return the stage that makes twins by a judge, and those that follow; none if no judge is to drive citations."""
+    judge = experiment.citing_judge
+    if judge is None:
+        return []
+    threshold, by = judge_threshold(experiment.support_judges[judge]), judge_key(experiment, judge)
+    repaired = RepairByJudge(run=site.run, bench=site.bench, judge=judge, threshold=threshold, by=by)
+    return [repaired, *after_repair(site.run, experiment.units, by=by, judged=experiment.judges_of("coverage"))]
 
 
 def _judged(summary: Row, support: Mapping[int, Support], threshold: float) -> JudgedText | None:
@@ -108,11 +125,11 @@ def support_of(verdicts: Iterable[Row], numbers: Mapping[str, int]) -> dict[int,
 
 
 def judge_driver(
-    run: Folder, benchmark: Benchmark, experiment: Experiment, name: str, checks: Mapping[Checked, Source]
+    run: Folder, benchmark: Benchmark, experiment: Experiment, name: str, checks: Iterable[Item[Checked]]
 ) -> dict[str, Any]:
     """What the report says of the judge that drove the citations, with how many bullets came by theirs in which way."""
     threshold = judge_threshold(experiment.support_judges[name])
-    hows = _hows(run, benchmark, [(c.summary, s) for c, s in checks.items() if c.judge == name], threshold)
+    hows = _hows(run, benchmark, [item for item in checks if item.key.judge == name], threshold)
     return {
         "by": name,
         "label": twin_label(name),
@@ -121,19 +138,19 @@ def judge_driver(
     }
 
 
-def _hows(run: Folder, benchmark: Benchmark, checked: list[tuple[str, Source]], threshold: float) -> Iterator[How]:
+def _hows(run: Folder, benchmark: Benchmark, checked: Sequence[Item[Checked]], threshold: float) -> Iterator[How]:
     """The verdicts of a few summaries are in memory at a time."""
     summaries, verdicts = run.snapshot("summaries"), run.snapshot("verdicts")
-    checked = sorted(checked, key=lambda one: verdicts.located[one[1].work_id])  # those of one part together
+    checked = sorted(checked, key=lambda one: verdicts.located[one.work_id])  # those of one part together
     for start in range(0, len(checked), _SUMMARIES_AT_ONCE):
-        chunk = dict(checked[start : start + _SUMMARIES_AT_ONCE])
+        chunk = {one.key.summary: one for one in checked[start : start + _SUMMARIES_AT_ONCE]}
         said: dict[str, list[Row]] = {}
-        of_chunk = [source.work_id for source in chunk.values()]
+        of_chunk = [one.work_id for one in chunk.values()]
         for row in verdicts.read(work_ids=of_chunk, columns=_COLUMNS).to_pylist():
             said.setdefault(row["work_id"], []).append(row)
         for summary in summaries.read(work_ids=list(chunk), columns=["work_id", "step", "text"]).to_pylist():
-            source = chunk[summary["work_id"]]
-            numbers = _numbers(benchmark, benchmark.queries[source.query_id].haystack_id)
-            support = support_of(said.get(source.work_id, []), numbers)
+            one = chunk[summary["work_id"]]
+            numbers = _numbers(benchmark, benchmark.queries[one.key.query_id].haystack_id)
+            support = support_of(said.get(one.work_id, []), numbers)
             found = _judged(summary, support, threshold) if summary["step"] is None else None
             yield from found.hows if found else ()

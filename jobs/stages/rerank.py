@@ -4,89 +4,108 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from actors.local_models.checkpoints import changing_content
 from actors.python_class import class_version
 from actors.retrieval.endpoint_reranker import Order, open_reranker
 from actors.storage.benchmark import Benchmark
-from actors.storage.folder import Folder
-from jobs.stages.items import PartReader, plan
+from jobs.stages.items import WHOLE, Given, Item, Row, Source
 from jobs.stages.retrieve import Ranked
-from jobs.stages.runner import Row, Stage, Task
+from jobs.stages.runner import Worker
+from jobs.stages.stage import Plan, Site, Stage
 from longform.keys import content_key
 from longform.records import shown_query
 from longform.settings.experiment import Experiment
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import CrossEncoderRerankerSettings, RerankerSettings
+from longform.tables import DOCUMENTS, QUERIES, RANKINGS
 
 VERSION = "rerank@1"
-_RANKINGS_A_TASK = 16
 
 
-class Reranking(NamedTuple):
-    """One reranked list: its work id, the work id of the ranking it is made from, and the reranker's name."""
-
-    work_id: str
-    source: str
-    reranker: str
-
-
-def reranking_work_ids(experiment: Experiment, rankings: Mapping[Ranked, str]) -> dict[Ranked, Reranking]:
-    """Every reranked list the experiment wants."""
-    pairs = dict.fromkeys((s.retriever, s.reranker) for s in experiment.all_systems() if s.reranker is not None)
-    made_by = {name: _made_by(experiment.rerankers[name]) for _, name in pairs}
-    found = {}
-    for ranked, source in rankings.items():
-        for retriever, reranker in pairs:
-            if retriever == ranked.retriever:
-                work_id = content_key("reranked", source, reranker, made_by[reranker], experiment.query_text, VERSION)
-                found[ranked._replace(reranker=reranker)] = Reranking(work_id, source, reranker)
-    return found
-
-
-def _made_by(settings: RerankerSettings) -> dict[str, Any]:
-    """What a reranker's orders depend on."""
+def made_by(settings: RerankerSettings) -> dict[str, Any]:
+    """Return all that a reranker's orders depend on."""
     if isinstance(settings, PythonClassSettings):
         return settings.identity | {"version": class_version(settings)}
     content = changing_content(settings.model) if isinstance(settings, CrossEncoderRerankerSettings) else None
     return settings.identity | ({"content": content} if content else {})
 
 
-def rerank_stage(run: Folder, bench_url: str, experiment: Experiment, *, threads: int) -> Stage:
-    return Stage(
-        name="rerank",
-        table="rankings",
-        identity=content_key(run.url, bench_url, experiment.model_dump(), threads),
-        make_worker=partial(_worker, run, bench_url, experiment, threads),
-        holds_model=True,
-    )
+@dataclass(frozen=True, kw_only=True)
+class Rerank(Stage[Ranked]):
+    """
+    Reorders the first documents of rankings.
+
+    Attributes:
+        bench: URL of the benchmark.
+        pairs: Retrievers and rerankers that systems combine.
+        rerankers: By their names.
+        query_text: What they are asked.
+        threads: Of a cross-encoder.
+    """
+
+    step = "rerank"
+    reads: ClassVar = {"rankings": WHOLE, "documents": DOCUMENTS.names, "queries": QUERIES.names}
+    table = "rankings"
+    columns = RANKINGS.names
+    per_task = 16
+    holds_model = True
+
+    bench: str
+    pairs: tuple[tuple[str, str], ...]
+    rerankers: Mapping[str, RerankerSettings]
+    query_text: str
+    threads: int
+
+    def items(self, plan: Plan) -> list[Item[Ranked]]:
+        how = {name: made_by(settings) for name, settings in self.rerankers.items()}
+        found = []
+        for ranking in plan.of(Ranked):
+            for retriever, reranker in self.pairs:
+                if retriever == ranking.key.retriever:
+                    named = ranking.key._replace(reranker=reranker)
+                    depends = [ranking.work_id, reranker, how[reranker], self.query_text, VERSION]
+                    source = Source("rankings", ranking.work_id)
+                    found.append(Item(content_key("reranked", *depends), named, (source,)))
+        return found
+
+    def make_worker(self) -> Worker:
+        reader, benchmark = self.reader(), Benchmark(self.bench)
+        orders: dict[str, Order] = {}
+
+        async def rerank(given: Sequence[Given[Ranked]]) -> list[Row]:
+            found = await asyncio.gather(*(reranked(one, reader.rows(one.sources[0])) for one in given))
+            return [row for rows in found for row in rows]
+
+        async def reranked(one: Given[Ranked], rows: Sequence[Row]) -> list[Row]:
+            name = one.key.reranker
+            assert name is not None, one.key
+            if name not in orders:
+                orders[name] = open_reranker(self.rerankers[name], threads=self.threads)
+            query = benchmark.queries[one.key.query_id]
+            documents = {document.doc_id: document for document in benchmark.documents(query.haystack_id)}
+            shown = shown_query(query, query_text=self.query_text)
+            order = await orders[name](shown, [documents[row["doc_id"]] for row in rows])
+            changed = {"work_id": one.work_id, "system": one.key.system, "reranker": name}
+            return [rows[place] | changed | {"rank": rank, "score": score} for rank, (place, score) in enumerate(order)]
+
+        return rerank
 
 
-def rerank_tasks(run: Folder, wanted: Mapping[Ranked, Reranking]) -> list[Task]:
-    items = [reranking._asdict() | {"system": ranked.system} for ranked, reranking in wanted.items()]
-    return plan(run, "rankings", run, "rankings", items, per_task=_RANKINGS_A_TASK)
-
-
-def _worker(run: Folder, bench_url: str, experiment: Experiment, threads: int) -> Any:
-    reader, benchmark = PartReader(run), Benchmark(bench_url)
-    orders: dict[str, Order] = {}
-
-    async def rerank(payload: Mapping[str, Any]) -> list[Row]:
-        items = payload["items"]
-        found = await asyncio.gather(*(reranked(item, reader.rows(item["part"], item["source"])) for item in items))
-        return [row for rows in found for row in rows]
-
-    async def reranked(item: Mapping[str, Any], rows: Sequence[Row]) -> list[Row]:
-        name = item["reranker"]
-        if name not in orders:
-            orders[name] = open_reranker(experiment.rerankers[name], threads=threads)
-        query = benchmark.queries[rows[0]["query_id"]]
-        documents = {document.doc_id: document for document in benchmark.documents(query.haystack_id)}
-        shown = shown_query(query, query_text=experiment.query_text)
-        order = await orders[name](shown, [documents[row["doc_id"]] for row in rows])
-        changed = {name: item[name] for name in ("work_id", "system", "reranker")}
-        return [rows[place] | changed | {"rank": rank, "score": score} for rank, (place, score) in enumerate(order)]
-
-    return rerank
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return the stage that reorders; none if no system names a reranker."""
+    pairs = tuple(dict.fromkeys((s.retriever, s.reranker) for s in experiment.all_systems() if s.reranker is not None))
+    if not pairs:
+        return []
+    return [
+        Rerank(
+            run=site.run,
+            bench=site.bench,
+            pairs=pairs,
+            rerankers={name: experiment.rerankers[name] for _, name in pairs},
+            query_text=experiment.query_text,
+            threads=site.threads,
+        )
+    ]

@@ -1,5 +1,5 @@
 """
-One stage: one Ray Data execution, Parquet in, Parquet out.
+Runs a stage: one Ray Data execution, Parquet in, Parquet out.
 
 A stage's work is a list of tasks; a task names the work ids it will make rows for. A worker maps a task to rows, writes
 them as one part of the table, and hands back a receipt; the driver commits receipts as they come. Work ids that a
@@ -12,14 +12,14 @@ import asyncio
 import inspect
 import json
 import math
+import pickle
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TextIO
 
 import pyarrow as pa
@@ -29,10 +29,10 @@ from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from actors.storage.tables import Part
 from jobs.cluster import Cluster
+from jobs.stages.items import Row
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 
-Row = dict[str, Any]
-Worker = Callable[[Mapping[str, Any]], Any]
+Worker = Callable[[Any], Any]
 """Task payload -> rows of the stage's table, or an awaitable of them."""
 
 # What the error of one task means: all is spent; its server is gone; no task will make anything; its own fault.
@@ -51,31 +51,65 @@ class StageError(LongformError):
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What one worker call does: `payload` in, rows of `work_ids` out. The payload is small: ids, not texts."""
+    """One worker call: `payload` in, rows of `work_ids` out. The payload pickles, and is small: ids, not texts."""
 
     work_ids: tuple[str, ...]
-    payload: Mapping[str, Any]
+    payload: Any
+
+
+class Runnable(Protocol):
+    """A stage as it runs. It pickles, and two equal ones share a worker."""
+
+    @property
+    def name(self) -> str:
+        """The name in progress lines and records."""
+        ...
+
+    @property
+    def table(self) -> str:
+        """The table it writes."""
+        ...
+
+    @property
+    def columns(self) -> Collection[str] | None:
+        """The columns of the table that its rows may have; None: all."""
+        ...
+
+    @property
+    def make_worker(self) -> Callable[[], Worker]:
+        """Makes the worker, on the worker's process."""
+        ...
+
+    @property
+    def holds_model(self) -> bool:
+        """Whether the worker is dear to make (weights, clients): then a pool of actors keeps it."""
+        ...
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether a pool's worker is a coroutine function that waits on a network."""
+        ...
+
+    @property
+    def slots(self) -> int:
+        """Tasks an asynchronous worker holds open at once; its own semaphore bounds the calls it makes."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
+class PlainStage:
     """
-    How a stage runs.
+    A stage outside the plan of a run.
 
     Attributes:
-        name: For people.
-        table: What it writes.
         identity: What the worker depends on (URLs, configuration); two stages of one name and identity share a worker.
-        make_worker: Makes the worker, on the worker's process.
-        holds_model: Whether the worker is dear to make (weights, clients): then a pool of actors keeps it.
-        asynchronous: Whether a pool's worker is a coroutine function that waits on a network.
-        slots: Tasks an asynchronous worker holds open at once; its own semaphore bounds the calls it makes.
     """
 
     name: str
     table: str
     identity: str
     make_worker: Callable[[], Worker] = field(compare=False)
+    columns: Collection[str] | None = None
     holds_model: bool = False
     asynchronous: bool = False
     slots: int = 32
@@ -112,7 +146,7 @@ def no_note(report: StageReport, *, final: bool) -> None:
 
 def run_stage(
     run: Folder,
-    stage: Stage,
+    stage: Runnable,
     wanted: int,
     tasks: Sequence[Task],
     *,
@@ -189,7 +223,7 @@ def run_stage(
     return report()
 
 
-def _end_of(stage: Stage, n_tasks: int, errors: Sequence[_TaskError]) -> LongformError:
+def _end_of(stage: Runnable, n_tasks: int, errors: Sequence[_TaskError]) -> LongformError:
     """Return the error that a stage ends with, of the errors of its tasks."""
     kept = f"{n_tasks - len(errors)} of {n_tasks} tasks are done and kept"
     if gone := [error.words for error in errors if error.kind == _GONE]:
@@ -202,7 +236,7 @@ def _end_of(stage: Stage, n_tasks: int, errors: Sequence[_TaskError]) -> Longfor
     )
 
 
-def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterable[dict[str, Any]]:
+def _receipts(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Cluster) -> Iterable[dict[str, Any]]:
     cluster.start()
     import ray.data
     from ray.data import ActorPoolStrategy, DataContext, TaskPoolStrategy
@@ -212,7 +246,7 @@ def _receipts(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster
     context.execution_no_progress_timeout_s = -1  # it counts blocks; a rate-limited block may take long
     context.enable_progress_bars = False
     size = 1 if stage.holds_model else tasks_a_block(len(tasks), workers=cluster.workers)
-    rows = [json.dumps([task.work_ids, dict(task.payload)]) for task in tasks]
+    rows = [pickle.dumps((task.work_ids, task.payload)) for task in tasks]
     dataset = ray.data.from_arrow([pa.table({"task": rows[at : at + size]}) for at in range(0, len(rows), size)])
     given = {"run": run, "stage": stage}
     if stage.holds_model:
@@ -245,7 +279,7 @@ def tasks_a_block(n_tasks: int, *, workers: int) -> int:
 class _Pooled:
     """A pool's actor: makes its worker once. If that fails, each of its tasks says why."""
 
-    def __init__(self, run: Folder, stage: Stage) -> None:
+    def __init__(self, run: Folder, stage: Runnable) -> None:
         self._run, self._stage = run, stage
         try:
             self._worker = stage.make_worker()
@@ -261,7 +295,7 @@ class Performer(_Pooled):
     def __call__(self, row: Row) -> Row:
         if self._fault is not None:
             return self._fault
-        work_ids, payload = json.loads(row["task"])
+        work_ids, payload = _task(row)
         try:
             return _receipt(self._run, self._stage, work_ids, _awaited(self._worker(payload)))
         except Exception as error:  # noqa: BLE001  # a row never raises: it would end the job or drop its block
@@ -274,16 +308,16 @@ class AsyncPerformer(_Pooled):
     async def __call__(self, row: Row) -> Row:
         if self._fault is not None:
             return self._fault
-        work_ids, payload = json.loads(row["task"])
+        work_ids, payload = _task(row)
         try:
             return _receipt(self._run, self._stage, work_ids, await self._worker(payload))
         except Exception as error:  # noqa: BLE001  # as above
             return _error_receipt(work_ids, error)
 
 
-def perform(row: Row, *, run: Folder, stage: Stage) -> Row:
+def perform(row: Row, *, run: Folder, stage: Runnable) -> Row:
     """One task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
-    work_ids, payload = json.loads(row["task"])
+    work_ids, payload = _task(row)
     try:
         return _receipt(run, stage, work_ids, _awaited(_kept_worker(stage)(payload)))
     except Exception as error:  # noqa: BLE001  # as above
@@ -295,15 +329,35 @@ def _awaited(rows: Any) -> Iterable[Row]:
     return asyncio.run(rows) if inspect.iscoroutine(rows) else rows
 
 
-@lru_cache(maxsize=1)
-def _kept_worker(stage: Stage) -> Worker:
-    return stage.make_worker()
+_kept: list[tuple[Runnable, Worker]] = []
 
 
-def _receipt(run: Folder, stage: Stage, work_ids: list[str], rows: Iterable[Row]) -> Row:
+def _kept_worker(stage: Runnable) -> Worker:
+    if not _kept or _kept[0][0] != stage:
+        _kept[:] = []  # what the last one holds goes before the next one loads
+        _kept[:] = [(stage, stage.make_worker())]
+    return _kept[0][1]
+
+
+def _task(row: Row) -> tuple[list[str], Any]:
+    work_ids, payload = pickle.loads(row["task"])  # noqa: S301  # the driver of this run made it
+    return list(work_ids), payload
+
+
+def _receipt(run: Folder, stage: Runnable, work_ids: list[str], rows: Iterable[Row]) -> Row:
     assert not inspect.isawaitable(rows), f"{stage.name} is not marked asynchronous"
-    part = run.write_part(stage.table, rows, work_ids=work_ids)
+    part = run.write_part(stage.table, rows if stage.columns is None else _known(stage, rows), work_ids=work_ids)
     return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": "", "words": ""}
+
+
+def _known(stage: Runnable, rows: Iterable[Row]) -> Iterator[Row]:
+    """Give *rows*, which have no columns but those that later stages were told of."""
+    assert stage.columns is not None, stage.name
+    known = frozenset(stage.columns)
+    for row in rows:
+        if unknown := {name for name, value in row.items() if name not in known and value is not None}:
+            raise ValueError(f"{stage.name} writes {sorted(unknown)}, which are not among its columns {sorted(known)}")
+        yield row
 
 
 def _error_receipt(work_ids: list[str], error: Exception) -> Row:

@@ -2,86 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from actors.storage.folder import Folder
-from jobs.stages.items import Item, PartReader, plan
-from jobs.stages.runner import Row, Stage, Task
-from longform.errors import UsageError
+from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.judge import Judged
+from jobs.stages.runner import Worker
+from jobs.stages.split import UnitsOf
+from jobs.stages.stage import Plan, Site, Stage
 from longform.keys import content_key
 from longform.metrics.scoring import score_summary
+from longform.settings.experiment import Experiment
+from longform.tables import SCORES, TARGETS
 from longform.text.citations import Bullet
 
 VERSION = "summhay@1"
-_SUMMARIES_A_TASK = 256
+
+READS = {
+    "verdicts": ("judge", "summary_id", "target_id", "answer", "linked_unit"),
+    "units": ("unit_index", "text", "citations"),
+}
+"""What the scores of coverage are made from."""
+
+
+class Scored(NamedTuple):
+    """The scores that follow from verdicts, by their work id."""
+
+    verdicts: str
 
 
 def score_work_id(verdict_work_id: str, partial_score: float) -> str:
     return content_key("scores", verdict_work_id, partial_score, VERSION)
 
 
-def score_stage(run: Folder, bench_url: str, partial_score: float) -> Stage:
-    return Stage(
-        name="score",
-        table="scores",
-        identity=content_key(run.url, bench_url, partial_score),
-        make_worker=partial(_worker, run, bench_url, partial_score),
-    )
-
-
-def score_tasks(run: Folder, judged: Mapping[str, str], partial_score: float) -> list[Task]:
-    """
-    The tasks that are not done.
-
-    Args:
-        run: Where the tables are.
-        judged: Verdict work id -> work id of the units it judged.
-        partial_score: What partial coverage counts.
-    """
-    items = score_items(run, judged, lambda verdict: score_work_id(verdict, partial_score))
-    return plan(run, "verdicts", run, "scores", items, per_task=_SUMMARIES_A_TASK)
-
-
-def score_items(run: Folder, judged: Mapping[str, str], work_id: Callable[[str], str]) -> list[Item]:
-    """
-    Items of a stage that reads verdicts together with the units they judged.
-
-    Raises:
-        UsageError: The run does not hold all units, as after a change of configuration that means other summaries.
-    """
-    parts = run.locate("units")
-    if missing := [units for units in judged.values() if units not in parts]:
-        raise UsageError(
-            f"{run.url}: expected the bullets of {len(judged)} judged summaries, {len(missing)} are not there; "
-            "do the stages before this one first, with `longform evaluate` or `longform replay`"
-        )
+def scored_items(plan: Plan, work_id: Callable[[str], str]) -> list[Item[Scored]]:
+    """Return an item for all verdicts of judges of coverage, made from them and from the units they judged."""
+    units = {item.key.summary: Source("units", item.work_id) for item in plan.of(UnitsOf)}
     return [
-        {"work_id": work_id(source), "source": source, "units": units, "units_part": parts[units]}
-        for source, units in judged.items()
+        Item(
+            work_id(judged.work_id),
+            Scored(judged.work_id),
+            (Source("verdicts", judged.work_id), units[judged.key.summary]),
+        )
+        for judged in plan.of(Judged)
     ]
 
 
-def _worker(run: Folder, bench_url: str, partial_score: float) -> Any:
-    verdicts, units = PartReader(run), PartReader(run)
-    benchmark = Benchmark(bench_url)
+@dataclass(frozen=True, kw_only=True)
+class Score(Stage[Scored]):
+    """
+    Scores coverage and citations.
 
-    def score(payload: Mapping[str, Any]) -> list[Row]:
-        return [
-            row
-            for item in payload["items"]
-            for row in _summary_rows(
-                item["work_id"],
-                verdicts.rows(item["part"], item["source"]),
-                units.rows(item["units_part"], item["units"]),
-                benchmark,
-                partial_score,
-            )
-        ]
+    Attributes:
+        bench: URL of the benchmark.
+        partial_score: What partial coverage counts.
+    """
 
-    return score
+    step = "aggregate"
+    name = "score"
+    reads: ClassVar = {
+        **READS,
+        "targets": TARGETS.names,
+        "documents": ("doc_id", "doc_index"),
+        "qrels": ("target_id", "doc_id"),
+    }
+    table = "scores"
+    columns = SCORES.names
+    per_task = 256
+
+    bench: str
+    partial_score: float
+
+    def items(self, plan: Plan) -> list[Item[Scored]]:
+        return scored_items(plan, lambda verdict: score_work_id(verdict, self.partial_score))
+
+    def make_worker(self) -> Worker:
+        reader, benchmark = self.reader(), Benchmark(self.bench)
+
+        def score(given: Sequence[Given[Scored]]) -> list[Row]:
+            return [
+                row
+                for one in given
+                for verdicts, units in [[reader.rows(place) for place in one.sources]]
+                for row in _summary_rows(one.work_id, verdicts, units, benchmark, self.partial_score)
+            ]
+
+        return score
+
+
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return the stage that scores; none without judges."""
+    share = experiment.partial_score
+    return [Score(run=site.run, bench=site.bench, partial_score=share)] if experiment.judges_of("coverage") else []
 
 
 def _summary_rows(

@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, partial
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
 
 from actors.storage.benchmark import Benchmark
-from actors.storage.folder import Folder
-from jobs.stages.items import Item, PartReader, plan
-from jobs.stages.runner import Row, Stage, Task
-from jobs.stages.score import score_items
+from jobs.stages.items import Given, Item, Row
+from jobs.stages.runner import Worker
+from jobs.stages.score import READS, Scored, scored_items
+from jobs.stages.stage import Plan, Site, Stage
 from longform.judges import failure_modes
 from longform.judges.lexical_coverage import QueryInsights, StemWeights
 from longform.keys import content_key
+from longform.settings.experiment import Experiment
 from longform.support.index import SupportIndex
+from longform.tables import DOCUMENTS, SCORES, TARGETS
 from longform.text.citations import Bullet
 
 VERSION = "classify@1"
 PREFIX = "bullets_"
-
-_SUMMARIES_A_TASK = 256
 
 
 def classify_work_id(verdict_work_id: str) -> str:
     return content_key("classes", verdict_work_id, VERSION)
 
 
-def classify_stage(run: Folder, bench_url: str) -> Stage:
-    return Stage(
-        name="classify",
-        table="scores",
-        identity=content_key(run.url, bench_url),
-        make_worker=partial(_worker, run, bench_url),
-    )
+@dataclass(frozen=True, kw_only=True)
+class Classify(Stage[Scored]):
+    """
+    Counts the bullets of each class.
+
+    Attributes:
+        bench: URL of the benchmark.
+    """
+
+    step = "aggregate"
+    name = "classify"
+    reads: ClassVar = {**READS, "targets": TARGETS.names, "documents": DOCUMENTS.names}
+    table = "scores"
+    columns = frozenset(SCORES.names) - {"reason"}
+    per_task = 256
+
+    bench: str
+
+    def items(self, plan: Plan) -> list[Item[Scored]]:
+        return scored_items(plan, classify_work_id)
+
+    def make_worker(self) -> Worker:
+        reader, classifier = self.reader(), _Classifier(Benchmark(self.bench))
+
+        def classify(given: Sequence[Given[Scored]]) -> list[Row]:
+            return [
+                row
+                for one in given
+                for row in classifier.rows(one.work_id, *(reader.rows(place) for place in one.sources))
+            ]
+
+        return classify
 
 
-def classify_tasks(run: Folder, judged: Mapping[str, str]) -> list[Task]:
-    """Tasks for verdict work id -> units work id, where they are not done."""
-    items = score_items(run, judged, classify_work_id)
-    return plan(run, "verdicts", run, "scores", items, per_task=_SUMMARIES_A_TASK)
-
-
-def _worker(run: Folder, bench_url: str) -> Any:
-    verdicts, units = PartReader(run), PartReader(run)
-    classifier = _Classifier(Benchmark(bench_url))
-
-    def classify(payload: Mapping[str, Any]) -> list[Row]:
-        return [
-            row
-            for item in payload["items"]
-            for row in classifier.rows(
-                item,
-                verdicts.rows(item["part"], item["source"]),
-                units.rows(item["units_part"], item["units"]),
-            )
-        ]
-
-    return classify
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return the stage that classifies; none without judges."""
+    return [Classify(run=site.run, bench=site.bench)] if experiment.judges_of("coverage") else []
 
 
 class _Classifier:
@@ -68,7 +75,7 @@ class _Classifier:
         self._index = lru_cache(maxsize=1)(self._make_index)
         self._others = lru_cache(maxsize=64)(self._make_others)
 
-    def rows(self, item: Item, verdicts: Sequence[Row], units: Sequence[Row]) -> Iterable[Row]:
+    def rows(self, work_id: str, verdicts: Sequence[Row], units: Sequence[Row]) -> Iterable[Row]:
         """The counts of one summary; nothing for one that has no bullets or whose documents are not known."""
         if not verdicts or not units:
             return
@@ -86,7 +93,7 @@ class _Classifier:
         )
         for name, count in failure_modes.class_counts(classes).items():
             yield {
-                "work_id": item["work_id"],
+                "work_id": work_id,
                 "judge": verdicts[0]["judge"],
                 "summary_id": verdicts[0]["summary_id"],
                 "query_id": target.query_id,

@@ -6,64 +6,72 @@ A summary without a sentence has no rows of verdicts; its scores are null, and s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.storage.folder import Folder
-from jobs.stages.check import Checked, Source
-from jobs.stages.items import Item, PartReader, plan
-from jobs.stages.runner import Row, Stage, Task
+from jobs.stages.check import Checked
+from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.runner import Worker
+from jobs.stages.stage import Plan, Site, Stage
 from longform.judges.kinds.support import SUPPORT
 from longform.keys import content_key
 from longform.metrics.faithfulness import GRID, merge_documents, summary_faithfulness
-from longform.results.aggregate import SummaryInfo
+from longform.settings.experiment import Experiment
+from longform.tables import SCORES
 
 VERSION = "faithfulness@1"
-_SUMMARIES_A_TASK = 256
 
 
 def support_score_work_id(verdict_work_id: str) -> str:
     return content_key("scores", verdict_work_id, VERSION)
 
 
-def support_score_stage(run: Folder) -> Stage:
-    return Stage(name="score faithfulness", table="scores", identity=run.url, make_worker=partial(_worker, run))
+@dataclass(frozen=True, kw_only=True)
+class ScoreSupport(Stage[Checked]):
+    """Scores faithfulness by every merging."""
+
+    step = "aggregate"
+    name = "score faithfulness"
+    reads: ClassVar = {
+        "verdicts": ("doc_position", "unit_index", "answer", "probability"),
+        "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure"),
+    }
+    table = "scores"
+    columns = SCORES.names
+    per_task = 256
+
+    def items(self, plan: Plan) -> list[Item[Checked]]:
+        return [
+            Item(
+                support_score_work_id(checked.work_id),
+                checked.key,
+                (Source("verdicts", checked.work_id), Source("summaries", checked.key.summary)),
+            )
+            for checked in plan.of(Checked)
+        ]
+
+    def make_worker(self) -> Worker:
+        reader = self.reader()
+
+        def score(given: Sequence[Given[Checked]]) -> list[Row]:
+            return [row for one in given for row in _rows(one, *(reader.rows(place) for place in one.sources))]
+
+        return score
 
 
-def support_score_tasks(
-    run: Folder, checks: Mapping[Checked, Source], infos: Mapping[str, SummaryInfo], haystacks: Mapping[str, str]
-) -> list[Task]:
-    """The tasks that are not done; *infos* are by summary work id, *haystacks* by query."""
-    items = [
-        {
-            "work_id": support_score_work_id(source.work_id),
-            "source": source.work_id,
-            "judge": checked.judge,
-            "summary_id": infos[checked.summary].summary_id,
-            "query_id": source.query_id,
-            "haystack_id": haystacks[source.query_id],
-            "failure": infos[checked.summary].failure,
-        }
-        for checked, source in checks.items()
-    ]
-    return plan(run, "verdicts", run, "scores", items, per_task=_SUMMARIES_A_TASK)
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return the stage that scores faithfulness; none without support judges."""
+    return [ScoreSupport(run=site.run)] if experiment.support_judges else []
 
 
-def _worker(run: Folder) -> Any:
-    verdicts = PartReader(run)
-
-    def score(payload: Mapping[str, Any]) -> list[Row]:
-        return [row for item in payload["items"] for row in _rows(item, verdicts.rows(item["part"], item["source"]))]
-
-    return score
-
-
-def _rows(item: Item, verdicts: Sequence[Row]) -> Iterator[Row]:
-    known = {key: item[key] for key in ("work_id", "judge", "summary_id", "query_id", "haystack_id")}
+def _rows(given: Given[Checked], verdicts: Sequence[Row], summaries: Sequence[Row]) -> Iterator[Row]:
+    (summary,) = (row for row in summaries if row["step"] is None)
+    known = {name: summary[name] for name in ("summary_id", "query_id", "haystack_id")}
+    known |= {"work_id": given.work_id, "judge": given.key.judge}
     cells = support_cells(verdicts)
     n_unjudged = int(np.isnan(cells).sum())
     for merging in GRID:
@@ -75,13 +83,13 @@ def _rows(item: Item, verdicts: Sequence[Row]) -> Iterator[Row]:
             "total": found.total,
             "n": found.n,
             "n_unjudged": n_unjudged,
-            "reason": None if found.n else _reason(item, cells),
+            "reason": None if found.n else _reason(summary, cells),
         }
 
 
-def _reason(item: Item, cells: NDArray[np.float64]) -> str:
-    if item["failure"]:
-        return f"summary_failed: {item['failure']}"
+def _reason(summary: Row, cells: NDArray[np.float64]) -> str:
+    if summary["failure"]:
+        return f"summary_failed: {summary['failure']}"
     return "undecided" if cells.size else "no_sentences"
 
 

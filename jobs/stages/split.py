@@ -7,47 +7,80 @@ A summary that failed has no units; one that is empty has none either, and only 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
-from actors.storage.folder import Folder
-from jobs.stages.items import Item, PartReader, plan
-from jobs.stages.runner import Row, Stage, Task
+from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.runner import Worker
+from jobs.stages.stage import Plan, Site, Stage
 from longform.keys import content_key
-from longform.settings.experiment import UnitKind
+from longform.settings.experiment import Experiment, UnitKind
+from longform.tables import UNITS
 from longform.text.citations import Bullet, bullets
 from longform.text.sentences import cited_sentences
 
 VERSIONS: Mapping[UnitKind, str] = {"bullets": "lines@1", "sentences": "sentences@1"}
-_SUMMARIES_A_TASK = 256
 
 
 def unit_work_id(summary_work_id: str, kind: UnitKind = "bullets") -> str:
     return content_key("units", summary_work_id, VERSIONS[kind])
 
 
-def split_stage(run: Folder, kind: UnitKind = "bullets", *, name: str = "split") -> Stage:
-    return Stage(name=name, table="units", identity=content_key(run.url, kind), make_worker=partial(_worker, run, kind))
+class UnitsOf(NamedTuple):
+    """The units of one summary, by its work id."""
+
+    summary: str
 
 
-def split_tasks(run: Folder, summary_work_ids: Sequence[str], kind: UnitKind = "bullets") -> list[Task]:
-    items = [{"work_id": unit_work_id(source, kind), "source": source} for source in summary_work_ids]
-    return plan(run, "summaries", run, "units", items, per_task=_SUMMARIES_A_TASK)
+@dataclass(frozen=True, kw_only=True)
+class Split(Stage[UnitsOf]):
+    """
+    Splits all summaries of the stages before it that are not split yet.
 
+    Attributes:
+        units: What into.
+        label: Its name; a run may split twice.
+    """
 
-def _worker(run: Folder, kind: UnitKind) -> Any:
-    reader = PartReader(run)
+    reads: ClassVar = {"summaries": ("work_id", "summary_id", "query_id", "haystack_id", "step", "text")}
+    table = "units"
+    columns = UNITS.names
+    per_task = 256
 
-    def split(payload: Mapping[str, Any]) -> list[Row]:
+    units: UnitKind = "bullets"
+    label: str = "split"
+    step: str = "split"
+
+    @property
+    def name(self) -> str:
+        return self.label
+
+    def items(self, plan: Plan) -> list[Item[UnitsOf]]:
+        split = {units.key.summary for units in plan.of(UnitsOf)}
         return [
-            unit
-            for item in payload["items"]
-            for summary in reader.rows(item["part"], item["source"])
-            if summary.get("step") is None  # what a method wrote on its way is no summary
-            for unit in units(summary, item, kind)
+            Item(unit_work_id(summary, self.units), UnitsOf(summary), (Source("summaries", summary),))
+            for summary in plan.work_ids("summaries")
+            if summary not in split
         ]
 
-    return split
+    def make_worker(self) -> Worker:
+        reader = self.reader()
+
+        def split(given: Sequence[Given[UnitsOf]]) -> list[Row]:
+            return [
+                unit
+                for one in given
+                for summary in reader.rows(one.sources[0])
+                if summary["step"] is None  # what a method wrote on its way is no summary
+                for unit in unit_rows(summary, one.work_id, self.units)
+            ]
+
+        return split
+
+
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return the stage that splits what summarizers wrote."""
+    return [Split(run=site.run, units=experiment.units)]
 
 
 def split_text(text: str, kind: UnitKind) -> list[Bullet]:
@@ -55,11 +88,11 @@ def split_text(text: str, kind: UnitKind) -> list[Bullet]:
     return bullets(text) if kind == "bullets" else cited_sentences(text)
 
 
-def units(summary: Row, item: Item, kind: UnitKind) -> list[Row]:
-    """The rows of one summary."""
+def unit_rows(summary: Row, work_id: str, kind: UnitKind) -> list[Row]:
+    """Return the rows of one summary."""
     return [
         {
-            "work_id": item["work_id"],
+            "work_id": work_id,
             "summary_id": summary["summary_id"],
             "query_id": summary["query_id"],
             "haystack_id": summary["haystack_id"],

@@ -1,194 +1,244 @@
 """
 Summarize: `contexts` -> `summaries` (summary_id). 1:1; a summary that fails stays a row with its reason.
 
-What a chat model is to summarise at several lengths, the first 10, 20, ... documents of one query, is one task, and so
-are repeats: their prompts begin alike, and the server need not read that twice.
+Summaries of one query by a chat model at several lengths, the first 10, 20, ... documents, are one task, and so are
+repeats: their prompts begin alike, and the server need not read that twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from actors.chat.call_context import CallContext
+from actors.chat.opening import versions_of
+from actors.python_class import class_version
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import Calling, open_rows
-from jobs.stages.items import Item, PartReader, plan
-from jobs.stages.pack import Packed, how_packed
-from jobs.stages.runner import Row, Stage, Task
+from actors.summarizers.prompts import prompts_of
+from jobs.stages.check_methods import Asked, check_methods
+from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.pack import HowPacked, Packed, how_packed
+from jobs.stages.runner import Worker
+from jobs.stages.stage import Plan, Site, Stage
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
-from longform.settings.chat import ChatSummarizerSettings
-from longform.settings.experiment import Experiment, System
-from longform.settings.methods import PlainMethodSettings
+from longform.settings.chat import (
+    ChatSettings,
+    ChatSummarizerSettings,
+    OfflineSummarizerSettings,
+    PythonSummarizerSettings,
+    SummarizerSettings,
+)
+from longform.settings.experiment import Experiment
+from longform.settings.methods import MethodSettings, PlainMethodSettings
+from longform.summaries import extractive
+from longform.tables import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
 from longform.text.sentences import sentences
 
 USUAL_BULLETS = 7
 """Asked for where a query has no insights to count: SummHay's 92 queries have 6.75 of them on average."""
 
-_OFFLINE_CONTEXTS_A_TASK = 8
-_GIVEN = ("work_id", "n_requested", "method", "setting", "summarizer", "repeat")
-"""What an item adds to its context's row."""
-
 
 class Summarized(NamedTuple):
-    """A summary that the run wants."""
+    """
+    A summary.
 
-    query_id: str
-    setting: str
+    Attributes:
+        summarizer: Its name.
+        setting: What it is given, in words.
+        method: The name of a method.
+        n_requested: Bullets or sentences that are asked for.
+        packed: The context it is made from.
+        repeat: Of the same context by the same system, from 0.
+    """
+
     summarizer: str
+    setting: str
+    method: str
+    n_requested: int
+    packed: Packed
     repeat: int = 0
 
+    @property
+    def query_id(self) -> str:
+        return self.packed.query_id
 
-class Source(NamedTuple):
-    """What a summary is made from."""
 
-    work_id: str
-    context: str
-    n_requested: int
+class Wanted(NamedTuple):
+    """The contexts that a system's summaries are made from, and how; *repeats* of each."""
+
+    setting: str
     method: str
-    packed: Packed  # what the context is
+    kind: HowPacked
+    repeats: int
 
 
-def summary_work_ids(
-    benchmark: Benchmark,
-    experiment: Experiment,
-    contexts: Mapping[Packed, tuple[str, str]],
-    versions: Mapping[tuple[str, str], str],
-) -> dict[Summarized, Source]:
+@dataclass(frozen=True, kw_only=True)
+class Summarize(Stage[Summarized]):
     """
-    Every summary the experiment wants -> its work id and source.
+    Writes the summaries of one summarizer.
 
-    *versions* has, for each summarizer and method, the version of what makes its summaries: its prompts, or its code.
+    Attributes:
+        bench: URL of the benchmark.
+        summarizer: Its name.
+        settings: Of it.
+        wanted: One of each system that has this summarizer.
+        methods: By the names that systems give them.
+        versions: Method -> version of what makes its summaries: its prompts, or its code.
+        bullets: Asked for; targets: as many as the query has.
+        prompts: A folder whose files replace the project's own of the same name.
+        context: On whose behalf a model is called.
+        threads: Of a local model.
     """
-    found = {}
-    for system, repeats in experiment.repeats.items():
-        settings = experiment.summarizers[system.summarizer]
-        for packed, (context, _) in contexts.items():
-            if packed[1:] == how_packed(system):
-                n = _bullets(benchmark, experiment, packed.query_id)
-                depends = [
-                    settings.identity,
-                    n,
-                    versions[system.summarizer, system.method],
-                    *_method(experiment, system),
-                ]
-                for repeat in range(repeats):
-                    again = [f"repeat {repeat}"] if repeat else []
-                    made_of = [context, system.summarizer, system.setting, [*depends, *again]]
-                    summarized = Summarized(packed.query_id, system.setting, system.summarizer, repeat)
-                    found[summarized] = Source(content_key("summaries", *made_of), context, n, system.method, packed)
-    return found
+
+    step = "summarize"
+    reads: ClassVar = {"contexts": CONTEXTS.names, "documents": DOCUMENTS.names, "queries": QUERIES.names}
+    table = "summaries"
+    columns = frozenset(SUMMARIES.names) - {"elapsed_minutes"}
+    per_task = 8  # of the offline one
+
+    bench: str
+    summarizer: str
+    settings: SummarizerSettings
+    wanted: tuple[Wanted, ...]
+    methods: Mapping[str, MethodSettings]
+    versions: Mapping[str, str]
+    bullets: int | str
+    prompts: str | None
+    context: CallContext
+    threads: int
+
+    @property
+    def name(self) -> str:
+        return f"summarize {self.summarizer}"
+
+    @property
+    def chat(self) -> ChatSettings | None:
+        return self.settings.chat if isinstance(self.settings, ChatSummarizerSettings) else None
+
+    @property
+    def holds_model(self) -> bool:
+        return self.settings.kind != "offline"  # it loads in a second where its process has loaded one before
+
+    def items(self, plan: Plan) -> list[Item[Summarized]]:
+        contexts = plan.of(Packed)
+        return [
+            self._item(plan.benchmark, context, wanted, repeat)
+            for wanted in self.wanted
+            for context in contexts
+            if context.key[1:] == wanted.kind
+            for repeat in range(wanted.repeats)
+        ]
+
+    def _item(self, benchmark: Benchmark, context: Item[Packed], wanted: Wanted, repeat: int) -> Item[Summarized]:
+        n = n_bullets(benchmark, self.bullets, context.key.query_id)
+        depends: list[Any] = [self.settings.identity, n, self.versions[wanted.method]]
+        if wanted.method != "plain":
+            depends.append(self.methods[wanted.method].model_dump())
+        if repeat:
+            depends.append(f"repeat {repeat}")
+        work_id = content_key("summaries", context.work_id, self.summarizer, wanted.setting, depends)
+        key = Summarized(self.summarizer, wanted.setting, wanted.method, n, context.key, repeat)
+        return Item(work_id, key, (Source("contexts", context.work_id),))
+
+    def check(self, run: Folder, items: Sequence[Item[Summarized]]) -> None:
+        """Refuse methods that cannot be used on the documents of a context."""
+        asked = [Asked(item.key.method, item.key.query_id, item.sources[0].work_id) for item in items]
+        check_methods(self.methods, run, asked)
+
+    def groups(self, given: Sequence[Given[Summarized]]) -> Iterable[Sequence[Given[Summarized]]]:
+        """Give the items of each task: of a chat model one a context, or one for all its lengths."""
+        if self.chat is None:
+            return super().groups(given)
+        tasks: dict[Any, list[Given[Summarized]]] = {}
+        for one in given:
+            # others stay apart, so that a slow call holds back its own row only
+            plain = isinstance(self.methods[one.key.method], PlainMethodSettings)
+            tasks.setdefault(_any_length(one.key) if plain else one.work_id, []).append(one)
+        return (sorted(members, key=_length, reverse=True) for members in tasks.values())
+
+    def make_worker(self) -> Worker:
+        from actors.summarizers.opening import make_summarizer
+
+        reader = self.reader()
+        ask = make_summarizer(
+            self.bench,
+            self.summarizer,
+            self.settings,
+            methods=self.methods,
+            prompts=self.prompts,
+            context=self.context,
+            threads=self.threads,
+        )
+
+        async def summarize(given: Sequence[Given[Summarized]]) -> list[Row]:
+            return await ask([asked_context(reader.row(one.sources[0]), one.work_id, one.key) for one in given])
+
+        return summarize
 
 
-def _method(experiment: Experiment, system: System) -> list[Any]:
-    """What a summary depends on beside the plain prompt's."""
-    return [] if system.method == "plain" else [experiment.all_methods()[system.method].model_dump()]
+def asked_context(context: Row, work_id: str, key: Summarized) -> Row:
+    """Return what a summarizer is given."""
+    asked = {"n_requested": key.n_requested, "method": key.method, "setting": key.setting, "repeat": key.repeat}
+    return context | asked | {"work_id": work_id, "summarizer": key.summarizer}
 
 
-def _bullets(benchmark: Benchmark, experiment: Experiment, query_id: str) -> int:
+def n_bullets(benchmark: Benchmark, bullets: int | str, query_id: str) -> int:
     """
-    How many bullets to ask for: as configured, else as many as the query has targets, or the usual number.
+    Return how many bullets to ask for: as configured, else as many as the query has targets, or the usual number.
 
     A query with a reference summary asks for as many sentences as its paper does, else as the reference has.
     """
-    if isinstance(experiment.bullets, int):
-        return experiment.bullets
+    if isinstance(bullets, int):
+        return bullets
     targets = benchmark.targets.get(query_id, [])
     if not targets or any(target.kind != "reference" for target in targets):
         return sum(target.kind != "reference" for target in targets) or USUAL_BULLETS
     return SENTENCES.get(benchmark.queries[query_id].dataset or "") or len(sentences(targets[0].text))
 
 
-def summarize_stage(
-    run: Folder, bench_url: str, experiment: Experiment, name: str, *, calling: Calling, threads: int
-) -> Stage:
-    settings = experiment.summarizers[name]
-    chat = settings.chat if isinstance(settings, ChatSummarizerSettings) else None
-    context = calling.context(f"summarize {name}")
-    return Stage(
-        name=f"summarize {name}",
-        table="summaries",
-        identity=content_key(run.url, bench_url, name, settings.model_dump(), experiment.prompts, threads),
-        make_worker=partial(_worker, run, bench_url, experiment, name, context=context, threads=threads),
-        holds_model=settings.kind
-        != "offline",  # the offline one loads in a second where its process has loaded one before
-        asynchronous=chat is not None,
-        slots=open_rows(chat) if chat else 1,
-    )
+def _any_length(key: Summarized) -> tuple[Packed, str]:
+    """Return the same for summaries that differ in the length of their context alone."""
+    return key.packed._replace(n_documents=None, length_tokens=None), key.method
 
 
-def summarize_tasks(run: Folder, experiment: Experiment, name: str, wanted: Mapping[Summarized, Source]) -> list[Task]:
-    """The tasks of one summarizer that are not done; of a chat model one a context, or one for all its lengths."""
-    items = [
-        {
-            "work_id": source.work_id,
-            "source": source.context,
-            "n_requested": source.n_requested,
-            "method": source.method,
-            "setting": summarized.setting,
-            "summarizer": summarized.summarizer,
-            "repeat": summarized.repeat,
-        }
-        for summarized, source in wanted.items()
-        if summarized.summarizer == name
-    ]
-    if not isinstance(experiment.summarizers[name], ChatSummarizerSettings):
-        return plan(run, "contexts", run, "summaries", items, per_task=_OFFLINE_CONTEXTS_A_TASK)
-    sources = {source.work_id: source for summarized, source in wanted.items() if summarized.summarizer == name}
-    plain = {
-        method for method, settings in experiment.all_methods().items() if isinstance(settings, PlainMethodSettings)
-    }
-    tasks: dict[Any, list[Item]] = {}
-    for single in plan(run, "contexts", run, "summaries", items, per_task=1):
-        (item,) = single.payload["items"]
-        source = sources[item["work_id"]]
-        # others stay apart, so that a slow call holds back its own row only
-        task = _any_length(source) if source.method in plain else source.work_id
-        tasks.setdefault(task, []).append(item)
-    return [_longest_first(members, sources) for members in tasks.values()]
+def _length(given: Given[Summarized]) -> float:
+    packed = given.key.packed
+    return packed.n_documents or packed.length_tokens or inf
 
 
-def _any_length(source: Source) -> tuple[Packed, str]:
-    """What is the same for sources that differ in their length alone."""
-    return source.packed._replace(n_documents=None, length_tokens=None), source.method
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return a stage for each summarizer that a system names."""
+    found: list[Stage[Any]] = []
+    for name, settings in experiment.summarizers.items():
+        systems = {system: n for system, n in experiment.repeats.items() if system.summarizer == name}
+        methods = {system.method: experiment.all_methods()[system.method] for system in systems}
+        if systems:
+            stage = Summarize(
+                run=site.run,
+                bench=site.bench,
+                summarizer=name,
+                settings=settings,
+                wanted=tuple(Wanted(one.setting, one.method, how_packed(one), n) for one, n in systems.items()),
+                methods=methods,
+                versions={method: _version(settings, how, experiment.prompts) for method, how in methods.items()},
+                bullets=experiment.bullets,
+                prompts=experiment.prompts,
+                context=site.calling.context(f"summarize {name}"),
+                threads=site.threads,
+            )
+            found.append(stage)
+    return found
 
 
-def _longest_first(items: Sequence[Item], sources: Mapping[str, Source]) -> Task:
-    def length(item: Item) -> float:
-        packed = sources[item["work_id"]].packed
-        return packed.n_documents or packed.length_tokens or inf
-
-    ordered = sorted(items, key=length, reverse=True)
-    return Task(work_ids=tuple(item["work_id"] for item in ordered), payload={"items": ordered})
-
-
-def _worker(
-    run: Folder, bench_url: str, experiment: Experiment, name: str, *, context: CallContext, threads: int
-) -> Any:
-    from actors.summarizers.opening import make_summarizer
-
-    reader = PartReader(run)
-    ask = make_summarizer(
-        bench_url,
-        name,
-        experiment.summarizers[name],
-        methods=experiment.all_methods(),
-        prompts=experiment.prompts,
-        context=context,
-        threads=threads,
-    )
-
-    async def summarize(payload: Mapping[str, Any]) -> list[Row]:
-        items = {item["work_id"]: item for item in payload["items"]}
-        rows = [
-            context | {key: item[key] for key in _GIVEN}
-            for item in items.values()
-            for context in reader.rows(item["part"], item["source"])
-        ]
-        return await ask(rows)
-
-    return summarize
+def _version(settings: SummarizerSettings, method: MethodSettings, prompts: str | None) -> str:
+    match settings:
+        case ChatSummarizerSettings():
+            return versions_of(prompts_of(settings, method), prompts)
+        case PythonSummarizerSettings():
+            return class_version(settings)
+        case OfflineSummarizerSettings():
+            return extractive.VERSION

@@ -13,7 +13,8 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from jobs.cluster import Cluster
-from jobs.stages.runner import Row, Stage, Task, run_stage
+from jobs.stages.items import Row
+from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.files import AUDIT, haystack_tables, read_facts
 from longform.keys import content_key
 from longform.synthesis.audit import VERSION, HaystackAudit, audit_haystack, audit_report
@@ -64,7 +65,7 @@ def _on_cluster(benchmark: Benchmark, url: str, cluster: Cluster) -> list[Haysta
     tasks = [Task(work_ids=(work_id,), payload={"work_id": work_id, "haystack_id": ids[work_id]}) for work_id in ids]
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]
-    stage = Stage(name="audit", table=_TABLE, identity=identity, make_worker=partial(_audit_worker, url))
+    stage = PlainStage(name="audit", table=_TABLE, identity=identity, make_worker=partial(_audit_worker, url))
     run_stage(work, stage, len(tasks), todo, cluster=cluster)
     audits = work.snapshot(_TABLE)
     rows = [audits.read(work_ids=task.work_ids).to_pylist()[0] for task in tasks]

@@ -16,7 +16,7 @@ from actors.chat.call_context import CallContext
 from actors.chat.opening import load_prompt
 from actors.judges.lexical import LexicalJudge
 from actors.synthesis import SynthesisModels, open_models
-from jobs.stages.runner import Row
+from jobs.stages.items import Row
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
 from longform.judges.kind import Group

@@ -20,7 +20,8 @@ from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
-from jobs.stages.runner import Row, Stage, Task, run_stage
+from jobs.stages.items import Row
+from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.config import check_synthesis
 from jobs.synthesis.files import ACCOUNT
 from jobs.synthesis.plan import Left
@@ -206,7 +207,7 @@ class Synthesis:
         if tasks:
             self.cluster.start()
             self.calling.start()
-        stage = Stage(
+        stage = PlainStage(
             name=stage_name,
             table=table,
             identity=content_key(self.work.url, name, self.config.model_dump(mode="json")),

@@ -13,8 +13,7 @@ from typing import Any
 
 from actors.chat.call_context import CallContext
 from actors.storage.folder import Folder
-from jobs.stages.items import PartReader
-from jobs.stages.runner import Row
+from jobs.stages.items import Place, Row, SourceReader
 from longform.synthesis.written.asking import Log
 from longform.synthesis.written.contamination import known_insights
 from longform.synthesis.written.documents import Brief, Draft, write_document
@@ -52,10 +51,10 @@ def draft_worker(work: Folder, config: ModelSynthesis, context: CallContext) -> 
     """Makes the worker of the table `drafts`: a payload is a document of an outline."""
     from actors.synthesis import open_models
 
-    models, reader = open_models(config, context), PartReader(work)
+    models, reader = open_models(config, context), SourceReader(work, {"outlines": ["outline"]})
 
     async def write(payload: Mapping[str, Any]) -> list[Row]:
-        (row,) = reader.rows(payload["part"], payload["outline"])
+        row = reader.row(Place("outlines", payload["outline"], payload["part"]))
         brief = Brief(
             topic=config.topics[payload["topic"]],
             outline=Outline.model_validate_json(row["outline"]),

@@ -19,7 +19,7 @@ from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
 from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.retrievers import RerankerSettings, RetrieverSettings, base_retrievers
+from longform.settings.retrievers import RerankerSettings, RetrievalSettings, RetrieverSettings, base_retrievers
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
 
@@ -300,6 +300,11 @@ class Experiment(Strict):
             yield from ((f"judges.{name}.of", member, asking) for member in judge.members)
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
+
+    @property
+    def retrieval(self) -> RetrievalSettings:
+        """What ranking needs to know."""
+        return RetrievalSettings(self.retrievers, self.query_text, self.ranking_depth)
 
     @property
     def citing_judge(self) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -122,6 +123,21 @@ def base_retrievers(retriever: RetrieverSettings) -> tuple[str, ...]:
     if isinstance(retriever, FusionRetrieverSettings):
         return retriever.of
     return (retriever.of,) if isinstance(retriever, FeedbackRetrieverSettings) else ()
+
+
+class RetrievalSettings(NamedTuple):
+    """
+    A configuration's slice for ranking.
+
+    Attributes:
+        retrievers: By their names.
+        query_text: What they search with.
+        ranking_depth: Documents kept of each ranking.
+    """
+
+    retrievers: Mapping[str, RetrieverSettings]
+    query_text: str
+    ranking_depth: int
 
 
 class CrossEncoderRerankerSettings(Strict):

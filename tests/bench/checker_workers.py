@@ -8,8 +8,7 @@ cells there are.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.stages.check import check_stage, check_tasks
-from jobs.stages.runner import Worker, run_stage
+from jobs.stages import check
+from jobs.stages.runner import PlainStage, Worker, run_stage
+from jobs.stages.stage import Site
 from tests.bench.checker import save_cross_encoder
 from tests.bench.measure import Figure, Pairs
 from tests.jobs.planted_bench import N_DOCUMENTS, bench, prepared
@@ -59,11 +59,11 @@ def _seconds(folder: Path, bench_url: str, model: str, *, workers: int) -> float
     experiment = read_experiment("positional_bias", [f"support_judges={{checker: {judge}}}"])
     made = prepared(run, benchmark, "checker")
     calling = Calling("bench", ledger=str(folder / "ledger"))
-    judge = experiment.support_judges["checker"]
-    stage = check_stage(run, bench_url, experiment, "checker", judge, calling=calling, threads=1)
-    timed = replace(stage, make_worker=_timed(stage.make_worker, str(clocks), workers))
-    tasks = check_tasks(run, "checker", made.wanted, made.infos, benchmark)
-    run_stage(run, timed, len(made.wanted), tasks, cluster=Cluster(address=None, workers=workers))
+    (stage,) = check.stages(experiment, Site(run.url, bench_url, 1, calling))
+    made_by = _timed(stage.make_worker, str(clocks), workers)
+    timed = PlainStage(name=stage.name, table=stage.table, identity="", make_worker=made_by, holds_model=True)
+    tasks = stage.tasks(run, made.items)
+    run_stage(run, timed, len(made.items), tasks, cluster=Cluster(address=None, workers=workers))
     spans = [tuple(map(float, file.read_text().split())) for file in clocks.glob("task-*")]
     assert len(spans) == len(tasks)
     return max(end for _, end in spans) - min(start for start, _ in spans)
@@ -82,7 +82,7 @@ def _timed(make_worker: Callable[[], Worker], folder: str, workers: int) -> Call
         worker, clocks = make_worker(), Path(folder)
         (clocks / f"worker-{os.getpid()}").touch()
 
-        def timed(payload: Mapping[str, Any]) -> Any:
+        def timed(payload: Any) -> Any:
             while len(list(clocks.glob("worker-*"))) < workers:
                 time.sleep(0.01)
             start = time.time()

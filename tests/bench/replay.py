@@ -16,7 +16,7 @@ from statistics import median
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.replay import Replay, ReplaySettings
-from jobs.stages.runner import Stage, Task, Worker, run_stage
+from jobs.stages.runner import PlainStage, Runnable, Task, Worker, run_stage
 from tests.bench.inputs import make_benchmark, make_small_benchmark
 from tests.bench.measure import Figure, Pairs, seconds
 
@@ -35,7 +35,7 @@ class PlainReplay(Replay):
         super().__init__(bench_url, out_url, ReplaySettings(), cluster=cluster)
         self.seconds: StageSeconds = {}
 
-    def _perform(self, stage: Stage, wanted: int, tasks: list[Task]) -> None:
+    def _perform(self, stage: Runnable, wanted: int, tasks: list[Task]) -> None:
         started = time.monotonic()
         worker = stage.make_worker()
         parts = [self.run.write_part(stage.table, worker(task.payload), work_ids=task.work_ids) for task in tasks]
@@ -76,8 +76,7 @@ def _round(bench: Path, out: Path, cluster: Cluster) -> tuple[StageSeconds, Stag
 
 def _seconds(job: Replay) -> float:
     def work() -> None:
-        job.read_labels()
-        job.aggregate()
+        job.do_all()
 
     return seconds(work, clock=time.monotonic)
 
@@ -92,7 +91,7 @@ def _overhead(out: Path, cluster: Cluster) -> Figure:
     """A stage of one task that makes no row."""
 
     def empty(number: int) -> float:
-        stage = Stage(name="empty", table="units", identity=str(number), make_worker=_idle_worker)
+        stage = PlainStage(name="empty", table="units", identity=str(number), make_worker=_idle_worker)
         task = Task(work_ids=(str(number),), payload={})
         run = Folder(str(out))
         return seconds(

@@ -29,7 +29,7 @@ def figures() -> list[Figure]:
         benchmark = Benchmark(url)
         haystack_id = benchmark.haystack_ids[0]
         query_ids = [query_id for query_id, query in benchmark.queries.items() if query.haystack_id == haystack_id]
-        retriever = HaystackRetriever(url, _experiment(), threads=1)
+        retriever = HaystackRetriever(url, _experiment().retrieval, threads=1)
         rank = partial(retriever.rank, haystack_id, query_ids)
         rank(list(_RETRIEVERS))  # reads, embeds and indexes
         note = f"{len(query_ids)} queries on {len(benchmark.documents(haystack_id))} documents: {source}"

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs import ingest
-from jobs.stages.check import Checked, Source
-from longform.results.aggregate import SummaryInfo
+from jobs.stages.check import Checked
+from jobs.stages.items import Item, Source
 
 WORDS = [f"{first}{second}{last}" for first in "blmnrst" for second in "aeiou" for last in ("del", "gor", "min", "vax")]
 N_DOCUMENTS = 5
@@ -43,11 +43,10 @@ def bench(folder: Path, *, n: int, seed: int = 1, n_sentences: int = 4) -> str:
 
 
 class Prepared(NamedTuple):
-    """A run up to its units: what the check stage is to do, and what it knows of each summary by its work id."""
+    """A run up to its units, and what the check stage is to do."""
 
     run: Folder
-    wanted: Mapping[Checked, Source]
-    infos: Mapping[str, SummaryInfo]
+    items: list[Item[Checked]]
 
     @property
     def n_cells(self) -> int:
@@ -56,7 +55,7 @@ class Prepared(NamedTuple):
 
 def prepared(run: Folder, benchmark: Benchmark, judge: str) -> Prepared:
     """One summary a query, of the first sentence of each document, with all documents in its prompt."""
-    wanted, infos = {}, {}
+    items = []
     for query_id, query in benchmark.queries.items():
         key = {"query_id": query_id, "haystack_id": query.haystack_id}
         documents = benchmark.documents(query.haystack_id)
@@ -66,10 +65,11 @@ def prepared(run: Folder, benchmark: Benchmark, judge: str) -> Prepared:
             for index, document in enumerate(documents)
         ]
         _write(run, "units", f"units-{query_id}", units)
-        source = Source(f"check-{query_id}", f"units-{query_id}", f"context-{query_id}", query_id)
-        wanted[Checked(query_id, judge)] = source
-        infos[query_id] = SummaryInfo(f"summary-{query_id}", query_id, "planted", "full", None, None, None, None)
-    return Prepared(run, wanted, infos)
+        _write(run, "summaries", query_id, [{**key, "summary_id": f"summary-{query_id}"}])
+        sources = {"units": f"units-{query_id}", "contexts": f"context-{query_id}", "summaries": query_id}
+        places = tuple(Source(*place) for place in sources.items())
+        items.append(Item(f"check-{query_id}", Checked(query_id, judge, query_id, f"context-{query_id}"), places))
+    return Prepared(run, items)
 
 
 def _context(key: Mapping[str, str], documents: Any) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +17,9 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.stages.check import check_stage, check_tasks
-from jobs.stages.runner import Worker, run_stage
+from jobs.stages import check
+from jobs.stages.runner import PlainStage, Runnable, Worker, run_stage
+from jobs.stages.stage import Site
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
 from tests.actors.local_models.tiny_checkpoints import save_bert
@@ -36,7 +36,7 @@ N_NODES = 2
 # ---------------------------------------------------------------- several nodes
 
 
-def check(*, address: str, workers: int, url: str, bench_url: str, model: str, seen: Path | None) -> None:
+def do_check(*, address: str, workers: int, url: str, bench_url: str, model: str, seen: Path | None) -> None:
     """
     The check stage with a checkpoint, as a process of its own: this one may have joined another Ray.
 
@@ -47,13 +47,13 @@ def check(*, address: str, workers: int, url: str, bench_url: str, model: str, s
     experiment = read_experiment("positional_bias", [f"support_judges={{checker: {settings}}}"])
     made = prepared(run, benchmark, "checker")
     calling = Calling("test", ledger=f"{url}-ledger")
-    judge = experiment.support_judges["checker"]
-    stage = check_stage(run, bench_url, experiment, "checker", judge, calling=calling, threads=1)
+    (stage,) = check.stages(experiment, Site(url, bench_url, 1, calling))
+    ran: Runnable = stage
     if seen is not None:
-        stage = replace(stage, make_worker=noting(stage.make_worker, str(seen)))
-    tasks = check_tasks(run, "checker", made.wanted, made.infos, benchmark)
+        made_by = noting(stage.make_worker, str(seen))
+        ran = PlainStage(name=stage.name, table=stage.table, identity="", make_worker=made_by, holds_model=True)
     with Cluster(address=address, workers=workers) as cluster:
-        report = run_stage(run, stage, len(made.wanted), tasks, cluster=cluster)
+        report = run_stage(run, ran, len(made.items), stage.tasks(run, made.items), cluster=cluster)
     assert report.rows == made.n_cells == N_QUERIES * N_DOCUMENTS * N_DOCUMENTS
 
 
@@ -69,7 +69,7 @@ def noting(make_worker: Callable[[], Worker], seen: str) -> Callable[[], Worker]
         worker, folder = make_worker(), Path(seen)
         here = ray.get_runtime_context().get_node_id()
 
-        def noted(payload: Mapping[str, Any]) -> Any:
+        def noted(payload: Any) -> Any:
             (folder / here).touch()
             ends = time.monotonic() + 300
             while len(list(folder.iterdir())) < 2 and time.monotonic() < ends:
@@ -95,7 +95,7 @@ def test_four_workers_on_two_nodes_find_what_one_finds(tmp_path: Path, checker: 
         for workers, noted in ((1, None), (4, seen)):
             given = {"address": nodes.address, "workers": workers, "url": str(tmp_path / f"by{workers}"), "seen": noted}
             given |= {"bench_url": url, "model": checker}
-            process = multiprocessing.get_context("spawn").Process(target=check, kwargs=given)
+            process = multiprocessing.get_context("spawn").Process(target=do_check, kwargs=given)
             process.start()
             process.join()
             assert process.exitcode == 0

@@ -14,7 +14,6 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
 from jobs.evaluate import evaluate, main
-from jobs.runs.stage_order import WAY, Step, check_way
 from jobs.synthesize import read_config, synthesize
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
@@ -225,12 +224,6 @@ def test_command_ends_with_2_on_a_configuration_that_names_nothing(
     assert code == 2
     assert "bm52" in capsys.readouterr().err
     assert not (tmp_path / "r").exists()
-
-
-def test_every_stage_reads_what_an_earlier_one_writes() -> None:
-    check_way(WAY)
-    with pytest.raises(ValueError, match=r"split reads \['summaries'\]"):
-        check_way([Step("split", ("summaries",), "units")])
 
 
 def test_presets_are_valid() -> None:

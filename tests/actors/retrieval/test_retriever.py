@@ -118,7 +118,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def retriever(bench: str) -> HaystackRetriever:
-    return HaystackRetriever(bench, experiment(), threads=1)
+    return HaystackRetriever(bench, experiment().retrieval, threads=1)
 
 
 def order(rows: list[dict[str, Any]]) -> list[int]:
@@ -207,7 +207,7 @@ def test_a_query_the_release_does_not_rank_is_an_error(retriever: HaystackRetrie
 
 
 def test_the_depth_cuts_every_list(bench: str) -> None:
-    shallow = HaystackRetriever(bench, experiment(ranking_depth=2), threads=1)
+    shallow = HaystackRetriever(bench, experiment(ranking_depth=2).retrieval, threads=1)
     assert [row["rank"] for row in shallow.rank("north", ["rates"], ["bm25", "full"])] == [0, 1, 0, 1]
 
 
@@ -220,7 +220,7 @@ def test_another_haystack_is_another_index(retriever: HaystackRetriever) -> None
 def test_the_query_text_is_the_experiments(bench: str) -> None:
     """`Fed` stands in the subtopic only, so without it document 0 loses a match."""
     longer, shorter = (
-        HaystackRetriever(bench, experiment(query_text=text), threads=1).rank("north", ["rates"], ["bm25"])
+        HaystackRetriever(bench, experiment(query_text=text).retrieval, threads=1).rank("north", ["rates"], ["bm25"])
         for text in ("query_subtopic", "query")
     )
     assert longer[0]["score"] > shorter[0]["score"]
@@ -263,7 +263,7 @@ def test_statement_retrievers_score_every_document_and_alike_each_time(
     together = retriever.rank("east", ["library", "snow"], [name])
     assert sorted(order(together[:10])) == sorted(order(together[10:])) == list(range(10))
     assert order(together[:10]) != order(together[10:])
-    assert HaystackRetriever(bench, experiment(), threads=1).rank("east", ["snow"], [name]) == together[10:]
+    assert HaystackRetriever(bench, experiment().retrieval, threads=1).rank("east", ["snow"], [name]) == together[10:]
 
 
 def test_statement_retrievers_read_a_haystack_once_and_without_titles(
@@ -296,7 +296,7 @@ def test_queries_and_their_subtopics_are_embedded_in_one_batch(
         return encode(self, texts)
 
     monkeypatch.setattr(Encoder, "_encode", spy)
-    retriever = HaystackRetriever(bench, experiment(query_text=query_text), threads=1)
+    retriever = HaystackRetriever(bench, experiment(query_text=query_text).retrieval, threads=1)
     retriever.rank("east", ["library", "snow"], ["cluster", "statements"])
     query_batch, *others = batches
     assert any("snowfall" in text for text in query_batch) == shown
@@ -317,7 +317,7 @@ def test_the_encoder_of_statement_retrievers_is_checked(monkeypatch: pytest.Monk
 
 def test_no_model_is_loaded_for_retrievers_without_one(bench: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("actors.retrieval.retriever.Encoder", None)
-    assert HaystackRetriever(bench, experiment(), threads=1).rank("north", ["rates"], ["feedback", "rrf"])
+    assert HaystackRetriever(bench, experiment().retrieval, threads=1).rank("north", ["rates"], ["feedback", "rrf"])
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_retrievers_that_build_on_each_other_in_a_circle_are_refused(bench: str)
     with pytest.raises(UsageError, match="circle: a -> b -> a"):
         check_loadable(experiment(circle))
     with pytest.raises(UsageError, match="circle"):
-        HaystackRetriever(bench, experiment(circle), threads=1)
+        HaystackRetriever(bench, experiment(circle).retrieval, threads=1)
 
 
 def test_what_systems_use_is_checked_also_behind_a_fusion() -> None:

@@ -8,25 +8,19 @@ from pathlib import Path
 import pytest
 
 from actors.rehearsal.fake_provider import fake_process
+from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
-from jobs.runs.plan import RunPlan
 from jobs.runs.retry import forget_passing_failures
-from jobs.stages.check import Checked
-from jobs.stages.check import Source as Checks
-from jobs.stages.judge import Judged
-from jobs.stages.pack import Packed
-from jobs.stages.score import score_work_id
-from jobs.stages.split import unit_work_id
-from jobs.stages.summarize import Source, Summarized
+from jobs.runs.stage_order import stages_of
+from jobs.stages.stage import Plan, Site
 from jobs.synthesize import read_config, synthesize
 from longform.chat.retries import may_pass
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
 
-PACKED = Packed("q", "full", None, None, None, None, "given", None)
 FAULTS = {"http_503": 0.2, "length": 0.15}
 
 
@@ -54,36 +48,62 @@ def n_passing(run: Folder) -> int:
     return sum(failure is not None and may_pass(failure) for failure in failures)
 
 
-@pytest.mark.parametrize(("citing_judge", "twin_goes"), [("checker", True), ("both", True), (None, False)])
+@pytest.mark.parametrize(("citations", "twin_goes"), [("checker", True), ("both", True), ("matrix", False)])
 def test_twin_goes_with_a_failed_verdict_that_drove_its_citations(
-    citing_judge: str | None, twin_goes: bool, tmp_path: Path
+    citations: str, twin_goes: bool, tmp_path: Path
 ) -> None:
     """Its citations, all that follows from its text, and the mean of the verdict are made again; the rest stays."""
-    run, units = Folder(str(tmp_path)), {name: unit_work_id(name) for name in ("summary", "twin")}
-    plan = RunPlan(
-        rankings={}, rerankings={}, contexts={}, units="bullets",
-        summaries={Summarized("q", "full", "m"): Source("summary", "context", 3, "plain", PACKED)},
-        repaired={"summary": "twin"}, repaired_by="by", citing_judge=citing_judge,
-        asked={Judged("summary", "marks"): "verdicts"}, means={}, copied={"verdicts": "copies"},
-        checks={
-            Checked("summary", name): Checks(work_id, units["summary"], "context", "q")
-            for name, work_id in (("checker", "check"), ("other", "others"), ("both", "means"))
-        },
-        support_means={"both": ("other", "checker")},
-    )  # fmt: skip
-    scores = {name: score_work_id(name, 0.5) for name in ("verdicts", "copies")}
-    stays = ["verdicts", "copies", "others"]
-    rows = {"summaries": ["summary", "twin"], "units": units.values(), "verdicts": [*stays, "means"]}
-    for table, work_ids in {**rows, "scores": scores.values()}.items():
-        run.commit(table, [run.write_part(table, [{"work_id": name}], work_ids=[name]) for name in work_ids])
-    failed = {"work_id": "check", "failure": "http_503"}
-    run.commit("verdicts", [run.write_part("verdicts", [failed], work_ids=["check"])])
+    run, bench = Folder(str(tmp_path / "run")), Folder(str(tmp_path / "bench"))
+    bench.write_json("benchmark.json", {"dataset_hash": "d", "rows": {"documents": 1}})
+    queries = [{"query_id": "q", "haystack_id": "h", "text": "?"}]
+    bench.commit("queries", [bench.write_part("queries", queries, work_ids=["h"])])
+    site = Site(run.url, bench.url, 1, Calling("test", ledger=str(tmp_path / "ledger")))
+    plan = Plan(stages_of(judged(citations), site), Benchmark(bench.url))
+    names = {stage.name: [item.work_id for item in plan.items(stage)] for stage in plan.stages}
+    for stage in plan.stages:
+        parts = [run.write_part(stage.table, [{"work_id": name}], work_ids=[name]) for name in names[stage.name]]
+        run.commit(stage.table, parts)
+    (failed,) = names["check checker"]
+    rows = [{"work_id": failed, "failure": "http_503"}]
+    run.commit("verdicts", [run.write_part("verdicts", rows, work_ids=[failed])])
 
-    assert forget_passing_failures(run, plan, 0.5) == 1
+    assert forget_passing_failures(run, plan) == 1
 
-    gone = {"twin", units["twin"], "copies", scores["copies"]} if twin_goes else set()
-    everything = {*rows["summaries"], *units.values(), *scores.values(), *stays}
-    assert {name for table in (*rows, "scores") for name in run.locate(table)} == everything - gone
+    (twin,), (copies,) = names["repair"], names["copy verdicts"]
+    checks = [failed, *names["check both"]]
+    gone = {*checks, *made_from(plan, *checks)} - {twin}
+    if twin_goes:
+        gone |= {twin, *names["split twins"], copies, *made_from(plan, copies)}
+    assert len(made_from(plan, copies)) == len(["score", "classify"])
+    there = {name for table in {stage.table for stage in plan.stages} for name in run.locate(table)}
+    assert there == {name for work_ids in names.values() for name in work_ids} - gone
+
+
+def made_from(plan: Plan, *work_ids: str) -> set[str]:
+    """The work ids of what reads one of *work_ids* itself."""
+    items = [item for stage in plan.stages for item in plan.items(stage)]
+    return {item.work_id for item in items if any(source.work_id in work_ids for source in item.sources)}
+
+
+def judged(citations: str) -> Experiment:
+    """One summary of one query, under a judge and three support judges."""
+    chat = {"provider": "scripted", "model": "scripted", "script": "obedient"}
+    return Experiment.model_validate(
+        {
+            "name": "judged",
+            "seed": 1,
+            "retrievers": {"full": {"kind": "full"}},
+            "summarizers": {"m": {"kind": "offline"}},
+            "judges": {"marks": {"kind": "offline", "calibration": "people"}},
+            "support_judges": {
+                "checker": {"kind": "chat", "chat": chat},
+                "other": {"kind": "offline"},
+                "both": {"kind": "mean", "of": ["other", "checker"]},
+            },
+            "systems": [{"retriever": "full", "budget_tokens": None, "summarizer": "m"}],
+            "citations": citations,
+        }
+    )
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
-from jobs.spending.prepay import check_batches
+from jobs.runs.checks import check_batches
 from jobs.synthesize import read_config, synthesize
 from longform.errors import UsageError
 from longform.rehearsal.settings import FakeSettings

@@ -11,7 +11,8 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
-from jobs.stages.runner import Row, Stage, StageError, Task, Worker, run_stage, tasks_a_block
+from jobs.stages.items import Row
+from jobs.stages.runner import PlainStage, StageError, Task, Worker, run_stage, tasks_a_block
 
 N_TASKS = 20
 FAILS = 4
@@ -29,7 +30,7 @@ def make_worker() -> Worker:
 @pytest.mark.ray
 def test_a_task_that_fails_costs_no_other_of_its_block(ray_session: None, tmp_path: Path) -> None:
     assert tasks_a_block(N_TASKS, workers=1) == 3
-    run, stage = Folder(str(tmp_path)), Stage(name="s", table="audits", identity="i", make_worker=make_worker)
+    run, stage = Folder(str(tmp_path)), PlainStage(name="s", table="audits", identity="i", make_worker=make_worker)
     tasks = [Task(work_ids=(f"w{n}",), payload={"work_id": f"w{n}", "number": n}) for n in range(N_TASKS)]
 
     with pytest.raises(StageError, match=r"1 of 20 tasks failed(?s:.*)planted"):

@@ -14,10 +14,11 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from jobs import ingest
-from jobs.stages.pack import context_work_ids
-from jobs.stages.retrieve import Ranked
+from jobs.calling import Calling
+from jobs.runs.stage_order import stages_of
+from jobs.stages.pack import Packed
 from jobs.stages.runner import Task
-from jobs.stages.summarize import summarize_tasks, summary_work_ids
+from jobs.stages.stage import Plan, Site
 from longform.chat.call import ChatRequest
 from longform.settings.experiment import Experiment
 
@@ -45,26 +46,28 @@ def experiment(*, bullets: int | str = 3, **system: Any) -> Experiment:
 def folder(tmp_path: Path) -> Folder:
     """A run, and a benchmark without anything in it."""
     made = Folder(str(tmp_path / "run"))
-    made.write_json("benchmark.json", {})
+    made.write_json("benchmark.json", {"dataset_hash": "d"})
     return made
 
 
 def tasks(folder: Folder, asked: Experiment, *, queries: tuple[str, ...] = ("q",), done: int = 0) -> list[Task]:
     """The tasks where all contexts are packed, a part each, and the first *done* summaries are made."""
-    rankings = {Ranked(query, name): f"{query}/{name}" for query in queries for name in asked.retrievers}
-    contexts = context_work_ids(asked, rankings)
-    packed = sorted(work_id for work_id, _ in contexts.values())
+    if not folder.parts("queries"):
+        rows = [{"query_id": query, "haystack_id": query, "text": "?"} for query in queries]
+        folder.commit("queries", [folder.write_part("queries", rows, work_ids=["h"])])
+    site = Site(folder.url, folder.url, 1, Calling("test", ledger=f"{folder.url}/ledger"))
+    plan = Plan(stages_of(asked, site), Benchmark(folder.url))
+    packed = sorted(item.work_id for item in plan.of(Packed))
     folder.commit("contexts", [folder.write_part("contexts", [], work_ids=[work_id]) for work_id in packed])
-    versions = {(name, method): "1" for name in asked.summarizers for method in asked.all_methods()}
-    wanted = summary_work_ids(Benchmark(folder.url), asked, contexts, versions)
-    made = [source.work_id for source in wanted.values()][:done]
-    folder.commit("summaries", [folder.write_part("summaries", [], work_ids=made)])
     (name,) = asked.systems[0].summarizer
-    return summarize_tasks(folder, asked, name, wanted)
+    (stage,) = (stage for stage in plan.stages if stage.name == f"summarize {name}")
+    made = [item.work_id for item in plan.items(stage)][:done]
+    folder.commit("summaries", [folder.write_part("summaries", [], work_ids=made)])
+    return stage.tasks(folder, plan.items(stage))
 
 
 def settings_of(found: list[Task]) -> list[list[str]]:
-    return [[item["setting"] for item in task.payload["items"]] for task in found]
+    return [[given.key.setting for given in task.payload] for task in found]
 
 
 ALL_LENGTHS = ["full", "full/first 10", "full/first 2", "full/first 1"]
@@ -74,8 +77,8 @@ def test_the_lengths_of_one_query_are_one_task_the_longest_first(folder: Folder)
     found = tasks(folder, experiment(), queries=("q", "r"))
     assert settings_of(found) == [ALL_LENGTHS, ALL_LENGTHS]
     for task in found:
-        assert task.work_ids == tuple(item["work_id"] for item in task.payload["items"])
-        assert all(item["part"] for item in task.payload["items"])
+        assert task.work_ids == tuple(given.work_id for given in task.payload)
+        assert all(given.sources[0].part for given in task.payload)
     assert len({work_id for task in found for work_id in task.work_ids}) == 2 * len(LENGTHS)
 
 
@@ -102,8 +105,8 @@ def test_repeats_are_summaries_of_their_own_and_the_first_has_the_key_it_always_
     (once,) = tasks(folder, experiment(n_documents=2))
     (all_three,) = tasks(folder, experiment(n_documents=2, repeats=3))
 
-    assert [item["repeat"] for item in all_three.payload["items"]] == [0, 1, 2]
-    assert all_three.work_ids[0] == once.work_ids[0] == "c1cb4242f1ab2933ec37"
+    assert [given.key.repeat for given in all_three.payload] == [0, 1, 2]
+    assert all_three.work_ids[0] == once.work_ids[0] == "42814a97b8e861296ce0"
     assert len(set(all_three.work_ids)) == 3
 
 
@@ -136,7 +139,7 @@ def test_papers_own_sets_are_asked_for_as_many_sentences_as_their_paper_asks(fol
     for table, rows in (("queries", queries), ("targets", targets)):
         folder.commit(table, [folder.write_part(table, rows, work_ids=["h"])])
     found = tasks(folder, experiment(bullets="targets"), queries=tuple(datasets))
-    n_requested = [{item["n_requested"] for item in task.payload["items"]} for task in found]
+    n_requested = [{given.key.n_requested for given in task.payload} for task in found]
     assert n_requested == [{5}, {7}, {3}, {2}]
 
 

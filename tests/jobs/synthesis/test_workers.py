@@ -12,7 +12,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.stages import runner as stages
-from jobs.stages.runner import Stage, Task
+from jobs.stages.runner import Runnable, Task
 from jobs.synthesis.config import read_config as read_models_config
 from jobs.synthesize import make_benchmark, read_config, synthesize
 from longform.errors import UsageError
@@ -46,7 +46,7 @@ class Elsewhere(Cluster):
         """There is nothing to start."""
 
 
-def last_first(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
+def last_first(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
     worker = stage.make_worker()
     for task in reversed(tasks):
         yield stages._receipt(run, stage, list(task.work_ids), worker(task.payload))
@@ -73,7 +73,7 @@ def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
     config, cluster = read_config("prose", [*TWO_TOPICS, "prose=null"]), Elsewhere(address=None, workers=2)
     done: list[str] = []
 
-    def counted(run: Folder, stage: Stage, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
+    def counted(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
         for receipt in last_first(run, stage, tasks, cluster):
             done.append(stage.name)
             yield receipt

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.summarize import Source, Summarized
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment, System
-from longform.settings.methods import CalibrationMethodSettings
+from longform.settings.methods import CalibrationMethodSettings, MethodSettings
 from longform.settings.retrievers import FullContextSettings
 from longform.summaries.methods import make_plan
 
 
 class Shown(NamedTuple):
-    """Return the number of documents in a prompt of a method."""
+    """A prompt of a method, with the number of its documents."""
 
     method: str
     query_id: str
@@ -31,31 +30,44 @@ def check_methods_before(experiment: Experiment, benchmark: Benchmark, *, limit:
     Raises:
         UsageError: A method cannot be used on the documents of a query.
     """
-    systems = [system for system in experiment.all_systems() if _needs_a_look(experiment, system.method)]
+    methods = experiment.all_methods()
+    systems = [system for system in experiment.all_systems() if _needs_a_look(methods[system.method])]
     whole = [system for system in systems if _shows_all(experiment, system)]
     if whole:
-        _check(experiment, _before(whole, benchmark, limit))
+        _check(methods, _before(whole, benchmark, limit))
 
 
-def check_methods(experiment: Experiment, run: Folder, wanted: Mapping[Summarized, Source]) -> None:
+class Asked(NamedTuple):
+    """A method, and the work id of a context that it is to be used on."""
+
+    method: str
+    query_id: str
+    context: str
+
+
+def check_methods(methods: Mapping[str, MethodSettings], run: Folder, wanted: Sequence[Asked]) -> None:
     """
     Refuse what packed contexts tell.
+
+    Args:
+        methods: By their names.
+        run: With the contexts.
+        wanted: The methods that are asked for.
 
     Raises:
         UsageError: A method cannot be used on the documents of a context.
     """
-    asked = [(key, source) for key, source in wanted.items() if _needs_a_look(experiment, source.method)]
-    contexts = {source.context for _, source in asked}
-    if not contexts:
+    asked = [one for one in wanted if _needs_a_look(methods[one.method])]
+    if not asked:
         return
-    rows = run.read("contexts", work_ids=contexts, columns=["work_id", "doc_ids"]).to_pylist()
+    work_ids = {one.context for one in asked}
+    rows = run.read("contexts", work_ids=work_ids, columns=["work_id", "doc_ids"]).to_pylist()
     n_of = {row["work_id"]: len(row["doc_ids"]) for row in rows}
-    _check(experiment, (Shown(source.method, key.query_id, n_of[source.context]) for key, source in asked))
+    _check(methods, (Shown(one.method, one.query_id, n_of[one.context]) for one in asked))
 
 
-def _needs_a_look(experiment: Experiment, method: str) -> bool:
+def _needs_a_look(settings: MethodSettings) -> bool:
     """Return whether a number of documents can be too large for a method."""
-    settings = experiment.all_methods()[method]
     return isinstance(settings, CalibrationMethodSettings) and settings.orders == "all"
 
 
@@ -73,14 +85,14 @@ def _before(systems: Iterable[System], benchmark: Benchmark, limit: int | None) 
             yield Shown(system.method, query_id, n if system.n_documents is None else min(n, system.n_documents))
 
 
-def _check(experiment: Experiment, shown: Iterable[Shown]) -> None:
+def _check(methods: Mapping[str, MethodSettings], shown: Iterable[Shown]) -> None:
     largest: dict[str, Shown] = {}
     for one in shown:
         known = largest.setdefault(one.method, one)
         largest[one.method] = max(known, one, key=lambda found: found.n_documents)
     for one in largest.values():
         try:
-            make_plan(experiment.all_methods()[one.method], one.n_documents)
+            make_plan(methods[one.method], one.n_documents)
         except UsageError as error:
             msg = f"systems.method {one.method!r}: {error}; query {one.query_id!r} has that many in its prompt"
             raise UsageError(msg) from error

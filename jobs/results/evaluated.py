@@ -1,0 +1,106 @@
+"""The results of an evaluation: its tables, with all that its configuration and its plan tell of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from jobs.results.calls import call_results
+from jobs.results.evidence import RunEvidence, Work
+from jobs.results.in_sample import fitted_of
+from jobs.results.repair import BY_MATRIX
+from jobs.results.write import write_results
+from jobs.runs.cards import judge_rows
+from jobs.runs.measures import check_measures
+from jobs.runs.record import RunRecord
+from jobs.runs.unscored import unscored
+from jobs.stages.check import Checked
+from jobs.stages.judge import Judged
+from jobs.stages.pack import Packed
+from jobs.stages.repair import twins_of, with_twins
+from jobs.stages.repair_by_judge import judge_driver
+from jobs.stages.retrieve import Ranked
+from jobs.stages.split import unit_work_id
+from jobs.stages.stage import Plan
+from jobs.stages.summarize import Summarized
+from longform.results.evidence import Averaging
+from longform.results.study import named_studies
+from longform.settings.experiment import Experiment
+
+
+def evaluation_results(
+    run: Folder,
+    benchmark: Benchmark,
+    record: RunRecord,
+    experiment: Experiment,
+    plan: Plan,
+    *,
+    budget_ended: bool = False,
+) -> dict[str, Any]:
+    """
+    Write the results of a run whose stages are done, and return them.
+
+    Args:
+        run: With the tables.
+        benchmark: Of the run.
+        record: Of the run.
+        experiment: Of the run.
+        plan: All that it holds.
+        budget_ended: Whether a further order of documents was wanted, and not made.
+    """
+    called, rows, measures = call_results(run, record, experiment), judge_rows(experiment), check_measures(experiment)
+    evidence = RunEvidence(
+        run=run,
+        benchmark=benchmark,
+        work=work_of(experiment, plan),
+        averaging=Averaging(experiment.aggregate, experiment.seed, experiment.resamples),
+        measures=measures.of_summaries,
+        ranking_measures=measures.of_rankings,
+        judges=[row["judge"] for row in rows],
+        compare_with=experiment.compare_with,
+        cutoffs=experiment.cutoffs,
+        ignoring_order=experiment.ignoring_order,
+        driver=_driver(run, benchmark, experiment, plan),
+        experiment=experiment,
+        budget_ended=budget_ended,
+        calls=called["calls"] if called else None,
+    )
+    more = {"unscored": unscored(experiment, benchmark, plan.query_ids)}
+    return write_results(
+        evidence,
+        record,
+        named_studies(experiment.studies),
+        title=experiment.name,
+        judges=rows,
+        fitted=fitted_of(experiment),
+        more=more | ({"missing_ledgers": called["missing_ledgers"]} if called else {}),
+    )
+
+
+def work_of(experiment: Experiment, plan: Plan) -> Work:
+    """Return the work ids of what is reported."""
+    summaries = with_twins(_written(experiment, plan), twins_of(plan))
+    return Work(
+        summaries=summaries,
+        units=[unit_work_id(work_id, experiment.units) for work_id in summaries],
+        verdicts=[judged.work_id for judged in plan.of(Judged)],
+        scores=plan.work_ids("scores"),
+        rankings={ranking.work_id: ranking.key for ranking in plan.of(Ranked)},
+        contexts={context.work_id: context.key for context in plan.of(Packed) if context.key.all_documents},
+        checks=plan.of(Checked, table="verdicts"),
+    )
+
+
+def _written(experiment: Experiment, plan: Plan) -> list[str]:
+    """Return the work ids of the summaries as their summarizers wrote them, in the order of the systems."""
+    place = {(system.summarizer, system.setting): place for place, system in enumerate(experiment.all_systems())}
+    summaries = plan.of(Summarized)
+    return [one.work_id for one in sorted(summaries, key=lambda one: place[one.key.summarizer, one.key.setting])]
+
+
+def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> dict[str, Any]:
+    """Return what the report says of what drove the citations of the twins."""
+    if (judge := experiment.citing_judge) is None:
+        return BY_MATRIX
+    return judge_driver(run, benchmark, experiment, judge, plan.of(Checked, table="verdicts"))

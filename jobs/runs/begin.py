@@ -1,0 +1,97 @@
+"""What happens before a run begins: all checks of its configuration, its plan, and its record."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from jobs.calling import Calling, chat_models
+from jobs.runs.cards import judge_rows
+from jobs.runs.checks import check_batches, check_experiment, prompt_versions
+from jobs.runs.measures import check_measures
+from jobs.runs.record import RunRecord, check_goes_on
+from jobs.runs.stage_order import check_order, stages_of
+from jobs.stages.check_methods import check_methods_before
+from jobs.stages.stage import Plan, Site
+from longform.results.study import named_studies
+from longform.settings.experiment import Experiment
+
+
+class Begun(NamedTuple):
+    """
+    A run that may begin.
+
+    Attributes:
+        experiment: With what the run adds to it.
+        benchmark: Of the run.
+        run: Its folder.
+        plan: All that it will hold.
+        record: In the folder.
+    """
+
+    experiment: Experiment
+    benchmark: Benchmark
+    run: Folder
+    plan: Plan
+    record: RunRecord
+
+
+def begin(
+    configured: Experiment,
+    bench_url: str,
+    out_url: str,
+    *,
+    calling: Calling,
+    threads: int,
+    limit: int | None,
+    planning: bool,
+    goes_on: bool,
+) -> Begun:
+    """
+    Check everything that can be checked before any work.
+
+    Args:
+        configured: By the user.
+        bench_url: The benchmark's.
+        out_url: The run's; it may hold what an earlier command did.
+        calling: On whose behalf models are called.
+        threads: Of a local model.
+        limit: Queries, the first ones; None: all.
+        planning: Whether the command only plans, so that it needs no keys.
+        goes_on: Whether what the command did before is part of its call.
+
+    Raises:
+        UsageError: Something that the configuration names cannot be used, or the folder holds another run.
+    """
+    experiment = configured.with_aligner()
+    for url in (bench_url, out_url, calling.ledger):
+        Folder(url).check_reachable()
+    benchmark, run = Benchmark(bench_url), Folder(out_url)
+    check_measures(experiment)
+    named_studies(experiment.studies)
+    stages = stages_of(experiment, Site(out_url, bench_url, threads, calling))
+    check_order(stages)
+    check_experiment(experiment, benchmark, with_keys=not planning)
+    prompts = prompt_versions(configured)
+    check_goes_on(run, configured, limit=limit, n_queries=len(benchmark.queries), prompts=prompts)
+    check_methods_before(experiment, benchmark, limit=limit)
+    for row in judge_rows(experiment):
+        if row["card_reason"]:
+            print(f"judge {row['judge']}: {row['card_reason']}; the report has no card for it", file=sys.stderr)
+    check_batches(chat_models(experiment))
+    calling.check_prices(chat_models(experiment))
+    plan = Plan(stages, benchmark, limit=limit)
+    record = RunRecord(
+        run,
+        command=calling.job,
+        verb="evaluate",
+        benchmark=benchmark,
+        config=configured.model_dump(mode="json"),
+        limit=limit,
+        prompts=prompts,
+        planning=planning,
+        goes_on=goes_on,
+    )
+    return Begun(experiment, benchmark, run, plan, record)

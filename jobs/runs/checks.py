@@ -1,0 +1,93 @@
+"""Checks of a configuration before a run, and the versions of what it asks with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from actors.chat.openai_client import servers
+from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
+from actors.python_class import check_class
+from actors.retrieval.endpoint_reranker import token_of
+from actors.retrieval.retriever import check_loadable
+from actors.serving.handle import is_of_cluster
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from actors.summarizers.prompts import prompts_of
+from jobs.stages.repair import check_documents
+from longform.errors import UsageError
+from longform.prompts import prompt_names
+from longform.protocols import Summarizer
+from longform.settings.chat import ChatSettings, ChatSummarizerSettings, PythonSummarizerSettings
+from longform.settings.experiment import Experiment
+from longform.settings.retrievers import EndpointRerankerSettings
+
+
+def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys: bool = True) -> None:
+    """
+    Everything the experiment names can be used; keys of models are looked for where *with_keys*.
+
+    Raises:
+        UsageError: A model, folder, key, prompt or table is not there; nothing has been done.
+    """
+    check_loadable(experiment, bench_url=benchmark.folder.url)
+    for settings in experiment.summarizers.values():
+        if isinstance(settings, PythonSummarizerSettings):
+            check_class(settings, Summarizer)
+        if isinstance(settings, ChatSummarizerSettings):
+            check_chat(settings.chat, with_key=with_keys)
+    for judge in experiment.judges.values():
+        if judge.asked_model is not None:
+            check_chat(judge.asked_model, logprobs=judge.needs_logprobs, with_key=with_keys)
+    for reranker in experiment.rerankers.values():
+        if with_keys and isinstance(reranker, EndpointRerankerSettings):
+            token_of(reranker)
+    _check_prompts(experiment)
+    if experiment.citations != "written":
+        check_documents(benchmark)
+    if not benchmark.queries:
+        raise UsageError(f"{benchmark.folder.url}: the benchmark has no queries")
+
+
+def _check_prompts(experiment: Experiment) -> None:
+    folder = experiment.prompts
+    asked = {judge.prompt_name for judge in experiment.judges.values() if judge.prompt_name is not None}
+    for name in sorted({*prompt_names(), *asked}):
+        load_prompt(name, folder)
+    known = {f"{name}.md" for name in {*prompt_names(), *asked}}
+    unknown = set(Folder(folder).names()) - known if folder else set()
+    if unknown:
+        raise UsageError(f"{folder}: expected prompt files of {sorted(known)}, found {sorted(unknown)}")
+
+
+def check_batches(models: Iterable[ChatSettings]) -> None:
+    """
+    Check that every model with `batch: true` has a batch API that we speak.
+
+    Raises:
+        UsageError: One has not.
+    """
+    for settings in models:
+        of_cluster = any(map(is_of_cluster, servers(settings)))
+        if settings.batch and (settings.provider != "openai" or settings.replicas or of_cluster):
+            openai = "an application of this cluster" if of_cluster else "replicas"
+            has = openai if settings.provider == "openai" else f"provider {settings.provider!r}"
+            raise UsageError(
+                f"model {settings.model!r}: `batch: true` needs provider 'openai' and one server, found {has}; "
+                "leave `batch` out"
+            )
+
+
+def prompt_versions(experiment: Experiment) -> dict[str, str]:
+    """Return the version of each prompt that the experiment asks a model with, by its name."""
+    methods = dict.fromkeys(system.method for system in experiment.all_systems())
+    names = {
+        name
+        for settings in experiment.summarizers.values()
+        if isinstance(settings, ChatSummarizerSettings)
+        for method in methods
+        for name in prompts_of(settings, experiment.all_methods()[method])
+    }
+    for judge in experiment.judges.values():
+        if judge.prompt_name is not None:
+            names |= {judge.prompt_name, REPAIR_PROMPT}
+    return {name: load_prompt(name, experiment.prompts).version for name in sorted(names)}

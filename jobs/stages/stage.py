@@ -1,0 +1,166 @@
+"""
+A stage of a run, as one object; and the plan of a run, the items of all its stages.
+
+A stage is a small frozen value. Its fields are its slice of the configuration, and with them it travels to workers, so
+that none of them is handed the whole configuration. Each file of `jobs/stages` defines one stage, and makes it from a
+configuration in its function `stages`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from jobs.calling import Calling, open_rows
+from jobs.stages.items import Given, Item, Key, SourceReader, to_do
+from jobs.stages.runner import Task, Worker
+from longform.settings.chat import ChatSettings
+
+Other = TypeVar("Other")
+
+
+class Site(NamedTuple):
+    """Where a run stands, and on whose behalf its stages call models."""
+
+    run: str
+    bench: str
+    threads: int
+    calling: Calling
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(ABC, Generic[Key]):
+    """
+    One stage of a run.
+
+    Attributes:
+        reads: Table -> the columns it reads. Of a run's tables its worker sees no others.
+        table: The table it writes.
+        columns: The columns of the table that its rows may have.
+        run: URL of the run's folder.
+    """
+
+    reads: ClassVar[Mapping[str, Collection[str]]]
+    table: ClassVar[str]
+    columns: ClassVar[Collection[str]]
+
+    run: str
+
+    @property
+    @abstractmethod
+    def step(self) -> str:
+        """The step of the run that it belongs to; `--until` names steps."""
+
+    @property
+    def name(self) -> str:
+        """The name in progress lines and in the run's record; one name, one stage."""
+        return self.step
+
+    @property
+    def per_task(self) -> int:
+        """Items that one task makes, unless `groups` says otherwise."""
+        return 1
+
+    @property
+    def chat(self) -> ChatSettings | None:
+        """The model that it asks; None: it asks none."""
+        return None
+
+    @property
+    def holds_model(self) -> bool:
+        """Whether its worker is dear to make (weights, clients): then a pool of actors keeps it."""
+        return self.chat is not None
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether its worker is a coroutine function that waits on a network."""
+        return self.chat is not None
+
+    @property
+    def slots(self) -> int:
+        """Tasks an asynchronous worker holds open at once."""
+        return open_rows(self.chat) if self.chat else 1
+
+    @abstractmethod
+    def items(self, plan: Plan) -> Sequence[Item[Key]]:
+        """Return what a run wants of it; *plan* has the stages before it."""
+
+    @abstractmethod
+    def make_worker(self) -> Worker:
+        """Return what maps the items of a task to rows; what it loads, it loads here."""
+
+    def groups(self, given: Sequence[Given[Key]]) -> Iterable[Sequence[Given[Key]]]:
+        """Give the items of each task."""
+        return (given[start : start + self.per_task] for start in range(0, len(given), self.per_task))
+
+    def check(self, run: Folder, items: Sequence[Item[Key]]) -> None:
+        """Refuse what the rows of earlier stages tell, before anything is made of them."""
+
+    def reader(self) -> SourceReader:
+        """Return what reads the sources of its items."""
+        return SourceReader(Folder(self.run), self.reads)
+
+    def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> list[Task]:
+        """
+        Return the tasks for those of *items* that are not done.
+
+        Raises:
+            UsageError: What they are made from is not there.
+        """
+        given = to_do(run, self.name, self.table, items)
+        return [Task(work_ids=tuple(one.work_id for one in group), payload=group) for group in self.groups(given)]
+
+
+class Plan:
+    """
+    Everything that a run will hold: the items of each stage, known before anything runs.
+
+    Args:
+        stages: In the order in which they run.
+        benchmark: Nothing is read of it but its manifest, queries and targets.
+        limit: Queries, the first ones; None: all.
+    """
+
+    def __init__(self, stages: Sequence[Stage[Any]], benchmark: Benchmark, *, limit: int | None = None) -> None:
+        self.stages = tuple(stages)
+        self.benchmark = benchmark
+        self.query_ids = list(benchmark.queries)[:limit]
+        self._items: dict[str, tuple[Stage[Any], Sequence[Item[Any]]]] = {}
+        for stage in stages:
+            assert stage.name not in self._items, f"two stages are called {stage.name}"
+            self._items[stage.name] = (stage, stage.items(self))
+
+    def items(self, stage: Stage[Other]) -> Sequence[Item[Other]]:
+        """Return the items of *stage*."""
+        return self._items[stage.name][1]
+
+    def of(self, key: type[Other], *, table: str | None = None) -> list[Item[Other]]:
+        """Return all items with such a key; with *table* those that stand there."""
+        return [item for item in self._all(table) if isinstance(item.key, key)]
+
+    def work_ids(self, table: str) -> list[str]:
+        """Return the work ids of all that the run's stages write to *table*."""
+        return [item.work_id for item in self._all(table)]
+
+    def before_calls(self) -> list[Stage[Any]]:
+        """Return the stages that calls are made from, and that are made from no call."""
+        needed: set[str] = set()
+        for stage, items in reversed(self._items.values()):
+            if stage.chat or any(item.work_id in needed for item in items):
+                needed |= {source.work_id for item in items for source in item.sources}
+        found, open_ids = [], set[str]()
+        for stage, items in self._items.values():
+            if stage.chat or any(source.work_id in open_ids for item in items for source in item.sources):
+                open_ids |= {item.work_id for item in items}
+            elif any(item.work_id in needed for item in items):
+                found.append(stage)
+        return found
+
+    def _all(self, table: str | None) -> Iterator[Item[Any]]:
+        for stage, items in self._items.values():
+            if table is None or stage.table == table:
+                yield from items
