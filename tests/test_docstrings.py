@@ -14,7 +14,7 @@ from tests.places import ROOT
 CLAUSE = re.compile(r"\s*(What|How|Of|Whether|As|Those|That|Who|With|Where|When|Which)\b")
 HALLS = ("longform", "actors", "jobs", "serve", "tests")
 
-LEFT = {"jobs": 36, "longform": 13}
+LEFT = {"tests": 0}
 """Hall -> such docstrings that are yet to be rewritten. The numbers only fall."""
 
 

@@ -95,7 +95,7 @@ class RunEvidence:
 
     @property
     def clusters(self) -> Sequence[Clusters]:
-        """What intervals and tests take as independent, of each data set."""
+        """Return the units that intervals and tests take as independent, for each data set."""
         return self._known.clusters
 
     @property
@@ -105,7 +105,7 @@ class RunEvidence:
 
     @cached_property
     def dependence(self) -> OrderDependence:
-        """Which systems write the same whatever the order of documents."""
+        """Return the systems that write the same for every order of documents."""
         return order_dependence(self.all_infos.values(), self.ignoring_order)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What support judges found, for the study of faithfulness: read from a run's verdicts a batch at a time."""
+"""Findings of support judges, for the study of faithfulness: read from a run's verdicts a batch at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens before a run begins: all checks of its configuration, its plan, and its record."""
+"""Begin a run: all checks of its configuration, its plan, and its record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run's report says of its judges: the scale their scores are on, and their cards."""
+"""Scales and cards of a run's judges, for its report."""
 
 from __future__ import annotations
 

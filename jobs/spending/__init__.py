@@ -1,1 +1,1 @@
-"""What a run will ask and spend, counted before anything is asked."""
+"""Calls and costs of a run, counted before anything is asked."""

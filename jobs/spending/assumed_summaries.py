@@ -1,4 +1,7 @@
-"""What a plan assumes of summaries that are still to be written: as many bullets as asked for, of a usual length."""
+"""
+Assume the summaries that a plan needs and that are not written yet: as many bullets as asked for,
+of a usual length.
+"""
 
 from __future__ import annotations
 

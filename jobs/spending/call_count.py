@@ -31,7 +31,7 @@ class Unasked:
 @dataclass(frozen=True, kw_only=True)
 class StageCalls:
     """
-    What one stage will ask its model.
+    Calls of one stage to its model.
 
     Attributes:
         stage: Its name in the ledger.

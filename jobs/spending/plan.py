@@ -166,7 +166,7 @@ def _total(stages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _sum(spans: Iterable[Mapping[str, float] | None]) -> Span | None:
-    """Of all; None where one is unknown."""
+    """Return the sum of all; None if one is unknown."""
     found = [None if span is None else Span(**span) for span in spans]
     known = [span for span in found if span is not None]
     return total([NOTHING, *known]) if len(known) == len(found) else None

@@ -59,10 +59,10 @@ def _requests(stage: Stage[Any], tasks: Sequence[Task]) -> Iterator[ChatRequest]
 
 def prepay(batched: Batched, context: CallContext, *, log: TextIO = sys.stderr) -> int:
     """
-    How many calls were answered in batches, after waiting for them; the ledger's keeper runs.
+    Answer calls in batches, wait for them, and return their number; the ledger's keeper runs.
 
     Raises:
-        LongformError: The provider refused a batch, or somebody cancelled it; what is answered is kept.
+        LongformError: The provider refused a batch, or it was cancelled; finished answers are kept.
     """
 
     async def answer() -> int:

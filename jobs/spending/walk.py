@@ -1,5 +1,5 @@
 """
-What an evaluation will ask its chat models, counted before any of it is asked.
+Count the calls of an evaluation to its chat models, before any of them is made.
 
 The walk makes the requests that the stages would make, from the rows that the run has, and leaves out those that the
 ledger can answer. Only the bullets of summaries that are still to be written are assumed.
@@ -49,14 +49,14 @@ def calls_to_make(
     run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan, ledger: Ledger | None
 ) -> list[StageCalls]:
     """
-    What every stage will ask its model, in their order; a call that two stages make is the first one's.
+    Count each stage's calls to its model, in their order; a call that two stages make is the first one's.
 
     Args:
         run: With contexts, and with what summaries and verdicts it has.
         benchmark: Of the run.
         experiment: Of the run.
         plan: The work it means.
-        ledger: What has been asked before; None: nothing.
+        ledger: Holds earlier calls; None if there are none.
     """
     walk = _Walk(run, benchmark, experiment, plan, ledger)
     return [*walk.summarizers(), *walk.judges(), *walk.support_judges()]

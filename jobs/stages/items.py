@@ -48,7 +48,7 @@ class Item(NamedTuple, Generic[Key]):
 
 
 class Place(NamedTuple):
-    """Where the rows of a source stand."""
+    """The place of a source's rows."""
 
     table: str
     work_id: str

@@ -36,7 +36,7 @@ class Packed(NamedTuple):
 
     @property
     def all_documents(self) -> bool:
-        """Whether nothing but a budget keeps ranked documents out."""
+        """Return whether nothing but a budget keeps ranked documents out."""
         return self.n_documents is None and self.length_tokens is None
 
 

@@ -108,11 +108,11 @@ def _numbers(benchmark: Benchmark, haystack_id: str) -> dict[str, int]:
 
 def support_of(verdicts: Iterable[Row], numbers: Mapping[str, int]) -> dict[int, dict[int, float | None]]:
     """
-    What a judge says of each unit of a summary: unit index -> document number -> its number, None where unjudged.
+    Map each unit of a summary, by index, to the judge's number for each document number, None if unjudged.
 
     Args:
         verdicts: Rows with `unit_index`, `target_id`, `answer`, `probability`.
-        numbers: Document id -> what the document is cited by.
+        numbers: Document id -> the number that cites it.
     """
     found: dict[int, dict[int, float | None]] = {}
     for row in verdicts:
@@ -127,7 +127,10 @@ def support_of(verdicts: Iterable[Row], numbers: Mapping[str, int]) -> dict[int,
 def judge_driver(
     run: Folder, benchmark: Benchmark, experiment: Experiment, name: str, checks: Iterable[Item[Checked]]
 ) -> dict[str, Any]:
-    """What the report says of the judge that drove the citations, with how many bullets came by theirs in which way."""
+    """
+    Describe the judge that drove the citations for the report, with the number of bullets by the origin of their
+    citations.
+    """
     threshold = judge_threshold(experiment.support_judges[name])
     hows = _hows(run, benchmark, [item for item in checks if item.key.judge == name], threshold)
     return {

@@ -82,12 +82,12 @@ class Runnable(Protocol):
 
     @property
     def holds_model(self) -> bool:
-        """Whether the worker is dear to make (weights, clients): then a pool of actors keeps it."""
+        """Return whether the worker is dear to make (weights, clients): then a pool of actors keeps it."""
         ...
 
     @property
     def asynchronous(self) -> bool:
-        """Whether a pool's worker is a coroutine function that waits on a network."""
+        """Return whether a pool's worker is a coroutine function that waits on a network."""
         ...
 
     @property
@@ -267,7 +267,7 @@ def _receipts(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Clus
 
 def tasks_a_block(n_tasks: int, *, workers: int) -> int:
     """
-    How many tasks that hold no model a process is handed at once.
+    Return how many tasks that hold no model a process is handed at once.
 
     Ray Data looks ten times a second which block is done, so that short tasks one by one leave a process idle for as
     long as they take. A block's receipts come when its last task is done; with eight blocks a worker the last ones end

@@ -24,7 +24,7 @@ Other = TypeVar("Other")
 
 
 class Site(NamedTuple):
-    """Where a run stands, and on whose behalf its stages call models."""
+    """The run's places, and the command for which its stages call models."""
 
     run: str
     bench: str
@@ -72,12 +72,12 @@ class Stage(ABC, Generic[Key]):
 
     @property
     def holds_model(self) -> bool:
-        """Whether its worker is dear to make (weights, clients): then a pool of actors keeps it."""
+        """Return whether its worker is dear to make (weights, clients): then a pool of actors keeps it."""
         return self.chat is not None
 
     @property
     def asynchronous(self) -> bool:
-        """Whether its worker is a coroutine function that waits on a network."""
+        """Return whether its worker is a coroutine function that waits on a network."""
         return self.chat is not None
 
     @property

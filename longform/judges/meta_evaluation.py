@@ -37,12 +37,12 @@ DOCUMENT, FULL = "document", "full"
 
 class Mode(NamedTuple):
     """
-    What the sentences of a summary are checked against.
+    The text against which the sentences of a summary are checked.
 
     Attributes:
         name: That rows and tables have: `document`, `full`, `full-ORDER`, `chunk-TOKENS`.
-        order: Of the joined documents, by importance; None: as they are.
-        chunk_tokens: Of the pieces that the joined documents are cut into; None: they are not cut.
+        order: Of the joined documents, by importance; None for their own.
+        chunk_tokens: Of the pieces that the joined documents are cut into; None if they are not cut.
     """
 
     name: str

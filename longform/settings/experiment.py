@@ -303,7 +303,7 @@ class Experiment(Strict):
 
     @property
     def retrieval(self) -> RetrievalSettings:
-        """What ranking needs to know."""
+        """Return the settings that ranking needs."""
         return RetrievalSettings(self.retrievers, self.query_text, self.ranking_depth)
 
     @property
