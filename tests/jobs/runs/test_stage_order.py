@@ -118,7 +118,7 @@ def test_rows_with_columns_that_no_stage_was_told_of_are_refused(tmp_path: Path)
 
 
 def test_worker_is_handed_its_stage_and_no_configuration(tmp_path: Path) -> None:
-    """What travels to a worker: the fields of its stage, and no other stage's settings."""
+    """A worker gets the fields of its stage, and no other stage's settings."""
     for stage in stages(tmp_path):
         assert not any(isinstance(value, Experiment) for value in vars(stage).values()), stage.name
     (check,) = (stage for stage in stages(tmp_path) if stage.name == "check lexical")
