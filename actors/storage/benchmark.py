@@ -77,7 +77,7 @@ class Benchmark:
         return [Qrel(**row) for row in self.folder.read("qrels").to_pylist()]
 
     def gold_numbers(self, haystack_id: str) -> dict[str, frozenset[int]] | None:
-        """Target id -> numbers of the documents that state it; None where the haystack's documents are not shipped."""
+        """Target id -> numbers of the documents that state it; None if the haystack's documents are not shipped."""
         return self._gold_numbers(haystack_id)
 
     def haystack_targets(self, haystack_id: str) -> list[Target]:

@@ -195,7 +195,7 @@ class Folder:
         return Snapshot(table, self._log(table).entries(), self.read_part)
 
     def parts(self, table: str) -> list[Part]:
-        """The committed parts, oldest first; none where the table is not there. Some of their rows may be forgotten."""
+        """The committed parts, oldest first; none if the table is not there. Some of their rows may be forgotten."""
         return self.snapshot(table).parts
 
     def locate(self, table: str) -> Mapping[str, str]:

@@ -73,7 +73,7 @@ class CallCount:
     def add(
         self, calls: StageCalls, request: ChatRequest | str, *, key: str | None = None, tokens: Span | None = None
     ) -> str | None:
-        """The id of the call, which is added where it is new; None where it will not be made, which is noted."""
+        """The id of the call, which is added where it is new; None if it will not be made, which is noted."""
         reason = request if isinstance(request, str) else refusal_reason(request, capabilities(calls.chat))
         if reason is not None:
             calls.not_asked[reason.split(":", 1)[0]] += 1

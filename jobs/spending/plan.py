@@ -99,7 +99,7 @@ def opened_ledger(calling: Calling) -> Iterator[Ledger | None]:
 
 
 def open_ledger(url: str) -> Ledger | None:
-    """The ledger to read; None where there is none, and none is made."""
+    """The ledger to read; None if there is none, and none is made."""
     with suppress(UsageError):
         return Ledger.existing(url)
     return None

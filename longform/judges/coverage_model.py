@@ -59,7 +59,7 @@ class JudgeModel(NamedTuple):
     cuts: tuple[float, float]  # scores from which the answer is partial, and full
 
     def scores(self, evidence: Sequence[Evidence]) -> NDArray[np.float64]:
-        """The expected label of each insight, shape (insights,), in [0, 1]; 0 where no word is shared."""
+        """The expected label of each insight, shape (insights,), in [0, 1]; 0 if no word is shared."""
         guarded = self.unguarded_scores(evidence)
         for name, strength in self.strengths.items():
             guarded *= 1 - strength * column(evidence, name)

@@ -39,7 +39,7 @@ _CAPITALISED = re.compile(r"(?<=[^\W\d_] |[,;:] )[A-Z][\w'’-]+")
 
 
 def other_subtopic_scores(bullets: Sequence[Bullet], other_insights: QueryInsights) -> list[float]:
-    """Each bullet's best score, in [0, 1], for an insight of the haystack's other queries; 0 where there is none."""
+    """Each bullet's best score, in [0, 1], for an insight of the haystack's other queries; 0 if there is none."""
     scores: list[float] = other_insights.best_scores([bullet.text for bullet in bullets]).tolist()
     return scores
 

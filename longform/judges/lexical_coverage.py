@@ -72,7 +72,7 @@ class Reading(NamedTuple):
 
     @property
     def linked(self) -> int | None:
-        """The bullet that says it; None where none does."""
+        """The bullet that says it; None if none does."""
         return self.evidence.closest if self.answer in ("full", "partial") else None
 
 

@@ -100,7 +100,7 @@ def _data_set(row: Mapping[str, Any]) -> str:
 
 
 def with_interval(estimate: Mapping[str, float | None], factor: float, digits: int) -> str:
-    """The value times *factor*, with its 95 % interval where there is one; `unknown` without a value."""
+    """The value times *factor*, with its 95 % interval if there is one; `unknown` without a value."""
     value, low, high = (estimate[key] for key in ("value", "low", "high"))
     if value is None:
         return "unknown"

@@ -31,7 +31,7 @@ class CitationQuality(NamedTuple):
 
 
 class InsightScore(NamedTuple):
-    """One insight in one summary, shares in [0, 1]; all None where the judge gave no readable answer."""
+    """One insight in one summary, shares in [0, 1]; all None if the judge gave no readable answer."""
 
     coverage: float | None
     citation: CitationQuality | None  # None: not covered, unjudged, or the gold documents are unknown

@@ -66,7 +66,7 @@ def merge_documents(cells: Array, how: Merge) -> Array:
 
 
 def merge_documents_as_released(cells: Array, how: Merge) -> Array:
-    """The same by the release's rule: unjudged cells are left out; NaN where a sentence has no judged cell."""
+    """The same by the release's rule: unjudged cells are left out; NaN if a sentence has no judged cell."""
     judged = ~np.isnan(cells)
     n = judged.sum(axis=0)
     filled = np.where(judged, cells, {"min": np.inf, "mean": 0.0, "max": -np.inf}[how])

@@ -82,7 +82,7 @@ def order_sensitivity(sums: Array, statistic: Callable[[Array], Array], *, seed:
 
 
 def with_holm(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """*rows* with their p-values adjusted as one family (`p_holm`); None where there is no p."""
+    """*rows* with their p-values adjusted as one family (`p_holm`); None if there is no p."""
     tested = [row for row in rows if row["p"] is not None]
     adjusted = dict(zip(map(id, tested), holm([row["p"] for row in tested]), strict=True))
     return [row | {"p_holm": adjusted.get(id(row))} for row in rows]

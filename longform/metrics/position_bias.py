@@ -143,7 +143,7 @@ def bin_of(n_documents: int, bins: int) -> NDArray[np.int64]:
 
 
 def curve(sums: PlaceSums, clusters: Sequence[Hashable], bins: int, *, seed: int, resamples: int) -> list[Estimate]:
-    """The mean of each bin with its interval over clusters; no value where nothing falls into it."""
+    """The mean of each bin with its interval over clusters; no value if nothing falls into it."""
     totals, counts = _binned(sums, bins)
     return [
         pooled_mean(totals[:, place], counts[:, place], clusters, seed=seed, resamples=resamples)

@@ -19,7 +19,7 @@ LEVEL = 0.95
 
 
 class Estimate(NamedTuple):
-    """A value with its 95 % interval; None where it cannot be known (no row, or a single cluster)."""
+    """A value with its 95 % interval; None if it cannot be known (no row, or a single cluster)."""
 
     value: float | None
     low: float | None
@@ -95,7 +95,7 @@ def pooled_mean(
 
 
 def pearson_of_sums(sums: Array) -> Array:
-    """Pearson correlation from sums (m, 6) of 1, x, y, xx, yy, xy; NaN where a side is constant."""
+    """Pearson correlation from sums (m, 6) of 1, x, y, xx, yy, xy; NaN if a side is constant."""
     n, x, y, xx, yy, xy = sums.T
     spread = (n * xx - x**2) * (n * yy - y**2)
     return np.where(spread > 0, (n * xy - x * y) / np.sqrt(np.where(spread > 0, spread, 1.0)), np.nan)

@@ -14,7 +14,7 @@ _MOST_HAYSTACKS = 40  # rows of a table that one still reads; the file has all
 
 
 def audit_sections(results: Results) -> Iterator[Section]:
-    """One section where the benchmark has an audit, else none."""
+    """One section if the benchmark has an audit, else none."""
     audit = results.get("audit")
     if not audit:
         return

@@ -36,7 +36,7 @@ _QUANTITIES = {
 
 
 def calls_sections(results: Results) -> Iterator[Section]:
-    """One section where models were called, else none."""
+    """One section if models were called, else none."""
     rows: Sequence[Row] = results.get("calls") or []
     missing = results.get("missing_ledgers") or []
     if not rows and not missing:

@@ -39,7 +39,7 @@ _MOST_BESIDE = 3  # settings beside the plain one in a figure
 
 
 def faithfulness_sections(results: Results) -> Iterator[Section]:
-    """Up to three sections where support judges were asked, else none."""
+    """Up to three sections if support judges were asked, else none."""
     found = results.get("faithfulness")
     if not found:
         return

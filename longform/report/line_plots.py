@@ -32,7 +32,7 @@ def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -
         name: Makes the SVG's ids unique on a page.
 
     Returns:
-        None where no point has a value.
+        None if no point has a value.
     """
     known = [line for line in lines if any(estimate["value"] is not None for _, estimate in line.points)]
     if not known:

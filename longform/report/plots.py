@@ -67,7 +67,7 @@ def score_plot(
         name: Makes the SVG's ids unique on a page.
 
     Returns:
-        None where no score is known.
+        None if no score is known.
     """
     known = [cell for cell in cells if cell.get(measure) is not None]
     if not known:
@@ -107,7 +107,7 @@ def change_plot(rows: Sequence[Row], measures: Sequence[str], *, by: str, name: 
         name: Makes the SVG's ids unique on a page.
 
     Returns:
-        None where no change is known.
+        None if no change is known.
     """
     known = [row for row in rows if any(_is_known(row[measure]) for measure in measures)]
     if not known:
@@ -138,7 +138,7 @@ def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | Non
         name: Makes the SVG's ids unique on a page.
 
     Returns:
-        None where no score is known.
+        None if no score is known.
     """
     own = [row for row in rows if row["measure"] == measure]
     places = [
@@ -182,7 +182,7 @@ def curve_plot(rows: Sequence[Row], measures: Sequence[str], *, name: str) -> Pl
         name: Makes the SVG's ids unique on a page.
 
     Returns:
-        None where no score is known.
+        None if no score is known.
     """
     ordered = sorted(rows, key=lambda row: row["minutes"])
     measures = [measure for measure in measures if any(row.get(measure) is not None for row in ordered)]

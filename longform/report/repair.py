@@ -28,7 +28,7 @@ _UNKNOWN = "no summary has this score"
 
 
 def repair_sections(results: Results) -> Iterator[Section]:
-    """One section where citations were repaired, else none."""
+    """One section if citations were repaired, else none."""
     repair = results.get("repair")
     if not repair or not repair["rows"]:
         return

@@ -303,7 +303,7 @@ def share_cut(cells: Sequence[Row]) -> Cell:
 
 
 def _mean(cells: Iterable[Row], field: str, weight: Callable[[Row], int]) -> float | None:
-    """The mean of the known values, each counted as often as *weight* says; None where none is known."""
+    """The mean of the known values, each counted as often as *weight* says; None if none is known."""
     known = [(cell[field], weight(cell)) for cell in cells if cell.get(field) is not None]
     total = sum(times for _, times in known)
     return sum(value * times for value, times in known) / total if total else None

@@ -222,7 +222,7 @@ def n_repeats(group: Group) -> int:
 
 
 def mean_cut_share(group: Group) -> float | None:
-    """Share of retrieved tokens that the budget took away; None where the contexts are not known."""
+    """Share of retrieved tokens that the budget took away; None if the contexts are not known."""
     cuts = [s.info.cut_share for s in group if s.info.cut_share is not None]
     return float(np.mean(cuts)) if cuts else None
 

@@ -258,8 +258,8 @@ def length_rows(summaries: Sequence[CheckedSummary], settings: Settings, untesta
     Faithfulness by length, as Figure 3, with the curve by place at each length (the surface).
 
     A row a judge, data set, summarizer, order and method with several lengths, in one `unit`: documents, or tokens that
-    whole documents fit. `lengths` have each its score and its curve (None where no place is known), and both units:
-    `n_documents` is the mean over prompts, from `fewest` to `most`, and `length_tokens` is None where the unit is
+    whole documents fit. `lengths` have each its score and its curve (None if no place is known), and both units:
+    `n_documents` is the mean over prompts, from `fewest` to `most`, and `length_tokens` is None if the unit is
     documents.
     """
     alike: dict[tuple[Key, str], list[tuple[int, Group]]] = {}

@@ -73,7 +73,7 @@ _Order = tuple[str, int | None]
 
 
 def varied(info: SummaryInfo) -> Varied | None:
-    """The system of a summary without its order; None where it is not known."""
+    """The system of a summary without its order; None if it is not known."""
     if info.axes is None or info.axes.order is None:
         return None
     return Varied(info.dataset, info.summarizer, info.axes.unordered)

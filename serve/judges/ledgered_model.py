@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 class CallsOfBatch(NamedTuple):
     """
     Attributes:
-        replies: Call -> the replies to all calls of its question, by their ids: a second one where the first could not
+        replies: Call -> the replies to all calls of its question, by their ids: a second one if the first could not
             be read.
     """
 
