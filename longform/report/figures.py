@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from longform.report.faithfulness import LENGTHS, PLACES, length_figures, place_figures
+from longform.report.lengths import LENGTHS, length_figures
 from longform.report.minutes import minutes_figures
 from longform.report.parts import Results
+from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
 from longform.report.position import position_figures
 from longform.report.repair import repair_figures

@@ -1,0 +1,15 @@
+"""Cells of the study of faithfulness, and why they may be empty."""
+
+from __future__ import annotations
+
+from longform.report.tables import Cell, Row, number
+
+NO_SCORE = "no sentence could be scored"
+NOTHING_THERE = "no sentence is attributed to this place"
+
+
+def estimate_cell(estimate: Row | None, *, reason: str = NO_SCORE) -> Cell:
+    """Show an estimate with its interval; one that was not run has that reason."""
+    if estimate is None:
+        return Cell(None, reason="not run")
+    return number(estimate["value"], interval=(estimate["low"], estimate["high"]), reason=reason)

@@ -1,0 +1,188 @@
+"""Faithfulness and coverage by place in the prompt (Wan et al., 2025): tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from longform.axes import Axes
+from longform.report.estimates import NOTHING_THERE, estimate_cell
+from longform.report.line_plots import Line, line_plot
+from longform.report.parts import (
+    INTERVAL,
+    NO_DATASET,
+    Results,
+    Section,
+    by_judge,
+    dataset_words,
+    has_datasets,
+    judge_line,
+)
+from longform.report.plots import Plot
+from longform.report.tables import Cell, Column, Row, Table, count, number, words
+
+PLACES = "places"
+_FEW_PLACES = "fewer than three places"
+_MOST_BESIDE = 3  # settings beside the plain one in a figure
+_ABOUT_PLACES = (
+    "Faithfulness at a place: the mean of the sentences whose best supporting document stands there. Coverage at a "
+    "place: the mean of all sentences against the document there, that is how much of the summary it supports; it says "
+    "what the summary draws on, not what it gets wrong. Places are counted from 1; where prompts have different "
+    "lengths, places are binned by their share of the prompt's documents."
+)
+
+
+def place_sections(results: Results, found: Row) -> Iterator[Section]:
+    """One section if any place is known."""
+    if found["places"]:
+        tables = [*_curves(results, found), *_indices(results, found), *_alignment(found)]
+        about = [_ABOUT_PLACES, *_attributed(found)]
+        yield Section(PLACES, "Faithfulness and coverage by place in the prompt", about, tables)
+
+
+def _attributed(found: Row) -> list[str]:
+    """Name the judge that places each judge's sentences; give the reason for a judge without a curve."""
+    if (named := found["attribution"]) is not None:
+        said = [f"A sentence stands where judge {named} finds its best supporting document, as the configuration says."]
+        rows = [row for row in found["attributed"] if row["untestable"]]
+    else:
+        said = []
+        rows = found["attributed"]
+    several = has_datasets(found["attributed"])
+    return said + [f"{f'{dataset_words(row)}. ' if several else ''}{_attribution(row)}" for row in rows]
+
+
+def _attribution(row: Row) -> str:
+    judge, by = row["judge"], row["by"]
+    if row["untestable"]:
+        return (
+            f"Judge {judge}: faithfulness by place cannot be tested with this judge: {row['untestable']}. A curve "
+            "without them would be 100 at every place, whatever the summaries say."
+        )
+    if by == judge:
+        return f"Judge {judge}: a sentence stands where the judge itself finds its best supporting document."
+    n, n_all = row["n_unplaced_by_itself"], row["n_decided"]
+    return (
+        f"Judge {judge} has no best document for {n} of {n_all} sentences, those that it calls unsupported. All its "
+        f"sentences stand where judge {by} finds their best document, supported or not; how faithful they are, judge "
+        f"{judge} says."
+    )
+
+
+def _curves(results: Results, found: Row) -> Iterator[Table]:
+    for measure in ("faithfulness", "coverage"):
+        for judge, rows in by_judge([row for row in found["places"] if row[measure]["curve"] is not None]):
+            bins = max(row["bins"] for row in rows)
+            columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
+            columns += [Column(str(place + 1), group="place") for place in range(bins)]
+            body = [
+                [
+                    words(row["summarizer"]),
+                    words(row["setting"]),
+                    *(estimate_cell(point, reason=NOTHING_THERE) for point in row[measure]["curve"]),
+                    *(Cell(None, reason="prompts of this system are shorter") for _ in range(bins - row["bins"])),
+                ]
+                for row in rows
+            ]
+            caption = f"{measure.capitalize()} by place. {judge_line(results, judge)}. {INTERVAL}"
+            yield Table(caption, columns, body)
+
+
+def _indices(results: Results, found: Row) -> Iterator[Table]:
+    columns = [Column(name, numeric=False) for name in ("summarizer", "setting", "measure")]
+    columns += [Column(name) for name in ("spread", "lead", "ends", "p")]
+    columns += [Column("shape", numeric=False), Column("unattributed"), Column("empty")]
+    for judge, rows in by_judge(found["places"]):
+        body = [
+            [words(row["summarizer"]), words(row["setting"]), words(measure), *_index(row, measure)]
+            for row in rows
+            for measure in ("faithfulness", "coverage")
+            if row[measure]["curve"] is not None
+        ]
+        caption = (
+            f"{judge_line(results, judge)}. Distance from flat, in points. Spread: root of the mean square distance of "
+            "places from their mean. Lead: first third less last third. Ends: first and last third less the middle. p: "
+            "of the spread, when the documents of each prompt change places at random, adjusted for the rows of a "
+            "judge, data set and measure (Holm); the shape is named from unadjusted tests. Unattributed: sentences "
+            "that no document supports, or that are undecided; empty: summaries without a sentence."
+        )
+        yield Table(caption, columns, body)
+
+
+def _index(row: Row, measure: str) -> list[Cell]:
+    index, counts = row[measure]["index"], row["degenerate"]
+    if index is None:
+        values = [Cell(None, reason=_FEW_PLACES)] * 5
+    else:
+        values = [
+            *(number(index[key], sign=key != "spread") for key in ("spread", "lead", "ends")),
+            number(index["p_holm"], digits=4),
+            words(index["shape"]),
+        ]
+    unattributed = count(counts["n_unattributed"], of=counts["n_sentences"])
+    return [*values, unattributed, count(counts["n_empty"], of=counts["n_summaries"])]
+
+
+def _alignment(found: Row) -> Iterator[Table]:
+    if not found["alignment"]:
+        return
+    several = has_datasets(found["alignment"])
+    columns = [Column(name, numeric=False) for name in (*(["data set"] if several else []), "judge", "second judge")]
+    columns += [Column("Spearman"), Column("sentences")]
+    body = [
+        [
+            *([words(row["dataset"], reason=NO_DATASET)] if several else []),
+            *(words(row["judge"]), words(row["second"]), _spearman(row), count(row["n"])),
+        ]
+        for row in found["alignment"]
+    ]
+    caption = "Whether two judges attribute sentences to the same places; 1: the same order of places."
+    yield Table(caption, columns, body)
+
+
+def _spearman(row: Row) -> Cell:
+    return number(row["spearman"], digits=2, reason="fewer than two sentences, or all at one place")
+
+
+def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    """Draw the paper's Figures 2, 6 and 7 (summarizers side by side), then Figure 4 (a summarizer's settings)."""
+    found = results["faithfulness"]
+    for number_, (judge, rows) in enumerate(by_judge(found["places"])):
+        plain = [row for row in rows if _is_plain(row)]
+        for measure in ("faithfulness", "coverage"):
+            told = f"{measure.capitalize()} by place, documents as given. {judge_line(results, judge)}"
+            yield _place_plot(plain, measure, by="summarizer", name=f"place-{measure}{number_}"), told
+        groups: dict[tuple[Any, ...], list[Row]] = {}
+        for row in rows:
+            axes = Axes(**row["axes"])
+            groups.setdefault((row["summarizer"], axes.ranking, axes.budget_tokens), []).append(row)
+        for place, own in enumerate(groups.values()):
+            for part, shown in enumerate(_panels(own)):
+                told = f"{own[0]['summarizer']}: faithfulness by place. {judge_line(results, judge)}"
+                yield _place_plot(shown, "faithfulness", by="setting", name=f"place{number_}-{place}-{part}"), told
+
+
+def _is_plain(row: Row) -> bool:
+    """Return whether a row's system has only a retriever and a budget."""
+    axes = Axes(**row["axes"])
+    return axes == Axes(axes.retriever, axes.reranker, axes.budget_tokens)
+
+
+def _panels(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """The settings of a summarizer with one retriever and budget, a few a panel, each beside the plain one."""
+    plain, others = ([row for row in rows if _is_plain(row) == is_plain] for is_plain in (True, False))
+    for start in range(0, len(others), _MOST_BESIDE):
+        yield [*plain[:1], *others[start : start + _MOST_BESIDE]]
+
+
+def _place_plot(rows: Sequence[Row], measure: str, *, by: str, name: str) -> Plot | None:
+    rows = [row for row in rows if row[measure]["curve"] is not None]
+    several = len({row["setting"] for row in rows}) > 1
+    lines = [
+        Line(
+            row[by] if by == "setting" or not several else f"{row['summarizer']}, {row['setting']}",
+            [(place + 1, estimate) for place, estimate in enumerate(row[measure]["curve"])],
+        )
+        for row in rows
+    ]
+    return line_plot(lines, x_label="place in the prompt", y_label=measure, name=name)
