@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow.parquet as pq
 import pytest
 
+from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs import aggregate, evaluate, ingest, report
 from tests.jobs.test_own_ids import write_lines
@@ -166,3 +169,76 @@ def test_aggregate_and_report_read_nothing_back_from_names(done: Done, tmp_path:
     assert f"{WRITER}, minilm (2)" in page
     families = done.results["comparisons"]
     assert {family["reference"] for family in families} == {f"{WRITER}, minilm/max"}
+
+
+# ---------------------------------------------------------------- made by older versions
+
+LATER = {
+    "queries": ["dataset"],
+    "rankings": ["retriever", "reranker"],
+    "contexts": ["dataset"],
+    "summaries": ["dataset", "repeat", "cause", "cited_by"],
+    "verdicts": ["text_index"],
+}
+"""Columns that older versions did not write."""
+
+
+def as_older(folder: Path) -> None:
+    """Take the later columns out of every part in *folder*."""
+    for table, later in LATER.items():
+        for part in (folder / table).glob("*.parquet"):
+            content = pq.read_table(part)
+            pq.write_table(content.drop_columns([name for name in later if name in content.column_names]), part)
+
+
+def without(value: Any, *names: str) -> Any:
+    if isinstance(value, Mapping):
+        return {key: without(part, *names) for key, part in value.items() if key not in names}
+    return [without(part, *names) for part in value] if isinstance(value, list) else value
+
+
+@pytest.mark.ray
+def test_a_run_of_an_older_version_is_read_and_nothing_in_it_is_made_again(done: Done, tmp_path: Path) -> None:
+    shutil.copytree(done.url, tmp_path / "older")
+    as_older(tmp_path / "older")
+    older = Folder(str(tmp_path / "older"))
+    assert set(older.read("summaries")["dataset"].to_pylist()) == {None}
+
+    command = [str(Path(done.url).parent / "c.yaml"), "--bench", str(Path(done.url).parent / "bench")]
+    command += ["--out", older.url, "--ledger", str(Path(done.url).parent / "ledger"), "--workers", "1"]
+    assert evaluate.main(command) == 0
+
+    results = older.read_json("results.json")
+    assert {stage["rows"] for stage in results["run"]["last_call"]["stages"]} == {0}
+    unknown = ("n_repeats", "cited_by")  # repeats are told apart by nothing else
+    for table in ("cells", "position", "comparisons", "faithfulness", "retrieval", "failure_modes"):
+        assert without(results[table], *unknown) == without(done.results[table], *unknown), table
+
+
+@pytest.mark.ray
+def test_results_of_an_older_version_make_a_page(done: Done, tmp_path: Path) -> None:
+    shutil.copytree(done.url, tmp_path / "older")
+    later = ("several_models", "n_repeats", "cited_by", "reference_system", "reranker")
+    results = without(done.results, *later)
+    results["clusters"] = {"kind": "query", "n_queries": 6, "n_haystacks": 6}
+    Folder(str(tmp_path / "older")).write_json("results.json", results)
+
+    assert report.main([str(tmp_path / "older"), "--out", str(tmp_path / "pages")]) == 0
+
+    page = (tmp_path / "pages" / "older.md").read_text()
+    assert "Intervals and tests take 6 queries as independent." in page
+    assert "supporting documents found" in page
+
+
+def test_a_benchmark_of_an_older_version_is_read_and_its_data_sets_are_not_stated(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "corpus")
+    command = ["jsonl", str(tmp_path / "corpus"), "--out", str(tmp_path / "bench")]
+    assert ingest.main(command) == 0
+    made = Benchmark(str(tmp_path / "bench"))
+    assert {query.dataset for query in made.queries.values()} == set(DATASETS)
+    as_older(tmp_path / "bench")
+    older = Benchmark(str(tmp_path / "bench"))
+
+    assert {query.dataset for query in older.queries.values()} == {None}
+    assert ingest.main(command) == 0
+    assert Benchmark(str(tmp_path / "bench")).manifest == made.manifest
