@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 
+from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import Group as Calls
 from actors.chat.matrix_executor import MatrixExecutor, group_of
 from actors.chat.opening import Asking
 from actors.judges.prompt import JudgePrompt
+from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
+from longform.judges.asking import Pair, verdicts
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
-from longform.judges.pairs import in_place, open_groups
+from longform.judges.pairs import open_groups
 from longform.settings.judges import ChatJudgeSettings
 
 ALTERNATIVES = 5
@@ -40,7 +42,7 @@ class ChatJudge:
     """
 
     def __init__(self, kind: Kind, name: str, settings: ChatJudgeSettings, asking: Asking) -> None:
-        self._kind, self._settings = kind, settings
+        self._kind, self._settings, self._chat = kind, settings, asking.chat
         self._executor = MatrixExecutor(asking.chat, settings.chat)
         self._prompt = JudgePrompt(kind, name, settings=settings, asking=asking)
         if settings.probability and asking.chat.accepted.logprobs is False:
@@ -55,40 +57,44 @@ class ChatJudge:
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items). Equal pairs are asked about once, settled ones never."""
-        opened = open_groups(self._kind, groups)
-        calls = [self._calls(group) for group in opened]
-        replies = await self._executor.replies(calls)
-        verdicts = await asyncio.gather(
-            *(
-                self._verdict(group, request, reply)
-                for group, of, found in zip(opened, calls, replies, strict=True)
-                for request, reply in zip(of.requests, found, strict=True)
-            )
-        )
-        places = [(group.shared, item) for group in opened for item in group.items]
-        return in_place(self._kind, groups, dict(zip(places, verdicts, strict=True)))
+        return await carry_out(self.plan(groups), self._send)
+
+    def plan(self, groups: Sequence[Group]) -> Asks[Verdicts]:
+        """Return the plan that asks about all pairs."""
+        return verdicts(self._kind, groups, self)
+
+    def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
+        """Send first requests as groups behind their texts, second ones by themselves."""
+        first: dict[tuple[str, int], dict[Name, ChatRequest]] = {}
+        for name, request in requests.items():
+            assert isinstance(name, Pair), "the plan is ours"
+            if not name.again:
+                first.setdefault((name.text, name.group), {})[name] = request
+        calls = [group_of(text, list(of_text.values())) for (text, _), of_text in first.items()]
+        in_order = {name: request for of_text in first.values() for name, request in of_text.items()}
+        coming = together(in_order, self._replies(calls)) if calls else {}
+        again = {name: one for name, one in requests.items() if name not in in_order}
+        return {**coming, **{name: self._chat.complete(request) for name, request in again.items()}}
+
+    async def _replies(self, calls: Sequence[Calls]) -> list[ChatReply]:
+        return [reply for of_text in await self._executor.replies(calls) for reply in of_text]
 
     def requests(self, groups: Sequence[Group]) -> list[ChatRequest]:
-        """Make the requests for all pairs; a second request because a reply cannot be read is not known before."""
+        """Make the first requests for all pairs."""
         opened = open_groups(self._kind, groups)
-        return [self._request(group, item) for group in opened for item in group.items]
+        return [self.request(group, item) for group in opened for item in group.items]
 
-    def _calls(self, group: Group) -> Calls:
-        return group_of(group.key, [self._request(group, item) for item in group.items])
-
-    def _request(self, group: Group, item: str) -> ChatRequest:
+    def request(self, group: Group, item: str) -> ChatRequest:
+        """Ask about one pair."""
         request = self._prompt.request(group, item)
         return replace(request, top_logprobs=ALTERNATIVES) if self._with_probability else request
 
-    async def _verdict(self, group: Group, request: ChatRequest, reply: ChatReply) -> Verdict:
-        """Return the verdict of the second reply if the first could not be read."""
-        verdict = self._read(group, request, reply)
-        if reply.text is None or verdict.failure is None or self._settings.fidelity == "release":
-            return verdict
-        again = await self._prompt.again(request, reply.text)
-        return verdict if again.reply.text is None else self._read(group, again.request, again.reply)
+    def again(self, request: ChatRequest, unreadable: str) -> ChatRequest | None:
+        """Ask once more, unless the release's reading is asked for, which reads nearly everything."""
+        return None if self._settings.fidelity == "release" else self._prompt.again(request, unreadable)
 
-    def _read(self, group: Group, request: ChatRequest, reply: ChatReply) -> Verdict:
+    def read(self, group: Group, request: ChatRequest, reply: ChatReply) -> Verdict:
+        """Read a reply; that of a failed call is unjudged, with the call's reason."""
         called = call_id(self._settings.chat, request)
         if reply.text is None:
             return unjudged(reply.failure or "no_reply")._replace(call_id=called)

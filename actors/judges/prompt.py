@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, prompt_request
-from longform.chat.call import ChatReply, ChatRequest
+from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.judges.kind import Group, Kind
 from longform.settings.judges import ChatJudgeSettings
-
-
-class Again(NamedTuple):
-    """A second try of a request: how it was worded, and what came."""
-
-    request: ChatRequest
-    reply: ChatReply
 
 
 class JudgePrompt:
@@ -31,7 +22,7 @@ class JudgePrompt:
     """
 
     def __init__(self, kind: Kind, name: str, *, settings: ChatJudgeSettings, asking: Asking) -> None:
-        self._kind, self._chat, self._settings = kind, asking.chat, settings.chat
+        self._kind, self._settings = kind, settings.chat
         self._prompt, self._wish = asking.prompt(settings.prompt), asking.prompt(REPAIR_PROMPT).render()
         if self._prompt.fields != frozenset(kind.fields):
             fields = sorted(kind.fields)
@@ -45,7 +36,6 @@ class JudgePrompt:
         text = self._prompt.render(**self._kind.filled(group, item))
         return prompt_request(self._settings, text, count_tokens=self._count_tokens, json_schema=self._json_schema)
 
-    async def again(self, request: ChatRequest, unreadable: str) -> Again:
+    def again(self, request: ChatRequest, unreadable: str) -> ChatRequest:
         """Ask once more, with what came and the wish for a reply that can be read."""
-        longer = asked_again(request, unreadable, self._wish)
-        return Again(longer, await self._chat.complete(longer))
+        return asked_again(request, unreadable, self._wish)

@@ -9,23 +9,24 @@ row in, in order: one row for every intermediate step of its method, then the su
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import chain
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import MatrixExecutor
 from actors.chat.opening import Asking
 from actors.storage.benchmark import Benchmark
-from actors.summarizers.method_runner import run_plan
 from actors.summarizers.prompts import SummaryPrompts
 from longform.axes import COPIED
+from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
 from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings
+from longform.summaries.asking import step_replies
 from longform.summaries.methods import FINAL, Plan, Step, make_plan
 from longform.summaries.replies import EMPTY_SUMMARY, summary_text
 
@@ -42,6 +43,23 @@ class _Asked(NamedTuple):
 
     row: Row
     step: Step
+
+
+InPlace = dict[int, list[dict[str, Any]]]
+"""Place of a row -> its rows of `SUMMARIES`."""
+
+
+class RowPlan(NamedTuple):
+    """
+    A plan that asks for some rows.
+
+    Attributes:
+        shared: A key of the beginning that its prompts have in common; None: they may have none.
+        asks: The plan.
+    """
+
+    shared: str | None
+    asks: Asks[InPlace]
 
 
 class ChatSummarizer:
@@ -86,44 +104,48 @@ class ChatSummarizer:
         self._prompts = SummaryPrompts(Benchmark(bench_url), name, settings, asking)
 
     async def summarize(self, context_rows: Sequence[Row]) -> list[dict[str, Any]]:
+        found = await asyncio.gather(*(self._carried_out(plan) for plan in self.plans(context_rows)))
+        in_place = {place: rows for of_plan in found for place, rows in of_plan.items()}
+        return [summary for place in range(len(context_rows)) for summary in in_place[place]]
+
+    def plans(self, context_rows: Sequence[Row]) -> list[RowPlan]:
+        """Return plans that ask for all rows: one for rows of one step that begin alike, one for each other row."""
         alike: dict[tuple[str, str], dict[int, _Asked]] = {}
-        apart: dict[int, tuple[Row, Plan | str]] = {}
+        found: list[RowPlan] = []
         for place, row in enumerate(context_rows):
             plan = self._plan(row)
             if isinstance(plan, str) or len(plan) > 1:
-                apart[place] = (row, plan)
+                found.append(RowPlan(None, self._of_row(place, row, plan)))
             else:
                 alike.setdefault((_beginning(row), _method_name(row)), {})[place] = _Asked(row, plan[0])
-        found = await asyncio.gather(
-            *(self._summarize_alike(key, list(group.values())) for (key, _), group in alike.items()),
-            asyncio.gather(*(self._summarize_row(row, plan) for row, plan in apart.values())),
-        )
-        places = chain(*alike.values(), apart)
-        in_place = dict(zip(places, chain(*found), strict=True))
-        return [summary for place in range(len(context_rows)) for summary in in_place[place]]
+        return [*(RowPlan(key, self._alike(group)) for (key, _), group in alike.items()), *found]
 
-    async def _summarize_row(self, row: Row, plan: Plan | str) -> list[dict[str, Any]]:
+    async def _carried_out(self, plan: RowPlan) -> InPlace:
+        return await carry_out(plan.asks, partial(self._send, plan.shared))
+
+    def _send(self, shared: str | None, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
+        if shared is None:
+            return {name: self.chat.complete(request) for name, request in requests.items()}
+        return together(requests, self._executor.growing_replies(shared, list(requests.values())))
+
+    def _of_row(self, place: int, row: Row, plan: Plan | str) -> Asks[InPlace]:
         if isinstance(plan, str):
-            return [self._summary(row, _REFUSED_STEP, failed(plan)) | {"prompt_version": None}]
+            return {place: [self._summary(row, _REFUSED_STEP, failed(plan)) | {"prompt_version": None}]}
+        replies = yield from step_replies(plan, partial(self._prompts.request, row), partial(self._read, row))
+        return {place: [self._summary(row, step, replies[step.name]) for step in plan]}
 
-        async def ask(step: Step, texts: Sequence[str]) -> ChatReply:
-            request = self._prompts.request(row, step, texts)
-            reply = failed(request) if isinstance(request, str) else await self.chat.complete(request)
-            return self._read(row, step, reply)
-
-        replies = await run_plan(plan, ask)
-        return [self._summary(row, step, replies[step.name]) for step in plan]
-
-    async def _summarize_alike(self, key: str, asked: Sequence[_Asked]) -> list[list[dict[str, Any]]]:
-        """The summary of each row, a list of one; *key* is of what their prompts may begin with alike."""
-        made = [self._prompts.request(row, step, []) for row, step in asked]
-        requests = [request for request in made if isinstance(request, ChatRequest)]
-        answered = iter(await self._executor.growing_replies(key, requests))
-        replies = [failed(request) if isinstance(request, str) else next(answered) for request in made]
-        return [
-            [self._summary(row, step, self._read(row, step, reply))]
-            for (row, step), reply in zip(asked, replies, strict=True)
-        ]
+    def _alike(self, asked: Mapping[int, _Asked]) -> Asks[InPlace]:
+        """Ask for rows of one step at once."""
+        made = {place: self._prompts.request(row, step, []) for place, (row, step) in asked.items()}
+        replies: dict[Name, ChatReply] = {place: failed(why) for place, why in made.items() if isinstance(why, str)}
+        new: dict[Name, ChatRequest] = {place: one for place, one in made.items() if isinstance(one, ChatRequest)}
+        while len(replies) < len(asked):
+            replies |= yield new
+            new = {}
+        return {
+            place: [self._summary(row, step, self._read(row, step, replies[place]))]
+            for place, (row, step) in asked.items()
+        }
 
     def _read(self, row: Row, step: Step, reply: ChatReply) -> ChatReply:
         return _unlabelled(reply) if self._prompts.labelled(row, step) else reply

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from actors.chat.call_context import CallContext
+from actors.chat.opening import Asking
 from actors.judges.opening import Judge, make_judge
 from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
@@ -15,8 +16,9 @@ from jobs.stages.items import Given, Item, Key, Row, Source, SourceReader
 from jobs.stages.runner import Worker
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Site, Stage
+from longform.chat.asking import Asks
 from longform.judges.kind import Kind
-from longform.judges.matrix import JudgedText, TargetText
+from longform.judges.matrix import JudgedText, TargetText, groups_of
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
@@ -83,6 +85,12 @@ class AskJudge(Stage[Key]):
     def made(self) -> Judge:
         """Return the judge; nothing is loaded."""
         return make_judge(self.judge, {self.judge: self.settings}, prompts=self.prompts)
+
+    def plans(self, asking: Asking, given: Sequence[Given[Key]]) -> Iterable[Asks[Any]]:
+        made, texts = self.made(), self.texts()
+        assert made.asking is not None, "a judge with a model asks it"
+        summaries = [texts(one) for one in given]
+        return [made.asking(asking).plan([group for one in summaries for group in groups_of(made.kind, one)])]
 
     def make_worker(self) -> Worker:
         judge, texts = self.made(), self.texts()

@@ -13,11 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from actors.chat.opening import Asking
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
 from jobs.stages.items import Given, Item, Key, SourceReader, to_do
 from jobs.stages.runner import Task, Worker
+from longform.chat.asking import Asks
 from longform.settings.chat import ChatSettings
 
 Other = TypeVar("Other")
@@ -92,6 +94,10 @@ class Stage(ABC, Generic[Key]):
     @abstractmethod
     def make_worker(self) -> Worker:
         """Return what maps the items of a task to rows; what it loads, it loads here."""
+
+    def plans(self, asking: Asking, given: Sequence[Given[Key]]) -> Iterable[Asks[Any]]:
+        """Return the plans by which a task asks the stage's model; *asking* is in the place of that model."""
+        raise NotImplementedError(f"{self.name} asks no model")
 
     def groups(self, given: Sequence[Given[Key]]) -> Iterable[Sequence[Given[Key]]]:
         """Give the items of each task."""

@@ -13,16 +13,17 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 from actors.chat.call_context import CallContext
-from actors.chat.opening import versions_of
+from actors.chat.opening import Asking, versions_of
 from actors.python_class import class_version
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.prompts import prompts_of
 from jobs.stages.check_methods import Asked, check_methods
-from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.items import Given, Item, Row, Source, SourceReader
 from jobs.stages.pack import HowPacked, Packed, how_packed
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
+from longform.chat.asking import Asks
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
 from longform.settings.chat import (
@@ -160,6 +161,13 @@ class Summarize(Stage[Summarized]):
             tasks.setdefault(_any_length(one.key) if plain else one.work_id, []).append(one)
         return (sorted(members, key=_length, reverse=True) for members in tasks.values())
 
+    def plans(self, asking: Asking, given: Sequence[Given[Summarized]]) -> Iterable[Asks[Any]]:
+        from actors.summarizers.chat import ChatSummarizer
+
+        assert isinstance(self.settings, ChatSummarizerSettings), self.name
+        summarizer = ChatSummarizer(self.bench, self.summarizer, self.settings, asking, methods=self.methods)
+        return [plan.asks for plan in summarizer.plans(_asked_rows(self.reader(), given))]
+
     def make_worker(self) -> Worker:
         from actors.summarizers.opening import make_summarizer
 
@@ -175,9 +183,13 @@ class Summarize(Stage[Summarized]):
         )
 
         async def summarize(given: Sequence[Given[Summarized]]) -> list[Row]:
-            return await ask([asked_context(reader.row(one.sources[0]), one.work_id, one.key) for one in given])
+            return await ask(_asked_rows(reader, given))
 
         return summarize
+
+
+def _asked_rows(reader: SourceReader, given: Sequence[Given[Summarized]]) -> list[Row]:
+    return [asked_context(reader.row(one.sources[0]), one.work_id, one.key) for one in given]
 
 
 def asked_context(context: Row, work_id: str, key: Summarized) -> Row:

@@ -52,7 +52,15 @@ def experiment(base_url: str) -> Experiment:
             "retrievers": {"oracle": {"kind": "oracle"}},
             "summarizers": {"fake": {"kind": "chat", "chat": chat}},
             "judges": {"fake": {"kind": "chat", "chat": chat}},
-            "systems": [{"retriever": "oracle", "budget_tokens": 2000, "summarizer": "fake"}],
+            "systems": [
+                {
+                    "retriever": "oracle",
+                    "budget_tokens": 2000,
+                    "n_documents": 3,
+                    "method": ["plain", "hierarchical-once"],
+                    "summarizer": "fake",
+                }
+            ],
             "resamples": 100,
         }
     )
@@ -67,7 +75,7 @@ def counters(base_url: str) -> dict[str, Any]:
 def test_stages_find_every_reply_in_the_ledger_at_the_price_of_a_batch(
     ray_session: None, bench: str, fake: str, tmp_path: Path
 ) -> None:
-    """A second run into another folder makes no batch and no call."""
+    """Steps that read others go in a later round; a second run into another folder makes no batch and no call."""
     (tmp_path / "prices.yaml").write_text(PRICES)
     ledger = str(tmp_path / "ledger")
 
@@ -85,6 +93,7 @@ def test_stages_find_every_reply_in_the_ledger_at_the_price_of_a_batch(
     verdicts = Folder(str(tmp_path / "first")).read("verdicts")
     summaries = Folder(str(tmp_path / "first")).read("summaries")
     assert totals.answered == verdicts.num_rows + summaries.num_rows
+    assert {row["step"] for row in summaries.to_pylist()} == {None, "document-1", "document-2", "document-3"}
     assert totals.calls == served["batch"]["items"]
     assert totals.known_usd == pytest.approx((totals.input_tokens * 5 + totals.output_tokens * 50) / 1e6)
     assert verdicts["failure"].null_count == verdicts.num_rows

@@ -1,13 +1,26 @@
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
 
 import pytest
 
-from actors.summarizers.method_runner import run_plan
-from longform.chat.call import ChatReply, failed
+from actors.chat.live import carry_out
+from longform.chat.call import ChatReply, ChatRequest, Message, failed
 from longform.settings.methods import SHIPPED_METHODS
-from longform.summaries.methods import Step, make_plan
+from longform.summaries.asking import step_replies
+from longform.summaries.methods import Plan, Step, make_plan
+
+
+async def run_plan(plan: Plan, ask: Callable[[Step, Sequence[str]], Awaitable[ChatReply]]) -> dict[str, ChatReply]:
+    """The plan's steps, carried out live; *ask* has each step's reply."""
+    given: dict[str, tuple[Step, Sequence[str]]] = {}
+
+    def request(step: Step, texts: Sequence[str]) -> ChatRequest:
+        given[step.name] = (step, texts)
+        return ChatRequest(messages=(Message("user", step.name),), max_tokens=1)
+
+    asks = step_replies(plan, request, lambda step, reply: reply)
+    return await carry_out(asks, lambda requests: {name: ask(*given[str(name)]) for name in requests})
 
 
 def said(text: str) -> ChatReply:

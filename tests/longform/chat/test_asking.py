@@ -1,0 +1,93 @@
+"""Plans that ask, with replies sent by hand: what is open when some replies are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from longform.chat.asking import Name, unanswered
+from longform.chat.call import ChatReply, ChatRequest, Message
+from longform.judges.asking import verdicts
+from longform.judges.kind import Group, Verdict, unjudged
+from longform.judges.kinds import KINDS
+from longform.settings.methods import SHIPPED_METHODS
+from longform.summaries.asking import step_replies
+from longform.summaries.methods import Step, make_plan
+
+SUPPORT = KINDS["support"]
+GROUPS = [Group("d", ("The bridge opened in May.",), ("It opened in May.", "It opened in June.", ""))]
+
+
+def asked(text: str) -> ChatRequest:
+    return ChatRequest(messages=(Message("user", text),), max_tokens=10)
+
+
+def said(requests: Mapping[Name, ChatRequest], replies: Mapping[str, str]) -> dict[Name, ChatReply]:
+    """What is there of *replies*, which are by the last words asked."""
+    there = {name: replies.get(request.messages[-1].text) for name, request in requests.items()}
+    return {name: ChatReply(text=text, failure=None) for name, text in there.items() if text is not None}
+
+
+class Judging:
+    """Asks for the item itself, and reads yes and no."""
+
+    def __init__(self, *, twice: bool = True) -> None:
+        self.twice = twice
+
+    def request(self, group: Group, item: str) -> ChatRequest:
+        return asked(item)
+
+    def again(self, request: ChatRequest, unreadable: str) -> ChatRequest | None:
+        return asked(f"{request.messages[-1].text} ({unreadable})") if self.twice else None
+
+    def read(self, group: Group, request: ChatRequest, reply: ChatReply) -> Verdict:
+        known = {"yes": Verdict("supported", 1.0), "no": Verdict("unsupported", 0.0)}
+        return known.get(reply.text or "", unjudged("unreadable"))._replace(reply=reply.text)
+
+
+def opened(replies: Mapping[str, str], *, twice: bool = True) -> list[str]:
+    plan = verdicts(SUPPORT, GROUPS, Judging(twice=twice))
+    return [one.messages[-1].text for one in unanswered(plan, lambda requests: said(requests, replies))]
+
+
+def test_a_second_question_is_open_as_soon_as_a_reply_cannot_be_read() -> None:
+    """The other pair is still waited for; a sentence without text is not asked about."""
+    assert opened({}) == ["It opened in May.", "It opened in June."]
+    assert opened({"It opened in May.": "hm"}) == ["It opened in June.", "It opened in May. (hm)"]
+    assert opened({"It opened in May.": "hm"}, twice=False) == ["It opened in June."]
+    assert opened({"It opened in May.": "yes", "It opened in June.": "no"}) == []
+
+
+def judged(*rounds: Mapping[str, str]) -> list[Verdict]:
+    plan = verdicts(SUPPORT, GROUPS, Judging())
+    new = next(plan)
+    try:
+        for replies in rounds:
+            new = plan.send(said(new, replies))
+    except StopIteration as end:
+        return list(end.value[0])
+    raise AssertionError(f"still open: {new}")
+
+
+def test_the_second_reply_decides_if_it_can_be_read() -> None:
+    first = {"It opened in May.": "yes", "It opened in June.": "hm"}
+    read, decided, empty = judged(first, {"It opened in June. (hm)": "no"})
+    assert (read.answer, decided.answer, decided.reply) == ("supported", "unsupported", "no")
+    assert empty.answer is None
+    unread = judged(first, {"It opened in June. (hm)": "hm again"})[1]
+    assert (unread.answer, unread.failure, unread.reply) == (None, "unreadable", "hm again")
+
+
+def steps_open(method: str, replies: Mapping[str, str]) -> list[str]:
+    def request(step: Step, texts: Sequence[str]) -> ChatRequest:
+        return asked(f"{step.name}({','.join(texts)})")
+
+    plan = step_replies(make_plan(SHIPPED_METHODS[method], 3), request, lambda step, reply: reply)
+    return [one.messages[-1].text for one in unanswered(plan, lambda requests: said(requests, replies))]
+
+
+def test_a_step_is_open_once_the_replies_that_it_reads_are_there() -> None:
+    assert steps_open("incremental", {}) == ["document-1()"]
+    assert steps_open("incremental", {"document-1()": "a", "update-2(a)": "b"}) == ["final(b)"]
+    assert steps_open("incremental", {"document-1()": "a", "update-2(a)": "b", "final(b)": "c"}) == []
+    there = {"document-1()": "a", "document-2()": "b"}
+    assert steps_open("hierarchical-pairwise", there) == ["document-3()", "merge-1-1(a,b)"]
