@@ -46,6 +46,12 @@ def test_every_class_of_the_page_works_in_a_run_on_two_workers(folder: Path) -> 
         "- The dam on the river was finished in May [1]\n- The mill on the river was closed for good [2]"
     ]
     assert {row["prompt_version"] for row in summaries} == {"my_summarizer:FirstSentences@version 1"}
+    verdicts = {
+        (row["target_id"], row["summary_id"]): (row["answer"], row["linked_unit"])
+        for row in run.read("verdicts").to_pylist()
+        if row["judge"] == "mine"
+    }
+    assert {place for (target, _), place in verdicts.items() if target == "dam.txt!1"} == {("full", 0)}
     assert {work["workers"] for stage in run.read_json("run.json")["stages"] for work in stage["work"]} == {2}
 
 
