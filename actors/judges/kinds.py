@@ -31,6 +31,10 @@ def kind_of(settings: JudgeSettings) -> Kind:
     found = load(path, folder=settings.folder)
     if not isinstance(found, Kind):
         raise UsageError(f"{path}: expected a longform.judges.kind.Kind, found a {type(found).__name__}")
+    if found.targets == "document":
+        raise UsageError(
+            f"{path}: expected targets insight, key_point or reference; documents are judged by task support"
+        )
     return replace(
         found,
         task=path,

@@ -80,11 +80,11 @@ def evaluation_results(
 
 def work_of(experiment: Experiment, plan: Plan) -> Work:
     """Return the work ids of what is reported."""
-    summaries = with_twins(_written(experiment, plan), twins_of(plan))
+    summaries, unfolded = with_twins(_written(experiment, plan), twins_of(plan)), experiment.judges_of("coverage")
     return Work(
         summaries=summaries,
         units=[unit_work_id(work_id, experiment.units) for work_id in summaries],
-        verdicts=[judged.work_id for judged in plan.of(Judged)],
+        verdicts=[judged.work_id for judged in plan.of(Judged) if judged.key.judge in unfolded],
         scores=plan.work_ids("scores"),
         rankings={ranking.work_id: ranking.key for ranking in plan.of(Ranked)},
         contexts={context.work_id: context.key for context in plan.of(Packed) if context.key.all_documents},

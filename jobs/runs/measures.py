@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from actors.measures import Listed, check_listed, open_measures
 from longform.errors import UsageError
+from longform.judges.kinds import KINDS
 from longform.measures import default_names
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.settings.experiment import Experiment
@@ -26,8 +27,9 @@ def check_measures(experiment: Experiment) -> Measures:
     Raises:
         UsageError: One is unknown, or reads the verdicts of a kind of judge that the experiment does not name.
     """
-    kinds = {"coverage": experiment.judges, "support": experiment.support_judges}
-    return measures_of(experiment.measures, [kind for kind, judges in kinds.items() if judges])
+    tasks = {judge.task for judge in experiment.judges.values()}
+    shipped = [task for task in KINDS if task in tasks]
+    return measures_of(experiment.measures, [*shipped, *sorted(tasks.difference(shipped))])
 
 
 def measures_of(listed: Listed | None, kinds: Collection[str]) -> Measures:

@@ -24,7 +24,7 @@ from jobs.spending.assumed_summaries import AssumedSummaries, AssumedSummary, Wr
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.stages.check import Checked, CheckSupport, texts_of
 from jobs.stages.items import Item, Row
-from jobs.stages.judge import JudgeCoverage, Judged, judged_summary
+from jobs.stages.judge import Judged, JudgeTargets, judged_summary
 from jobs.stages.split import split_text
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarize, Summarized, asked_context
@@ -151,14 +151,14 @@ class _Walk:
 
     def judges(self) -> Iterator[StageCalls]:
         for stage in self._plan.stages:
-            if isinstance(stage, JudgeCoverage) and stage.chat is not None:
+            if isinstance(stage, JudgeTargets) and stage.chat is not None:
                 yield self._judge(stage, stage.chat)
 
     def _asker(self, made: Judge, chat: ChatSettings) -> ChatJudge:
         assert made.asking is not None, "a judge with a model asks it"
         return made.asking(self._asking(chat))
 
-    def _judge(self, stage: JudgeCoverage, chat: ChatSettings) -> StageCalls:
+    def _judge(self, stage: JudgeTargets, chat: ChatSettings) -> StageCalls:
         calls, made = self._count.calls(stage.name, chat), stage.made()
         judge = self._asker(made, chat)
         for judged in self._plan.items(stage):

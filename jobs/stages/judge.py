@@ -103,8 +103,8 @@ class AskJudge(Stage[Key]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeCoverage(AskJudge[Judged]):
-    """Asks about all summaries of the stages before it."""
+class JudgeTargets(AskJudge[Judged]):
+    """Asks about all summaries of the stages before it, and the targets of their queries."""
 
     step = "judge"
     reads: ClassVar = {
@@ -123,10 +123,10 @@ class JudgeCoverage(AskJudge[Judged]):
         return _OFFLINE_SUMMARIES_A_TASK if self.chat is None else _CHAT_SUMMARIES_A_TASK
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
-        how = [self.judge, self.settings.identity, self.version]
+        how, work = [self.judge, self.settings.identity, self.version], self.made().kind.work
         return [
             Item(
-                content_key("verdicts", units.work_id, *how),
+                content_key(work, units.work_id, *how),
                 Judged(units.key.summary, self.judge),
                 (Source("units", units.work_id), Source("summaries", units.key.summary)),
             )
@@ -166,10 +166,10 @@ def judged_summary(kind: Kind, item: Mapping[str, Any], units: Iterable[str], be
 
 
 def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
-    """Return a stage for each judge of coverage that is asked."""
+    """Return a stage for each judge that is asked about targets of queries."""
     return [
-        JudgeCoverage(**slice_of(experiment, site, name, step="judge"))
-        for name, settings in experiment.judges_of("coverage").items()
+        JudgeTargets(**slice_of(experiment, site, name, step="judge"))
+        for name, settings in experiment.target_judges.items()
         if not settings.members
     ]
 

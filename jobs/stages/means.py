@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -24,14 +25,17 @@ class Means(Stage[Key]):
         bounds: Means from which an answer is another.
     """
 
-    kind: ClassVar[Kind]
-
     reads: ClassVar = {"verdicts": WHOLE}
     table = "verdicts"
 
     judge: str
     members: tuple[str, ...]
     bounds: tuple[float, ...]
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """What the members judge."""
 
     @property
     def name(self) -> str:
@@ -42,7 +46,7 @@ class Means(Stage[Key]):
         return tuple(Source("verdicts", asked[member].work_id) for member in self.members)
 
     def make_worker(self) -> Worker:
-        reader = self.reader()
+        reader, kind = self.reader(), self.kind
 
         def verdicts(given: Sequence[Given[Key]]) -> list[Row]:
             return [
@@ -50,7 +54,7 @@ class Means(Stage[Key]):
                 for one in given
                 for members in [map(reader.rows, one.sources)]
                 for verdict in mean_rows(
-                    self.kind, dict(zip(self.members, members, strict=True)), judge=self.judge, bounds=self.bounds
+                    kind, dict(zip(self.members, members, strict=True)), judge=self.judge, bounds=self.bounds
                 )
             ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -37,8 +37,8 @@ def score_work_id(verdict_work_id: str, partial_score: float) -> str:
     return content_key("scores", verdict_work_id, partial_score, VERSION)
 
 
-def scored_items(plan: Plan, work_id: Callable[[str], str]) -> list[Item[Scored]]:
-    """Return an item for all verdicts of judges of coverage, made from them and from the units they judged."""
+def scored_items(plan: Plan, work_id: Callable[[str], str], judges: Collection[str] | None) -> list[Item[Scored]]:
+    """Return an item for all verdicts of *judges* (None: of all), made from them and from the units they judged."""
     units = {item.key.summary: Source("units", item.work_id) for item in plan.of(UnitsOf)}
     return [
         Item(
@@ -47,6 +47,7 @@ def scored_items(plan: Plan, work_id: Callable[[str], str]) -> list[Item[Scored]
             (Source("verdicts", judged.work_id), units[judged.key.summary]),
         )
         for judged in plan.of(Judged)
+        if judges is None or judged.key.judge in judges
     ]
 
 
@@ -58,6 +59,7 @@ class Score(Stage[Scored]):
     Attributes:
         bench: URL of the benchmark.
         partial_score: What partial coverage counts.
+        judges: Judges of coverage; None: all judges are.
     """
 
     step = "aggregate"
@@ -74,9 +76,10 @@ class Score(Stage[Scored]):
 
     bench: str
     partial_score: float
+    judges: frozenset[str] | None = None
 
     def items(self, plan: Plan) -> list[Item[Scored]]:
-        return scored_items(plan, lambda verdict: score_work_id(verdict, self.partial_score))
+        return scored_items(plan, lambda verdict: score_work_id(verdict, self.partial_score), self.judges)
 
     def make_worker(self) -> Worker:
         reader, benchmark = self.reader(), Benchmark(self.bench)
@@ -94,8 +97,8 @@ class Score(Stage[Scored]):
 
 def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
     """Return the stage that scores; none without judges."""
-    share = experiment.partial_score
-    return [Score(run=site.run, bench=site.bench, partial_score=share)] if experiment.judges_of("coverage") else []
+    judges, share = frozenset(experiment.judges_of("coverage")), experiment.partial_score
+    return [Score(run=site.run, bench=site.bench, partial_score=share, judges=judges)] if judges else []
 
 
 def _summary_rows(

@@ -35,6 +35,7 @@ class Classify(Stage[Scored]):
 
     Attributes:
         bench: URL of the benchmark.
+        judges: Judges of coverage; None: all judges are.
     """
 
     step = "aggregate"
@@ -45,9 +46,10 @@ class Classify(Stage[Scored]):
     per_task = 256
 
     bench: str
+    judges: frozenset[str] | None = None
 
     def items(self, plan: Plan) -> list[Item[Scored]]:
-        return scored_items(plan, classify_work_id)
+        return scored_items(plan, classify_work_id, self.judges)
 
     def make_worker(self) -> Worker:
         reader, classifier = self.reader(), _Classifier(Benchmark(self.bench))
@@ -64,7 +66,8 @@ class Classify(Stage[Scored]):
 
 def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
     """Return the stage that classifies; none without judges."""
-    return [Classify(run=site.run, bench=site.bench)] if experiment.judges_of("coverage") else []
+    judges = frozenset(experiment.judges_of("coverage"))
+    return [Classify(run=site.run, bench=site.bench, judges=judges)] if judges else []
 
 
 class _Classifier:

@@ -114,7 +114,7 @@ class Kind:
         version: Of a kind of a user's own, changes with its verdicts; None: the hash of its module's source.
     """
 
-    task: str
+    task: str = ""
     targets: Literal["insight", "document", "key_point", "reference"]
     shared: Literal["summary", "target"]
     unit: Callable[[str], str] = str
