@@ -97,7 +97,7 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
 
 def worst_unjudged_share(results: Mapping[str, Any]) -> float:
     """The largest share of unjudged insights, or of unjudged pairs of document and sentence, in any cell."""
-    return max((cell["unjudged_share"] or 0.0 for cell in all_cells(results)), default=0.0)
+    return max((cell.get("unjudged_share") or 0.0 for cell in all_cells(results)), default=0.0)
 
 
 def all_cells(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -15,7 +15,7 @@ from actors.judges.kinds import kind_of
 from actors.measures import Listed, open_measures
 from actors.storage.benchmark import Benchmark
 from jobs.stages.check import Checked
-from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.items import WHOLE, Given, Item, Row, Source
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Worker
 from jobs.stages.split import UnitsOf
@@ -40,7 +40,7 @@ _SCORED_WITH_COVERAGE = frozenset({"words_per_bullet"})
 
 
 class Measured(NamedTuple):
-    """The scores of measures of one version on one summary, by its work id; `judge` is null if they read no verdicts."""
+    """The scores of some measures on one summary, by its work id; `judge` is null if they read no verdicts."""
 
     summary: str
     judge: str | None
@@ -70,7 +70,7 @@ class Sources:
 @dataclass(frozen=True, kw_only=True)
 class ScoreMeasures(Stage[Measured]):
     """
-    Scores the measures that no other stage scores.
+    Scores measures that read no verdicts.
 
     Attributes:
         bench: URL of the benchmark.
@@ -85,7 +85,6 @@ class ScoreMeasures(Stage[Measured]):
     reads: ClassVar = {
         "units": ("unit_index", "text", "citations"),
         "summaries": ("summary_id", "query_id", "haystack_id", "step", "text", "failure"),
-        "verdicts": ("target_id", "answer", "probability", "unit_index", "doc_position"),
         "targets": TARGETS.names,
         "documents": DOCUMENTS.names,
         "qrels": ("target_id", "doc_id"),
@@ -164,22 +163,34 @@ class ScoreMeasures(Stage[Measured]):
         return Item(work_id, Measured(summary, judge, tuple(one.name for one in measures)), sources)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScoreVerdicts(ScoreMeasures):
+    """Scores measures that read the verdicts of a judge."""
+
+    name = "score verdicts"
+    reads: ClassVar = {**ScoreMeasures.reads, "verdicts": WHOLE}
+
+
 def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
-    """Return the stage that scores; none if other stages score all measures that are listed."""
+    """Return the stages that score; none if other stages score all measures that are listed."""
     listed = experiment.measures or ()
     elsewhere = _SCORED_ELSEWHERE | (_SCORED_WITH_COVERAGE if experiment.judges_of("coverage") else frozenset())
-    names = {one.name for one in open_measures(listed) if isinstance(one, Measure)} - elsewhere
-    if not names:
-        return []
+    measures = [one for one in open_measures(listed) if isinstance(one, Measure) and one.name not in elsewhere]
+    names = {
+        ScoreMeasures: frozenset(one.name for one in measures if one.judged_by is None),
+        ScoreVerdicts: frozenset(one.name for one in measures if one.judged_by is not None),
+    }
     return [
-        ScoreMeasures(
+        make(
             run=site.run,
             bench=site.bench,
             listed=listed,
-            names=frozenset(names),
+            names=own,
             judges=experiment.judges,
             partial_score=experiment.partial_score,
         )
+        for make, own in names.items()
+        if own
     ]
 
 

@@ -52,6 +52,15 @@ def test_every_class_of_the_page_works_in_a_run_on_two_workers(folder: Path) -> 
         if row["judge"] == "mine"
     }
     assert {place for (target, _), place in verdicts.items() if target == "dam.txt!1"} == {("full", 0)}
+    scores = {
+        (row["measure"], row["judge"], row["query_id"]): (row["total"], row["n"])
+        for row in run.read("scores").to_pylist()
+    }
+    assert scores["mentioned", "mention", "dam.txt?"] == (1.0, 2)
+    assert scores["cited", None, "tram.txt?"] == (1.0, 1)
+    cells = run.read_json("results.json")["cells"]
+    assert {cell["judge"] for cell in cells if cell.get("mentioned") is not None} == {"mention"}
+    assert {cell["cited"] for cell in cells} == {100.0}
     assert {work["workers"] for stage in run.read_json("run.json")["stages"] for work in stage["work"]} == {2}
 
 
