@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
         ("is not whole", "actors/local_models/checkpoint_files.py"),
         ("expected a folder", "actors/local_models/encoder.py"),
         ("unjudged_threshold", "longform/settings/experiment.py"),
-        ("longform_requests_total", "serve/http/guard.py"),
+        ("longform_requests", "serve/http/guard.py"),  # Prometheus counters end in _total
         ("longform_requests_in_flight", "serve/http/guard.py"),
         ("LONGFORM_LEDGER", "jobs/calling.py"),
         ("longform-head", "cluster.yaml"),

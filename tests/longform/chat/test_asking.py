@@ -22,7 +22,7 @@ def asked(text: str) -> ChatRequest:
 
 
 def said(requests: Mapping[Name, ChatRequest], replies: Mapping[str, str]) -> dict[Name, ChatReply]:
-    """What is there of *replies*, which are by the last words asked."""
+    """Return those of *replies*, by the last words asked, that are there."""
     there = {name: replies.get(request.messages[-1].text) for name, request in requests.items()}
     return {name: ChatReply(text=text, failure=None) for name, text in there.items() if text is not None}
 
