@@ -35,7 +35,7 @@ class Means(Stage[Key]):
     @property
     @abstractmethod
     def kind(self) -> Kind:
-        """What the members judge."""
+        """Return the kind that the members judge."""
 
     @property
     def name(self) -> str:
