@@ -10,6 +10,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling, chat_models
 from jobs.runs.cards import judge_rows
 from jobs.runs.checks import check_batches, check_experiment, prompt_versions
+from jobs.runs.classes import class_versions
 from jobs.runs.measures import check_measures
 from jobs.runs.record import RunRecord, check_goes_on
 from jobs.runs.stage_order import check_order, stages_of
@@ -74,7 +75,7 @@ def begin(
     stages = stages_of(experiment, Site(out_url, bench_url, threads, calling))
     check_order(stages)
     check_experiment(experiment, benchmark, with_keys=not planning)
-    prompts = prompt_versions(configured)
+    prompts = prompt_versions(configured) | class_versions(configured)
     check_goes_on(run, configured, limit=limit, n_queries=len(benchmark.queries), prompts=prompts)
     check_methods_before(experiment, benchmark, limit=limit)
     for row in judge_rows(experiment):

@@ -2,7 +2,7 @@
 `run.json`: what a run was made from, and what its work cost in all the commands that did it.
 
     config, limit   what the folder is a run of; null as long as it has only been planned
-    prompts         version of each prompt that the configuration asks with
+    prompts         version of each prompt that the configuration asks with, and of each class of a user
     stages          one entry a stage: what it wants, and `work`, what each command that did some of it took
     commands        the commands that did work: verb, git commit, versions
     jobs            those of them that called models: ledger, prices, and what each stage took
@@ -50,7 +50,7 @@ class RunRecord:
         benchmark: Of the run.
         config: Of the run, as JSON values.
         limit: Queries, the first ones; None: all.
-        prompts: Version of each prompt that is asked with.
+        prompts: Version of each prompt that is asked with, and of each class of a user.
         planning: Whether the command only plans: the folder is not bound to its configuration.
         goes_on: Whether what the command did before is part of its call, as with a further order of documents.
 
@@ -208,7 +208,7 @@ def check_goes_on(
         experiment: What is to be run in it.
         limit: Of its queries; None: all.
         n_queries: That the benchmark has; None: not known yet, so that the limit is not compared.
-        prompts: Version of each prompt it asks with; None: not compared.
+        prompts: Version of each prompt it asks with, and of each class of a user; None: not compared.
 
     Raises:
         UsageError: It changes what stored rows and results mean; each such key is named.
@@ -230,7 +230,7 @@ def check_goes_on(
         told += _smaller_limit(record["limit"], limit, n_queries)
     both = record.get("prompts", {}).keys() & (prompts or {}).keys()
     for name in sorted(both):
-        told += changes(record["prompts"][name], (prompts or {})[name], f"prompts: the version of {name}")
+        told += changes(record["prompts"][name], (prompts or {})[name], f"the version of {name}")
     if told:
         lines = "\n".join(f"  {line}" for line in told)
         raise UsageError(

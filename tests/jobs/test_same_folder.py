@@ -199,7 +199,7 @@ def test_fewer_queries_and_another_prompt_are_refused(again: Runs, capsys: pytes
 
     (prompts / "summarize_news.md").write_text(f"{shipped}\nBe brief.\n")
     assert again.evaluate("--limit", "2", "--until", "pack") == 2
-    assert "prompts: the version of summarize_news was " in capsys.readouterr().err
+    assert "the version of summarize_news was " in capsys.readouterr().err
 
 
 @pytest.mark.ray
