@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from actors.ledger.ledger import Ledger
+from longform.chat.asking import Name
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
 from longform.chat.token_estimates import counted_input
 from longform.settings.chat import ChatSettings
@@ -92,6 +94,14 @@ class CallCount:
         if calls.history.input_ratio is not None and windowless:
             return counted_input(replace(request, input_tokens=None))
         return counted_input(request)
+
+    def answered(self, chat: ChatSettings, requests: Mapping[Name, ChatRequest]) -> dict[Name, ChatReply]:
+        """Return the replies that the ledger has to *requests*, by their names."""
+        if self._ledger is None:
+            return {}
+        keys = {name: call_id(chat, request) for name, request in requests.items()}
+        found = self._ledger.finished(list(keys.values()))
+        return {name: found[key] for name, key in keys.items() if key in found}
 
     def paid(self, calls: StageCalls) -> dict[str, ChatReply]:
         """The calls that the ledger answers, which are taken out."""

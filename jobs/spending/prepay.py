@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, TextIO
 
@@ -20,11 +20,11 @@ from actors.chat.price_list import PriceList
 from actors.chat.provider_batches import ProviderBatches
 from actors.ledger.keeper import open_keeper
 from actors.ledger.ledger import Ledger
-from jobs.spending.call_count import Unasked
+from jobs.spending.call_count import CallCount, Unasked
 from jobs.stages.runner import Task
 from jobs.stages.stage import Stage
-from longform.chat.asking import Name, unanswered
-from longform.chat.call import ChatReply, ChatRequest, call_id
+from longform.chat.asking import unanswered
+from longform.chat.call import ChatRequest
 from longform.settings.chat import ChatSettings
 
 
@@ -71,11 +71,7 @@ def open_requests(
     """Give the requests that the plans of *tasks* wait for, once they have read the ledger's replies."""
     asking = Asking(chat=Unasked(settings), prompts_folder=getattr(stage, "prompts", None))
 
-    def answered(requests: Mapping[Name, ChatRequest]) -> dict[Name, ChatReply]:
-        keys = {name: call_id(settings, request) for name, request in requests.items()}
-        found = ledger.finished(list(keys.values()))
-        return {name: found[key] for name, key in keys.items() if key in found}
-
+    answered = partial(CallCount(ledger).answered, settings)
     for task in tasks:
         for plan in stage.plans(asking, task.payload):
             yield from unanswered(plan, answered)

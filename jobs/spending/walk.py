@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from actors.chat.opening import Asking
@@ -28,7 +29,8 @@ from jobs.stages.judge import Judged, JudgeTargets, judged_summary
 from jobs.stages.split import split_text
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarize, Summarized, asked_context
-from longform.chat.call import ChatRequest, call_id
+from longform.chat.asking import Name, priced, reached
+from longform.chat.call import ChatReply, ChatRequest, call_id, capabilities, failed, refusal_reason
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.matrix import groups_of
@@ -70,7 +72,6 @@ class _Walk:
         self._count = CallCount(ledger)
         self._counter = TokenCounter(threads=1)
         self._usual: dict[str, AssumedSummaries] = {}  # by summarizer
-        self._answered: dict[str, _Written] = {}  # by the id of the call
         self._wanted = {item.work_id: item for item in plan.of(Summarized)}
         self._written = dict(self._existing())
         self._judged = self._judged_before([*plan.of(Judged), *plan.of(Checked, table="verdicts")])
@@ -110,32 +111,39 @@ class _Walk:
             self._asking(settings.chat),
             methods=stage.methods,
         )
-        asked: dict[str, str] = {}
         wanted = [item for item in self._plan.items(stage) if item.work_id not in self._written]
         for row in self._context_rows(wanted):
-            if (key := self._add_steps(calls, summarizer, row)) is not None:
-                asked[row["work_id"]] = key
-        replies = self._count.paid(calls)
-        self._answered |= {key: _Written(self._units(reply.text)) for key, reply in replies.items()}
-        self._written |= {work_id: self._answered.get(key, _Written(call=key)) for work_id, key in asked.items()}
-        return replace(calls, n_paid=len(replies))
+            self._written[row["work_id"]] = self._add_row(calls, summarizer, row)
+        return replace(calls, n_paid=len(self._count.paid(calls)))
 
-    def _add_steps(self, calls: StageCalls, summarizer: ChatSummarizer, row: Row) -> str | None:
-        """The calls of a row's method; the id of the last one. What a step reads of others is assumed."""
-        known = summarizer.requests(row)
+    def _add_row(self, calls: StageCalls, summarizer: ChatSummarizer, row: Row) -> _Written:
+        """Add the calls of a row's method; the texts that a step reads are the ledger's, else assumed."""
         assumed = AssumedSummaries(self._counter, row["summarizer"], [], max_tokens=calls.chat.max_tokens)
         text = assumed.summary(row["n_requested"], "word")
-        key = None
-        for step, request in summarizer.requests(row, assumed="\n".join(text.bullets)).items():
-            if step in known or isinstance(request, str):
-                key = self._count.add(calls, known.get(step, request))
-                continue
-            counted = self._count.counted(calls, request)
-            expected = text.tokens.expected or 0.0
+        keys: list[str | None] = []
+
+        def note(name: Name, request: ChatRequest, guessed: bool) -> None:
+            if not guessed:
+                keys.append(self._count.add(calls, request))
+                return
+            counted, expected = self._count.counted(calls, request), text.tokens.expected or 0.0
             tokens = Span(counted - expected + text.tokens.low, counted, counted + text.tokens.high)
-            key = self._count.add(calls, request, key=content_key("assumed step", row["work_id"], step), tokens=tokens)
+            key = content_key("assumed step", row["work_id"], name)
+            keys.append(self._count.add(calls, request, key=key, tokens=tokens))
             calls.assumed[text.source] += 1
-        return key
+
+        def assume(request: ChatRequest) -> ChatReply:
+            reason = refusal_reason(request, capabilities(calls.chat))
+            return failed(reason) if reason else ChatReply(text="\n".join(text.bullets), failure=None)
+
+        (plan,) = summarizer.plans([row])
+        rows, guessed = priced(plan.asks, partial(self._count.answered, calls.chat), assume, note)
+        (*_, summary), told = rows[0], None in keys
+        if summary["failure"] is not None:
+            if not told:
+                self._count.add(calls, summary["cause"] or summary["failure"])
+            return _Written()
+        return _Written(call=keys[-1]) if guessed else _Written(self._units(summary["text"]))
 
     def _context_rows(self, wanted: Sequence[Item[Summarized]]) -> Iterator[Row]:
         """The rows that the summarizer will be given, a haystack after the other."""
@@ -171,7 +179,8 @@ class _Walk:
                 requests = judge.requests(self._groups(made, wanted, assumed.bullets))
                 self._add_assumed(calls, requests, assumed, written.call)
             elif written.bullets:
-                for request in judge.requests(self._groups(made, wanted, written.bullets)):
+                plan = judge.plan(self._groups(made, wanted, written.bullets))
+                for request in reached(plan, partial(self._count.answered, chat)):
                     self._count.add(calls, request)
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
@@ -242,7 +251,8 @@ class _Walk:
             text = shown.text
             if not text.strip():
                 continue  # nothing is asked about a text that says nothing
-            for request in judge.requests([_group(text, map(SUPPORT.unit, written.bullets))]):
+            plan = judge.plan([_group(text, map(SUPPORT.unit, written.bullets))])
+            for request in reached(plan, partial(self._count.answered, calls.chat)):
                 self._count.add(calls, request)
             if written.call is not None:
                 self._add_assumed_checks(calls, judge, checked, text, written.call)

@@ -37,3 +37,39 @@ def unanswered(plan: Asks[Value], answered: Answered) -> Iterator[ChatRequest]:
     except StopIteration:
         pass
     yield from waiting.values()
+
+
+def reached(plan: Asks[Value], answered: Answered) -> Iterator[ChatRequest]:
+    """Give the requests that *plan* makes of the replies that are there, answered ones and open ones."""
+    try:
+        new = next(plan)
+        while True:
+            yield from new.values()
+            if not (found := answered(new)):
+                return
+            new = plan.send(found)
+    except StopIteration:
+        return
+
+
+Note = Callable[[Name, ChatRequest, bool], None]
+"""Takes a request, and whether it is made from assumed replies."""
+
+
+def priced(
+    plan: Asks[Value], answered: Answered, assume: Callable[[ChatRequest], ChatReply], note: Note
+) -> tuple[Value, bool]:
+    """Carry *plan* out on replies that are there, else on assumed ones; return its value, and if any was assumed."""
+    guessed = False
+    try:
+        new = next(plan)
+        while True:
+            for name, request in new.items():
+                note(name, request, guessed)
+            found = answered(new)
+            assumed = {name: assume(request) for name, request in new.items() if name not in found}
+            guessed = guessed or bool(assumed)
+            new = plan.send({**found, **assumed})
+    except StopIteration as end:
+        value: Value = end.value
+        return value, guessed

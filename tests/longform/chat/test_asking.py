@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from longform.chat.asking import Name, unanswered
+from longform.chat.asking import Name, priced, reached, unanswered
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.judges.asking import verdicts
 from longform.judges.kind import Group, Verdict, unjudged
@@ -57,6 +57,13 @@ def test_a_second_question_is_open_as_soon_as_a_reply_cannot_be_read() -> None:
     assert opened({"It opened in May.": "yes", "It opened in June.": "no"}) == []
 
 
+def test_a_price_counts_the_second_questions_that_stored_replies_lead_to() -> None:
+    replies = {"It opened in May.": "hm", "It opened in May. (hm)": "yes"}
+    plan = verdicts(SUPPORT, GROUPS, Judging())
+    found = [one.messages[-1].text for one in reached(plan, lambda requests: said(requests, replies))]
+    assert found == ["It opened in May.", "It opened in June.", "It opened in May. (hm)"]
+
+
 def judged(*rounds: Mapping[str, str]) -> list[Verdict]:
     plan = verdicts(SUPPORT, GROUPS, Judging())
     new = next(plan)
@@ -91,3 +98,22 @@ def test_a_step_is_open_once_the_replies_that_it_reads_are_there() -> None:
     assert steps_open("incremental", {"document-1()": "a", "update-2(a)": "b", "final(b)": "c"}) == []
     there = {"document-1()": "a", "document-2()": "b"}
     assert steps_open("hierarchical-pairwise", there) == ["document-3()", "merge-1-1(a,b)"]
+
+
+def test_a_price_assumes_only_the_texts_that_are_not_there() -> None:
+    """With the first of three steps paid, the second is known, and the last alone reads an assumed text."""
+    noted: list[tuple[str, bool]] = []
+
+    def request(step: Step, texts: Sequence[str]) -> ChatRequest:
+        return asked(f"{step.name}({','.join(texts)})")
+
+    plan = step_replies(make_plan(SHIPPED_METHODS["incremental"], 3), request, lambda step, reply: reply)
+    value, guessed = priced(
+        plan,
+        lambda requests: said(requests, {"document-1()": "a"}),
+        lambda request: ChatReply(text="?", failure=None),
+        lambda name, request, guessed: noted.append((request.messages[-1].text, guessed)),
+    )
+    assert noted == [("document-1()", False), ("update-2(a)", False), ("final(?)", True)]
+    assert guessed
+    assert value["final"].text == "?"
