@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from actors.python_class import check_class, class_version, open_class, user_code
 from longform.errors import UsageError
-from longform.measures import named
+from longform.measures import RANKING, SHIPPED, named
 from longform.metrics.measure import Facts, Measure, RankingMeasure, Score
 from longform.settings.python_class import PythonClassSettings
 
@@ -32,7 +32,7 @@ def check_listed(listed: Listed) -> None:
     Make sure that all measures can be had; none is made.
 
     Raises:
-        UsageError: A name is unknown, a class cannot be loaded, or two measures have one name.
+        UsageError: A name is unknown, a class cannot be loaded, or two measures have one name, shipped ones included.
     """
     for one in listed:
         if isinstance(one, PythonClassSettings):
@@ -49,11 +49,14 @@ def open_measures(listed: Listed) -> list[Measure | RankingMeasure]:
     Raises:
         UsageError: A name is unknown, or a class cannot be loaded.
     """
-    own = {one.class_: _opened(one) for one in listed if isinstance(one, PythonClassSettings)}
-    names = [one if isinstance(one, str) else own[one.class_].name for one in listed]
-    return named(names, list(own.values()))
+    found = [one if isinstance(one, str) else _opened(one) for one in listed]
+    own = [one for one in found if isinstance(one, Measure)]
+    if taken := [one.name for one in own if one.name in _SHIPPED_NAMES]:
+        raise UsageError(f"measures: {', '.join(taken)} is the name of a measure that ships; give yours another")
+    return named([one if isinstance(one, str) else one.name for one in found], own)
 
 
+_SHIPPED_NAMES = frozenset(measure.name for measure in (*SHIPPED, *RANKING))
 _OPTIONAL = ("judged_by", "unit", "better", "title", "told")
 
 

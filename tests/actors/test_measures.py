@@ -1,0 +1,72 @@
+"""Measures of a user's own: found by import path beside those that ship, and what they may return is checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.measures import check_listed, open_measures
+from actors.python_class import UserCodeError
+from longform.errors import UsageError
+from longform.metrics.measure import Facts, Measure
+from longform.settings.python_class import FOLDER, PythonClassSettings
+from tests.modules import Write
+
+LONGER = """
+from longform.metrics.measure import Score
+
+class Longer:
+    unit = "count"
+    needs = ("text",)
+
+    def __init__(self, than=1, name="longer"):
+        self.than, self.name = than, name
+
+    def per_summary(self, facts):
+        return Score("whatever", float(len(facts.text) > self.than), 1)
+"""
+
+
+def own(folder: Path, path: str = "their_measure:Longer", **options: Any) -> PythonClassSettings:
+    content = {"kind": "python", "class": path, "options": options}
+    return PythonClassSettings.model_validate(content, context={FOLDER: str(folder)})
+
+
+def test_a_class_may_be_several_measures(write: Write, tmp_path: Path) -> None:
+    write("their_measure", LONGER)
+
+    short, shipped, long = open_measures([own(tmp_path), "words", own(tmp_path, than=9, name="much_longer")])
+
+    assert isinstance(short, Measure)
+    assert isinstance(long, Measure)
+    assert [one.name for one in (short, shipped, long)] == ["longer", "words", "much_longer"]
+    assert (short.unit, short.needs) == ("count", {"text"})
+    assert short.version != long.version
+    found = [one.per_summary(Facts(text="the dam")) for one in (short, long)]
+    assert [(score.measure, score.total) for score in found] == [("longer", 1.0), ("much_longer", 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([{"name": "coverage"}], "coverage is the name of a measure that ships; give yours another"),
+        ([{}, {"than": 2}], "expected different names, found longer more than once"),
+        ([{"name": ""}], "their_measure:Longer: expected a class attribute `name`, a text; found ''"),
+    ],
+)
+def test_a_name_is_one_measure(write: Write, tmp_path: Path, options: list[dict[str, Any]], said: str) -> None:
+    write("their_measure", LONGER)
+
+    with pytest.raises(UsageError, match=said):
+        check_listed([own(tmp_path, **one) for one in options])
+
+
+def test_what_is_no_score_is_an_error(write: Write, tmp_path: Path) -> None:
+    write("their_measure", "class Odd:\n    name = 'odd'\n    def per_summary(self, facts): return 1.0\n")
+    (odd,) = open_measures([own(tmp_path, "their_measure:Odd")])
+    assert isinstance(odd, Measure)
+
+    with pytest.raises(UserCodeError, match=r"their_measure:Odd: per_summary raised TypeError: expected a longform"):
+        odd.per_summary(Facts(text="the dam"))
