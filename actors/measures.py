@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from actors.python_class import check_class, class_version, open_class, user_code
 from longform.errors import UsageError
-from longform.measures import RANKING, SHIPPED, named
+from longform.judges.kinds import KINDS
+from longform.measures import RANKING, SHIPPED, default_names, named
 from longform.metrics.measure import Facts, Measure, RankingMeasure, Score
+from longform.results.study import Study, named_studies
+from longform.settings.experiment import Experiment
 from longform.settings.python_class import PythonClassSettings
 
 Listed = Sequence[str | PythonClassSettings]
+_BY_NAME = {measure.name: measure for measure in SHIPPED}
 
 
 class SummaryMeasure(Protocol):
@@ -78,3 +82,61 @@ def _opened(settings: PythonClassSettings) -> Measure:
     needs = frozenset(getattr(made, "needs", ()))
     version = f"{settings.class_} {settings.options} {class_version(settings)}"
     return Measure(name, per_summary, needs=needs, version=version, **given)
+
+
+# ---------------------------------------------------------------- of a configuration
+
+
+class Measures(NamedTuple):
+    """The measures that a configuration lists, by their level."""
+
+    of_summaries: list[Measure]
+    of_rankings: list[RankingMeasure]
+
+
+def check_measures(experiment: Experiment) -> Measures:
+    """
+    Return the measures of an experiment.
+
+    Raises:
+        UsageError: One is unknown, or reads the verdicts of a kind of judge that the experiment does not name.
+    """
+    return measures_of(experiment.measures, _kinds(experiment))
+
+
+def _kinds(experiment: Experiment) -> list[str]:
+    tasks = {judge.task for judge in experiment.judges.values()}
+    shipped = [task for task in KINDS if task in tasks]
+    return [*shipped, *sorted(tasks.difference(shipped))]
+
+
+def wanted_measures(experiment: Experiment) -> Listed:
+    """Return the measures that summaries are scored by: those of the configuration, and those that its studies need."""
+    kinds = _kinds(experiment)
+    listed = default_names(kinds) if experiment.measures is None else experiment.measures
+    return with_studies(listed, named_studies(experiment.studies), kinds)
+
+
+def with_studies(listed: Listed, studies: Sequence[Study], kinds: Collection[str]) -> Listed:
+    """Return *listed* and the measures that *studies* need of judges of these *kinds*; none of rankings."""
+    needed = [name for study in studies for name in study.measures if _BY_NAME[name].judged_by in kinds]
+    ranking = {measure.name for measure in RANKING}
+    return tuple(dict.fromkeys(one for one in (*listed, *needed) if one not in ranking))
+
+
+def measures_of(listed: Listed | None, kinds: Collection[str]) -> Measures:
+    """Return the measures *listed*, or those that follow from the *kinds* of judges; check that their judges exist."""
+    if listed is not None:
+        check_listed(listed)
+    found = open_measures(default_names(kinds) if listed is None else listed)
+    measures = Measures(
+        [measure for measure in found if isinstance(measure, Measure)],
+        [measure for measure in found if isinstance(measure, RankingMeasure)],
+    )
+    for measure in measures.of_summaries:
+        if measure.judged_by is not None and measure.judged_by not in kinds:
+            raise UsageError(
+                f"measures: {measure.name} reads the verdicts of a judge of {measure.judged_by}, and the configuration "
+                f"names none; its judges are of {' and '.join(kinds) or 'no kind'}"
+            )
+    return measures

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from actors.measures import Listed, measures_of, with_studies
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import command_name
@@ -25,7 +26,6 @@ from jobs.configs import validated
 from jobs.results.evidence import RunEvidence, Work
 from jobs.results.write import write_results
 from jobs.runs.cards import released_judge_row
-from jobs.runs.measures import measures_of
 from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
 from jobs.stages.judge import Judged
@@ -33,10 +33,10 @@ from jobs.stages.released import CopySummaries, ReadLabels, Released
 from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins
 from jobs.stages.runner import Runnable, Task, run_stage
 from jobs.stages.score import Score
-from jobs.stages.score_bullets import Classify
 from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
 from longform.errors import UsageError
+from longform.measures import default_names
 from longform.results.evidence import Averaging
 from longform.results.study import named_studies
 from longform.settings.strict import Strict
@@ -65,7 +65,14 @@ class Replay:
         self.settings, self.cluster = settings, cluster
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         self.measures, self.studies = measures_of(settings.measures, ["coverage"]), named_studies(settings.studies)
-        stages = _stages(out_url, bench_url, repaired=settings.citations == "matrix", share=settings.partial_score)
+        listed = default_names(["coverage"]) if settings.measures is None else settings.measures
+        stages = _stages(
+            out_url,
+            bench_url,
+            repaired=settings.citations == "matrix",
+            measures=with_studies(listed, self.studies, ["coverage"]),
+            share=settings.partial_score,
+        )
         check_order(stages)
         self.plan = Plan(stages, self.benchmark)
         if not self.plan.of(Released):
@@ -130,7 +137,7 @@ class Replay:
         return [names[one.key.summary_id] for one in self.plan.of(Released) if one.key.summary_id in names]
 
 
-def _stages(run: str, bench: str, *, repaired: bool, share: float) -> list[Stage[Any]]:
+def _stages(run: str, bench: str, *, repaired: bool, measures: Listed, share: float) -> list[Stage[Any]]:
     """Return the stages of a replay, in their order; *share* is what partial coverage counts."""
     return [
         CopySummaries(run=run, bench=bench),
@@ -138,8 +145,7 @@ def _stages(run: str, bench: str, *, repaired: bool, share: float) -> list[Stage
         Split(run=run),
         ReadLabels(run=run, bench=bench),
         *([CopyVerdicts(run=run)] if repaired else []),
-        Score(run=run, bench=bench, partial_score=share),
-        Classify(run=run, bench=bench),
+        Score(run=run, bench=bench, listed=measures, partial_score=share),
     ]
 
 

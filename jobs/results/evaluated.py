@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.calls import call_results
@@ -12,7 +13,6 @@ from jobs.results.in_sample import fitted_of
 from jobs.results.repair import BY_MATRIX
 from jobs.results.write import write_results
 from jobs.runs.cards import judge_rows
-from jobs.runs.measures import check_measures
 from jobs.runs.record import RunRecord
 from jobs.runs.unscored import unscored
 from jobs.stages.check import Checked

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
+from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, chat_models
 from jobs.runs.cards import judge_rows
 from jobs.runs.checks import check_batches, check_experiment, prompt_versions
 from jobs.runs.classes import class_versions
-from jobs.runs.measures import check_measures
 from jobs.runs.record import RunRecord, check_goes_on
 from jobs.runs.stage_order import check_order, stages_of
 from jobs.stages.check_methods import check_methods_before

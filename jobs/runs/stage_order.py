@@ -16,9 +16,6 @@ from jobs.stages import (
     rerank,
     retrieve,
     score,
-    score_bullets,
-    score_measures,
-    score_support,
     split,
     summarize,
 )
@@ -43,7 +40,7 @@ STEPS: Mapping[str, tuple[Makes, ...]] = {
     "judge": (judge.stages, combine.stages),
     "check": (check.stages, combine_support.stages),
     "repair": (repair.stages, repair_by_judge.stages),
-    "aggregate": (score.stages, score_bullets.stages, score_support.stages, score_measures.stages),
+    "aggregate": (score.stages,),
     REPORT: (),
 }
 """The steps of a run in the order of the data, each with its stages. `--until` names steps."""

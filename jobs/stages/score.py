@@ -1,125 +1,200 @@
-"""Score: `verdicts` -> `scores`, the measures of each summary. N:1."""
+"""
+Score: `verdicts`, `units` and `summaries` -> `scores`, the measures of each summary. N:1.
+
+Measures that are scored together make the rows of one item. A measure that needs no judge reads no verdicts, and its
+rows have none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
+from actors.judges.kinds import kind_of
+from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.check import Checked
+from jobs.stages.items import Given, Item, Place, Row, Source, SourceReader
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Worker
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Site, Stage
+from longform.judges.kind import Kind
+from longform.judges.kinds import KINDS
+from longform.judges.kinds.support import SUPPORT
 from longform.keys import content_key
-from longform.metrics.scoring import score_summary
+from longform.measures import scored_together
+from longform.metrics.measure import Facts, Measure, Verdict
+from longform.records import Document, Target
 from longform.settings.experiment import Experiment
-from longform.tables import SCORES, TARGETS
+from longform.settings.judges import JudgeSettings
+from longform.tables import DOCUMENTS, SCORES, TARGETS
 from longform.text.citations import Bullet
 
-VERSION = "summhay@1"
+_HAYSTACKS_HELD = 4
 
-READS = {
-    "verdicts": ("judge", "summary_id", "target_id", "answer", "linked_unit"),
-    "units": ("unit_index", "text", "citations"),
-}
-"""What the scores of coverage are made from."""
+
+_OF_ALL = ("target_id", "answer", "probability")
+_OF_PAIRS = ("unit_index", "doc_position")
+"""Columns of verdicts of every kind, and of those on pairs of document and sentence."""
 
 
 class Scored(NamedTuple):
-    """The scores that follow from verdicts, by their work id."""
+    """The scores of one summary by measures of one version, under a judge or under none."""
 
-    verdicts: str
-
-
-def score_work_id(verdict_work_id: str, partial_score: float) -> str:
-    return content_key("scores", verdict_work_id, partial_score, VERSION)
-
-
-def scored_items(plan: Plan, work_id: Callable[[str], str], judges: Collection[str] | None) -> list[Item[Scored]]:
-    """Return an item for all verdicts of *judges* (None: of all), made from them and from the units they judged."""
-    units = {item.key.summary: Source("units", item.work_id) for item in plan.of(UnitsOf)}
-    return [
-        Item(
-            work_id(judged.work_id),
-            Scored(judged.work_id),
-            (Source("verdicts", judged.work_id), units[judged.key.summary]),
-        )
-        for judged in plan.of(Judged)
-        if judges is None or judged.key.judge in judges
-    ]
+    summary: str  # work id
+    judge: str | None
+    version: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Score(Stage[Scored]):
     """
-    Scores coverage and citations.
+    Scores summaries.
 
     Attributes:
         bench: URL of the benchmark.
+        listed: The measures that are wanted.
         partial_score: What partial coverage counts.
-        judges: Judges of coverage; None: all judges are.
+        judges: By name; None: all are of coverage.
     """
 
     step = "aggregate"
     name = "score"
-    reads: ClassVar = {
-        **READS,
-        "targets": TARGETS.names,
-        "documents": ("doc_id", "doc_index"),
-        "qrels": ("target_id", "doc_id"),
-    }
     table = "scores"
     columns = SCORES.names
     per_task = 256
 
     bench: str
+    listed: Listed
     partial_score: float
-    judges: frozenset[str] | None = None
+    judges: Mapping[str, JudgeSettings] | None = None
+
+    @property
+    def reads(self) -> Mapping[str, Collection[str]]:  # type: ignore[override]  # verdicts only if a measure needs them
+        found: dict[str, Collection[str]] = {
+            "units": ("unit_index", "text", "citations"),
+            "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure", "text"),
+            "targets": TARGETS.names,
+            "documents": DOCUMENTS.names,
+            "qrels": ("target_id", "doc_id"),
+        }
+        kinds = dict.fromkeys(group[0].judged_by for group in self._groups() if group[0].judged_by)
+        pairs = _OF_PAIRS if SUPPORT.task in kinds else ()
+        links = ["linked_unit"] if any(kind != SUPPORT.task for kind in kinds) else []
+        return found | ({"verdicts": (*_OF_ALL, *links, *pairs)} if kinds else {})
 
     def items(self, plan: Plan) -> list[Item[Scored]]:
-        return scored_items(plan, lambda verdict: score_work_id(verdict, self.partial_score), self.judges)
+        units = {item.key.summary: Source("units", item.work_id) for item in plan.of(UnitsOf)}
+        return [
+            Item(self._work_id(group[0], source.work_id), Scored(summary, judge, _version(group[0])), sources)
+            for group in self._groups()
+            for summary, judge, source in self._judged(plan, units, group[0].judged_by)
+            for sources in [(source, *dict.fromkeys([units[summary], Source("summaries", summary)]))]
+        ]
+
+    def _judged(
+        self, plan: Plan, units: Mapping[str, Source], task: str | None
+    ) -> Iterator[tuple[str, str | None, Source]]:
+        """Yield each summary under each judge of the *task*, or under none, with the rows that decide its scores."""
+        if task is None:
+            yield from ((summary, None, source) for summary, source in units.items())
+            return
+        asked: list[Item[Any]] = [*plan.of(Judged), *plan.of(Checked, table="verdicts")]
+        for item in asked:
+            if self.judges is None or self.judges[item.key.judge].task == task:
+                yield item.key.summary, item.key.judge, Source("verdicts", item.work_id)
+
+    def _groups(self) -> list[tuple[Measure, ...]]:
+        return scored_together([one for one in open_measures(self.listed) if isinstance(one, Measure)])
+
+    def _work_id(self, measure: Measure, source: str) -> str:
+        settings = [self.partial_score] if "partial_score" in measure.settings else []
+        return content_key(measure.work, source, *settings, _version(measure))
 
     def make_worker(self) -> Worker:
         reader, benchmark = self.reader(), Benchmark(self.bench)
+        groups = {_version(group[0]): group for group in self._groups()}
+        kinds = {name: kind_of(settings) for name, settings in (self.judges or {}).items()}
+
+        @lru_cache(maxsize=_HAYSTACKS_HELD)
+        def haystack(haystack_id: str) -> _Haystack:
+            return _Haystack(benchmark, haystack_id)
 
         def score(given: Sequence[Given[Scored]]) -> list[Row]:
-            return [
-                row
-                for one in given
-                for verdicts, units in [[reader.rows(place) for place in one.sources]]
-                for row in _summary_rows(one.work_id, verdicts, units, benchmark, self.partial_score)
-            ]
+            return [row for one in given for row in rows(one, groups[one.key.version])]
+
+        def rows(one: Given[Scored], measures: Sequence[Measure]) -> Iterator[Row]:
+            rows_of = _rows_by_table(reader, one.sources)
+            (summary,) = (row for row in rows_of["summaries"] if row["step"] is None)
+            kind = kinds.get(one.key.judge or "", KINDS["coverage"])
+            verdicts = [_verdict(row, kind) for row in rows_of.get("verdicts", [])]
+            if measures[0].judged_by == "coverage" and not verdicts:
+                return  # the query has no insights
+            facts = Facts(
+                query_id=summary["query_id"],
+                failure=summary["failure"],
+                text=summary["text"],
+                units=[Bullet(unit["text"], unit["citations"]) for unit in _in_order(rows_of["units"])],
+                verdicts=verdicts,
+                haystack=haystack(summary["haystack_id"]),
+                partial_score=self.partial_score,
+            )
+            known = {name: summary[name] for name in ("summary_id", "query_id", "haystack_id")}
+            for measure in measures:
+                found = measure.per_summary(facts)
+                yield known | {"work_id": one.work_id, "judge": one.key.judge, "value": found.value} | found._asdict()
 
         return score
 
 
 def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
-    """Return the stage that scores; none without judges."""
-    judges, share = frozenset(experiment.judges_of("coverage")), experiment.partial_score
-    return [Score(run=site.run, bench=site.bench, partial_score=share, judges=judges)] if judges else []
+    """Return the stage that scores; none if nothing is to be scored."""
+    listed, share, judges = wanted_measures(experiment), experiment.partial_score, experiment.judges
+    return [Score(run=site.run, bench=site.bench, listed=listed, partial_score=share, judges=judges)] if listed else []
 
 
-def _summary_rows(
-    work_id: str, verdicts: Sequence[Row], units: Sequence[Row], benchmark: Benchmark, partial_score: float
-) -> Iterable[Row]:
-    if not verdicts:
-        return
-    target = benchmark.target(verdicts[0]["target_id"])
-    bullets = [Bullet(unit["text"], unit["citations"]) for unit in units]
-    gold = benchmark.gold_numbers(target.haystack_id)
-    for score in score_summary(verdicts, bullets, gold, partial_score=partial_score):
-        yield {
-            "work_id": work_id,
-            "judge": verdicts[0]["judge"],
-            "summary_id": verdicts[0]["summary_id"],
-            "query_id": target.query_id,
-            "haystack_id": target.haystack_id,
-            "measure": score.measure,
-            "value": score.value,
-            "total": score.total,
-            "n": score.n,
-            "n_unjudged": score.n_unjudged,
-            "reason": score.reason,
-        }
+def _rows_by_table(reader: SourceReader, places: Sequence[Place]) -> dict[str, list[Row]]:
+    return {place.table: reader.rows(place) for place in places}
+
+
+def _in_order(units: Sequence[Row]) -> list[Row]:
+    return sorted(units, key=lambda unit: int(unit["unit_index"]))
+
+
+def _version(measure: Measure) -> str:
+    return measure.version or measure.name
+
+
+def _verdict(row: Row, kind: Kind) -> Verdict:
+    return Verdict(
+        row["target_id"],
+        row["answer"],
+        kind.number(row["answer"], row["probability"]),
+        linked_unit=row.get("linked_unit"),
+        unit_index=row.get("unit_index"),
+        doc_position=row.get("doc_position"),
+    )
+
+
+class _Haystack:
+    """A haystack of a benchmark; its targets and gold map are made once."""
+
+    def __init__(self, benchmark: Benchmark, haystack_id: str) -> None:
+        self._benchmark = benchmark
+        self.haystack_id = haystack_id
+
+    def documents(self) -> Sequence[Document]:
+        return self._benchmark.documents(self.haystack_id)
+
+    def targets(self) -> Sequence[Target]:
+        return self._targets
+
+    @cached_property
+    def _targets(self) -> Sequence[Target]:
+        return self._benchmark.haystack_targets(self.haystack_id)
+
+    def gold_numbers(self) -> Mapping[str, frozenset[int]] | None:
+        return self._benchmark.gold_numbers(self.haystack_id)

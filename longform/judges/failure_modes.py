@@ -141,6 +141,7 @@ MEASURES = tuple(
         partial(_share, name=name),
         judged_by=coverage.JUDGED_BY,
         needs=frozenset({"units", "targets", "documents"}),
+        work="classes",
         version="classify@1",
         unit="share",
         better="higher" if name == "linked" else "lower",

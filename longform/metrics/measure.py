@@ -142,6 +142,7 @@ class Measure(Described):
         judged_by: The kind of judge whose verdicts it reads; None: it needs no judge.
         needs: What else it reads.
         settings: The settings of a configuration that its numbers depend on.
+        work: The first part of the keys of its stored scores.
         version: Stored scores are found by it: change it with the numbers. Measures of one version that read the same
             are scored together. Empty: the measure is scored by itself.
     """
@@ -150,6 +151,7 @@ class Measure(Described):
     judged_by: str | None = None
     needs: frozenset[Need] = frozenset()
     settings: frozenset[Setting] = frozenset()
+    work: str = "scores"
     version: str = ""
 
 

@@ -23,7 +23,8 @@ from longform.judges.lexical_coverage import Reading
 from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair
-from longform.metrics.scoring import score_summary
+from longform.metrics.coverage import score_summary
+from longform.metrics.measure import Verdict
 from longform.training.judge_examples import (
     DAMAGE,
     JudgeExample,
@@ -300,7 +301,7 @@ def _joint_scores(
     for summary, answers, links in judged:
         targets = labelled.targets[summary.query_id]
         verdicts = [
-            {"target_id": target.target_id, "answer": answer, "linked_unit": link}
+            Verdict(target.target_id, answer, linked_unit=link)
             for target, answer, link in zip(targets, answers, links, strict=True)
         ]
         joint = next(

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from longform.judges.coverage_model import JudgeModel
 from longform.judges.lexical_coverage import QueryInsights, StemWeights
+from longform.metrics.coverage import score_summary
+from longform.metrics.measure import Verdict
 from longform.metrics.retrieval import gold_recall
-from longform.metrics.scoring import score_summary
 from longform.metrics.statistics import pooled_mean
 from longform.records import Query, Target
 from longform.retrieval.packing import pack
@@ -98,7 +99,7 @@ def _scored(system: HeldOut, judge_for: JudgeFor) -> Iterable[tuple[str, Total]]
         insights = QueryInsights([target.text for target in targets], weights)
         readings = insights.readings([unit.text for unit in units], judge_for(haystack, query))
         verdicts = [
-            {"target_id": target.target_id, "answer": reading.answer, "linked_unit": reading.linked}
+            Verdict(target.target_id, reading.answer, linked_unit=reading.linked)
             for target, reading in zip(targets, readings, strict=True)
         ]
         for score in score_summary(verdicts, units, gold, partial_score=0.5):

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from longform.metrics.scoring import score_summary
+from longform.metrics.coverage import score_summary
+from longform.metrics.measure import Verdict
 from longform.metrics.statistics import pooled_mean
 from longform.repair.by_matrix import repaired_texts
 from longform.support.model import Kind, SupportModel
@@ -77,7 +78,7 @@ def citation_reach(
         gold = haystack.gold_numbers()
         for row, before, after in zip(rows, texts, repaired, strict=True):
             figures += [
-                (row, when, score_summary(labels[row["summary_id"]], bullets(text), gold, partial_score=0.5))
+                (row, when, score_summary(_read(labels[row["summary_id"]]), bullets(text), gold, partial_score=0.5))
                 for when, text in (("as released", before), ("by matrix", after))
             ]
     return [
@@ -85,6 +86,10 @@ def citation_reach(
         for measure in ("citation", "joint")
         for when in ("as released", "by matrix")
     ]
+
+
+def _read(labels: Sequence[Row]) -> list[Verdict]:
+    return [Verdict(row["target_id"], row["answer"], linked_unit=row["linked_unit"]) for row in labels]
 
 
 def _mean_of_cells(figures: Sequence[tuple[Row, str, Sequence[Any]]], when: str, measure: str) -> Reach:

@@ -72,7 +72,7 @@ def test_stored_verdicts_drive_the_citations_and_nothing_is_asked_again(
     results = run.read_json("results.json")
     assert n_calls(url) == asked > 0
     assert {stage["name"] for stage in results["run"]["last_call"]["stages"] if stage["rows"]} <= {
-        "repair", "split twins", "copy verdicts", "score", "classify",
+        "repair", "split twins", "copy verdicts", "score",
     }  # fmt: skip
     assert_cited_by_verdicts(run)
     assert_side_by_side(results)

@@ -147,6 +147,6 @@ def test_aggregate_scores_again_what_partial_coverage_counts(replayed: tuple[Fol
     run, before = replayed
     after = aggregate(run.url, ["partial_score=0", "resamples=200"], cluster=CLUSTER)
 
-    assert [stage["name"] for stage in after["run"]["last_call"]["stages"]] == ["score", "classify"]
+    assert [stage["name"] for stage in after["run"]["last_call"]["stages"]] == ["score"]
     assert all(a["coverage"] < b["coverage"] for a, b in zip(after["cells"], before["cells"], strict=True))
     aggregate(run.url, ["partial_score=0.5"], cluster=CLUSTER)

@@ -73,8 +73,8 @@ def test_twin_goes_with_a_failed_verdict_that_drove_its_citations(
     checks = [failed, *names["check both"]]
     gone = {*checks, *made_from(plan, *checks)} - {twin}
     if twin_goes:
-        gone |= {twin, *names["split twins"], copies, *made_from(plan, copies)}
-    assert len(made_from(plan, copies)) == len(["score", "classify"])
+        gone |= {twin, *names["split twins"], copies, *made_from(plan, copies, *names["split twins"])}
+    assert len(made_from(plan, copies)) == len(["coverage", "classes"])
     there = {name for table in {stage.table for stage in plan.stages} for name in run.locate(table)}
     assert there == {name for work_ids in names.values() for name in work_ids} - gone
 

@@ -56,7 +56,7 @@ def test_names_of_stages_are_those_of_records_and_progress_lines(tmp_path: Path)
     assert [stage.name for stage in found] == [
         "retrieve", "rerank", "pack", "summarize chat", "summarize offline", "split",
         "judge asked", "judge offline", "judge mean", "check checker", "check lexical", "check both",
-        "repair", "split twins", "copy verdicts", "score", "classify", "score faithfulness",
+        "repair", "split twins", "copy verdicts", "score",
     ]  # fmt: skip
     assert list(dict.fromkeys(stage.step for stage in found)) == list(STEPS)[:-1]
 

@@ -17,8 +17,8 @@ def test_summaries_that_the_run_does_not_hold_are_no_key_error(tmp_path: Path) -
     run = Folder(str(tmp_path))
     run.commit("verdicts", [run.write_part("verdicts", [], work_ids=["there"])])
     items = [
-        Item(f"scores of {name}", Scored(name), (Source("verdicts", name), Source("units", "units")))
+        Item(f"scores of {name}", Scored(name, "j", "summhay@1"), (Source("verdicts", name), Source("units", "units")))
         for name in ("there", "missing")
     ]
     with pytest.raises(UsageError, match="score reads 2 pieces of verdicts, 1 are not there; do the stages before"):
-        Score(run=run.url, bench=run.url, partial_score=0.5).tasks(run, items)
+        Score(run=run.url, bench=run.url, listed=("joint",), partial_score=0.5).tasks(run, items)

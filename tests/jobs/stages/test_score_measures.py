@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from jobs.calling import Calling
-from jobs.runs.measures import check_measures
 from jobs.stages.score_measures import ScoreMeasures, ScoreVerdicts, stages
+
+from actors.measures import check_measures
+from jobs.calling import Calling
 from jobs.stages.stage import Site
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.metrics.coverage import citation_quality, insight_score, summary_scores
-from longform.metrics.scoring import score_summary
+from longform.metrics.coverage import citation_quality, insight_score, score_summary, summary_scores
+from longform.metrics.measure import Verdict
 from longform.text.citations import bullets, cited_numbers, words_per_bullet
 
 # SummHay, figure 2: reference documents of three insights, and the summary's lines (its citations only).
@@ -43,8 +43,8 @@ GEMINI_RANDOM = [[4, 46, 95], [46, 53, 80], [46, 74, 80], [53], [53, 95]]
 GPT_35_VECTOR = [[46, 54, 80]] * 5
 
 
-def verdicts(labels: dict[str, tuple[str | None, int | None]]) -> list[dict[str, object]]:
-    return [{"target_id": t, "answer": answer, "linked_unit": unit} for t, (answer, unit) in labels.items()]
+def verdicts(labels: dict[str, tuple[str | None, int | None]]) -> list[Verdict]:
+    return [Verdict(target, answer, linked_unit=unit) for target, (answer, unit) in labels.items()]
 
 
 def percent(scores: list, measure: str) -> float:
