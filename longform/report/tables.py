@@ -286,7 +286,9 @@ def asides(cells: Sequence[Row], shown: Sequence[str]) -> list[Cell]:
     first = cells[0]
     n_words = _mean(cells, LENGTH, lambda cell: (cell.get("n_summaries") or 0) - (cell.get("n_failed") or 0))
     unjudged = _mean(
-        cells, "unjudged_share", lambda cell: (cell.get("n_insights") or 0) + (cell.get("n_unjudged") or 0)
+        cells,
+        "unjudged_share",
+        lambda cell: (cell.get("n_insights") or cell.get("n_judged") or 0) + (cell.get("n_unjudged") or 0),
     )
     found = {
         "words a bullet": number(n_words, reason=reason(first, LENGTH)),

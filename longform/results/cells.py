@@ -63,7 +63,7 @@ def cells(
             "n_summaries": len(group),
             "n_repeats": n_repeats(group),
             "n_failed": sum(s.info.failure is not None for s in group),
-            **_insight_counts(group),
+            **(_insight_counts(group) or _target_counts(group, measures)),
             **_values(group, measures, resampled),
             "cut_share": mean_cut_share(group),
         }
@@ -92,6 +92,16 @@ def _insight_counts(group: Group) -> dict[str, int | float | None]:
         "unjudged_share": n_unjudged / (n_judged + n_unjudged) if n_judged + n_unjudged else None,
         "n_unlinked": _count(group, "unlinked", 0),
     }
+
+
+def _target_counts(group: Group, measures: Iterable[Measure]) -> dict[str, int | float | None]:
+    """Count what a judge of another task than coverage and support judged, by the first measure of its verdicts."""
+    others = (one.name for one in measures if one.judged_by not in (None, "coverage", "support"))
+    if (name := next((one for one in others if any(one in s.measures for s in group)), None)) is None:
+        return {}
+    n_judged, n_unjudged = _count(group, name, 1), _count(group, name, 2)
+    share = n_unjudged / (n_judged + n_unjudged) if n_judged + n_unjudged else None
+    return {"n_judged": n_judged, "n_unjudged": n_unjudged, "unjudged_share": share}
 
 
 def _count(group: Group, measure: str, place: int) -> int:

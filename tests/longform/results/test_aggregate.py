@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from jobs.evaluate import worst_unjudged_share
 from longform.axes import Axes
 from longform.measures import default_names, named
-from longform.metrics.measure import Measure
+from longform.metrics.measure import Measure, Score
 from longform.results.aggregate import (
     Scored,
     SummaryInfo,
@@ -70,6 +71,18 @@ def test_unjudged_insights_stand_beside_the_mean() -> None:
     cell = cells([scored("a", coverage=(2, 2), unjudged=2)], SUMMARIES, aggregate="pooled", **SETTINGS)[0]
 
     assert (cell["coverage"], cell["unjudged_share"]) == (pytest.approx(100), 0.5)
+
+
+def test_unjudged_targets_of_another_task_stand_beside_the_mean() -> None:
+    mentioned = Measure("mentioned", lambda _: Score("mentioned", 0, 0), judged_by="my_kind:MENTION")
+    group = [
+        scored(name)._replace(measures={"mentioned": counts}) for name, counts in (("a", (1, 2, 0)), ("b", (1, 1, 1)))
+    ]
+
+    (cell,) = cells(group, [mentioned], aggregate="pooled", **SETTINGS)
+
+    assert (cell["n_judged"], cell["n_unjudged"], cell["unjudged_share"]) == (3, 1, 0.25)
+    assert worst_unjudged_share({"cells": [cell]}) == 0.25
 
 
 def test_rows_of_the_scores_table_join_their_summaries() -> None:
