@@ -154,23 +154,6 @@ class ChatSummarizer:
     def _executor(self) -> MatrixExecutor:
         return MatrixExecutor(self.chat, self._settings)
 
-    # ---------------------------------------------------------------- what will be asked
-
-    def requests(self, row: Row, *, assumed: str | None = None) -> dict[str, ChatRequest | str]:
-        """
-        Map each step's name to its request for a row, or to the reason why nothing can be asked.
-
-        Steps that read others are left out if no text is *assumed* in the place of each one that they read.
-        """
-        plan = self._plan(row)
-        if isinstance(plan, str):
-            return {FINAL: plan}
-        return {
-            step.name: self._prompts.request(row, step, [assumed or ""] * len(step.parents))
-            for step in plan
-            if assumed is not None or not step.parents
-        }
-
     def _plan(self, row: Row) -> Plan | str:
         """The row's plan, or the reason why it has none."""
         if not row["doc_ids"]:

@@ -1,6 +1,6 @@
 """A benchmark of three short documents, contexts of it, and models that keep what they are asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from actors.rehearsal.scripted_chat import ScriptedChat
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
+from longform.chat.asking import unanswered
 from longform.chat.call import ChatReply, ChatRequest, Usage, failed, refusal_reason
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 
@@ -122,3 +123,9 @@ def sentences(bench: str, **settings: Any) -> ChatSummarizer:
 
 def texts(chat: Recorder) -> list[str]:
     return [request.messages[0].text for request in chat.requests]
+
+
+def first_requests(made: ChatSummarizer, row: Mapping[str, Any]) -> list[ChatRequest]:
+    """What is asked for a row before any reply is there."""
+    (plan,) = made.plans([row])
+    return list(unanswered(plan.asks, lambda _: {}))

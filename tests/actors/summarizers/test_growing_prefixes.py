@@ -19,6 +19,7 @@ from actors.summarizers.chat import ChatSummarizer
 from longform.chat.call import Capabilities, ChatReply, ChatRequest
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from tests.actors.chat.test_matrix_llama import WORDS, counted, tokens
+from tests.actors.summarizers.summarizing import first_requests
 
 N_DOCUMENTS = 10
 
@@ -203,8 +204,7 @@ async def test_all_lengths_cost_the_server_little_more_than_the_longest(llama_se
         assert all(row["failure"] in (None, "length", "empty_summary") for row in found)
         return await counted(llama_server, "prompt_tokens_total") - before
 
-    asked = summarizer(bench, Recording(), **settings).requests(first(N_DOCUMENTS))["final"]
-    assert isinstance(asked, ChatRequest)
+    (asked,) = first_requests(summarizer(bench, Recording(), **settings), first(N_DOCUMENTS))
     longest = len(await tokens(llama_server, asked))
     together = await computed([rows], max_tokens=2)
     apart = await computed([[row] for row in rows], max_tokens=3)

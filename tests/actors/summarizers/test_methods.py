@@ -9,7 +9,8 @@ import pytest
 from actors.chat.opening import Asking, open_chat
 from actors.summarizers.chat import ChatSummarizer
 from actors.summarizers.prompts import SEPARATOR, prompts_of
-from longform.chat.call import ChatRequest, Usage
+from longform.chat.asking import priced
+from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.keys import content_key
 from longform.prompts import load_prompt
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
@@ -19,6 +20,7 @@ from tests.actors.summarizers.summarizing import (
     QUERIES,
     TEXTS,
     context,
+    first_requests,
     recorded,
     sentences,
     summarizer,
@@ -184,8 +186,8 @@ async def test_all_models_see_the_same_sampled_orders(bench: str) -> None:
         definition = ChatSummarizerSettings(kind="chat", chat=chat, prompt="summarize_sentences")
         methods = {"mine": CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=3)}
         made = ChatSummarizer(bench, name, definition, Asking(chat=open_chat(chat)), methods=methods)
-        requests = made.requests(context(work_id=work_id, context_id=context_id, method="mine")).values()
-        return [request.messages[0].text for request in requests if isinstance(request, ChatRequest)]
+        requests = first_requests(made, context(work_id=work_id, context_id=context_id, method="mine"))
+        return [request.messages[0].text for request in requests]
 
     assert asked("one", "w1", "c") == asked("two", "w2", "c")
     assert len({tuple(asked("one", "w1", f"c{i}")) for i in range(5)}) > 1
@@ -251,19 +253,17 @@ async def test_a_plan_asks_what_the_run_asks(bench: str, method: str, prompt: st
     made = summarizer(bench, prompt=prompt)
     chat = telling(made, lambda _: "Summary: same")
     row = context(method=method)
-    # cited bullets come as they are, so that the label is assumed with them
-    assumed = "same" if prompt else "Summary: same"
-    planned = made.requests(row, assumed=assumed)
-    known = made.requests(row)
+    planned: list[ChatRequest] = []
+    (plan,) = made.plans([row])
+    same = ChatReply(text="Summary: same", failure=None)
+    value, guessed = priced(plan.asks, lambda _: {}, lambda _: same, lambda _name, request, _: planned.append(request))
+    known = first_requests(made, row)
     found = await made.summarize([row])
-    assert [step or "final" for step in (row["step"] for row in found)] == list(planned)
-    asked = {request.messages[0].text for request in chat.requests}
-    assert {request.messages[0].text for request in known.values()} <= asked
-    assert len(planned) == len(chat.requests)
-    if prompt:
-        assert {request.messages[0].text for request in planned.values()} == asked
-    if len(planned) == 1:
-        assert made.requests(row) == planned
+    assert guessed
+    assert [(one["step"], one["text"]) for one in value[0]] == [(one["step"], one["text"]) for one in found]
+    asked = sorted(request.messages[0].text for request in chat.requests)
+    assert {request.messages[0].text for request in known} <= set(asked)
+    assert sorted(request.messages[0].text for request in planned) == asked
 
 
 @pytest.mark.parametrize("method", sorted(SHIPPED_METHODS))

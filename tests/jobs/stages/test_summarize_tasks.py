@@ -19,8 +19,8 @@ from jobs.runs.stage_order import stages_of
 from jobs.stages.pack import Packed
 from jobs.stages.runner import Task
 from jobs.stages.stage import Plan, Site
-from longform.chat.call import ChatRequest
 from longform.settings.experiment import Experiment
+from tests.actors.summarizers.summarizing import first_requests
 
 SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}
 LENGTHS = [2, None, 10, 1]
@@ -165,8 +165,7 @@ def test_growing_prompts_of_a_released_haystack_share_nine_tenths(released: Path
             "doc_chars": [len(document.text) for document in documents[:n]],
             "n_requested": 3,
         }
-        request = made.requests(row)["final"]
-        assert isinstance(request, ChatRequest)
+        (request,) = first_requests(made, row)
         texts.append(request.messages[0].text)
     assert len(texts) == 10
     for short, long in pairwise(texts):
