@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from longform.errors import UsageError
 from longform.judges import failure_modes
-from longform.metrics import coverage, faithfulness, length, retrieval, rouge
+from longform.metrics import coverage, faithfulness, length, ratings, retrieval, rouge
 from longform.metrics.measure import Measure, RankingMeasure
 
 SHIPPED: tuple[Measure, ...] = (
@@ -18,6 +18,7 @@ SHIPPED: tuple[Measure, ...] = (
     *length.MEASURES,
     *rouge.MEASURES,
     *faithfulness.MEASURES,
+    *ratings.MEASURES,
     *failure_modes.MEASURES,
 )
 RANKING: tuple[RankingMeasure, ...] = (*retrieval.MEASURES, retrieval.AT_BUDGET)
@@ -29,6 +30,8 @@ UNAVAILABLE: Mapping[str, str] = {
 
 FOLLOWING: Mapping[str, tuple[str, ...]] = {
     "coverage": ("coverage", "citation", "joint", "precision", "recall", "words_per_bullet"),
+    "key_point": ("key_point_recall",),
+    "reference": ("reference_rating",),
     "support": (),  # the study of faithfulness has the one that `faithfulness` chooses
 }
 """Kind of judge -> the measures that a configuration with such a judge has if it lists none."""

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from longform.errors import UsageError
-from longform.measures import RANKING, SHIPPED, named, scored_together
+from longform.judges.kinds import KINDS
+from longform.measures import RANKING, SHIPPED, default_names, named, scored_together
 from longform.metrics.measure import Facts, Measure, Score, Verdict
 from longform.records import Document, Target
 from longform.text.citations import bullets
@@ -110,3 +111,20 @@ def test_a_measure_from_outside_is_known_by_its_name_and_scored_alone() -> None:
         tuple(measure for measure in SHIPPED if measure.version == "summhay@1"),
         (own,),
     ]
+
+
+def test_measures_that_kinds_of_judges_name_are_there_and_follow_from_them() -> None:
+    """A kind names its measures by strings; those of a configuration that lists none are among them."""
+    for task, kind in KINDS.items():
+        assert {name: BY_NAME[name].judged_by for name in kind.measures} == dict.fromkeys(kind.measures, task)
+        own = {name for name in default_names([task]) if name in BY_NAME}
+        assert own <= {*kind.measures, "words_per_bullet"}
+
+
+def test_key_points_and_ratings_are_means_of_readable_verdicts() -> None:
+    verdicts = [Verdict("a", "entailed", 0.9), Verdict("b", "not_entailed", 0.2), Verdict("c", None)]
+    recall = BY_NAME["key_point_recall"].per_summary(Facts(verdicts=verdicts))
+    rating = BY_NAME["reference_rating"].per_summary(Facts(verdicts=[Verdict("r", "4", 0.75), Verdict("s", None)]))
+
+    assert (recall.total, recall.n, recall.n_unjudged) == (1, 2, 1)
+    assert (rating.value, rating.n_unjudged) == (0.75, 1)
