@@ -31,7 +31,7 @@ from jobs.spending.plan import plan_words
 from longform.errors import UsageError
 from longform.judges.cards import describe
 from longform.settings.experiment import Experiment
-from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings, MeanJudgeSettings, judges_of
+from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings, MeanJudgeSettings, Task, judges_of
 
 _MEAN = "mean:"
 _OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "threshold": None}
@@ -46,8 +46,8 @@ def named_judges(judge: str, judges: Mapping[str, JudgeSettings]) -> Mapping[str
         UsageError: *judge*, or a judge it means over, is neither released nor one of *judges*; or the mean is none.
     """
     if judge not in judges and judge.startswith(_MEAN):
-        members = judge.removeprefix(_MEAN).split("+")
-        mean = validated(MeanJudgeSettings, {"kind": "mean", "of": members}, (), where=judge)
+        content = {"kind": "mean", "task": task_of(judge, judges), "of": _members(judge)}
+        mean = validated(MeanJudgeSettings, content, (), where=judge)
         judges = {**judges, judge: mean}
     definition = judges.get(judge)
     for name in (definition.members if definition else ()) or [judge]:
@@ -58,15 +58,25 @@ def named_judges(judge: str, judges: Mapping[str, JudgeSettings]) -> Mapping[str
     return judges
 
 
-def coverage_outcome(arguments: argparse.Namespace) -> Outcome:
-    """The verb, for a coverage judge; exit code 3 if more than the threshold of the labels are unjudged."""
+def _members(judge: str) -> list[str]:
+    """Return the judges that a name means over; itself, if it is no `mean:A+B`."""
+    return judge.removeprefix(_MEAN).split("+") if judge.startswith(_MEAN) else [judge]
+
+
+def task_of(judge: str, judges: Mapping[str, JudgeSettings]) -> Task:
+    """Return what a judge judges, by its name or by those it means over; predictions of a release are of coverage."""
+    known = [judges[name] for name in [judge, *_members(judge)] if name in judges]
+    return known[0].task if known else "coverage"
+
+
+def targets_outcome(arguments: argparse.Namespace, experiment: Experiment | None, task: Task) -> Outcome:
+    """Calibrate a judge of targets; exit code 3 if more than the threshold of the labels are unjudged."""
     if given := [name for name, usual in _OF_SUPPORT.items() if getattr(arguments, name) != usual]:
-        raise UsageError(f"--{given[0]}: expected a support judge (--support), found --judge")
-    experiment = read_experiment(arguments.config) if arguments.config else None
+        raise UsageError(f"--{given[0]}: expected a support judge (--support), found --judge of {task}")
     calibration = Calibration(
         bench_url=arguments.benchmark,
         judge=arguments.judge,
-        judges=named_judges(arguments.judge, _coverage_judges(experiment)),
+        judges=named_judges(arguments.judge, judges_of(task, _judges(experiment))),
         prompts=experiment.prompts if experiment else None,
         annotators=tuple(dict.fromkeys(arguments.annotator)),
         seed=arguments.seed,
@@ -89,8 +99,8 @@ def coverage_outcome(arguments: argparse.Namespace) -> Outcome:
     return Outcome(card, words, FAILURES_ABOVE_THRESHOLD if share > most else DONE)
 
 
-def _coverage_judges(experiment: Experiment | None) -> dict[str, JudgeSettings]:
-    return judges_of("coverage", {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})})
+def _judges(experiment: Experiment | None) -> dict[str, JudgeSettings]:
+    return {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})}
 
 
 def _cost_words(cost: Mapping[str, object]) -> str:
@@ -102,10 +112,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = verb_parser("calibrate", __doc__)
     parser.add_argument("benchmark", metavar="BENCH")
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument(
-        "--judge", help="released:NAME, offline-people, offline-gpt-4o, mean:A+B, or a judge of --config"
-    )
-    which.add_argument("--support", help="offline, checker, mean:A+B, one of --config, or settings as YAML")
+    which.add_argument("--judge", help="of any task: released:NAME, one that ships, mean:A+B, or a judge of --config")
+    which.add_argument("--support", help="a judge of support, which may be its settings as YAML")
     parser.add_argument("--config", help="a configuration whose judges may be named")
     parser.add_argument(
         "--annotator",
@@ -127,11 +135,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_support_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:
+        experiment = read_experiment(arguments.config) if arguments.config else None
         if not arguments.support:
-            return coverage_outcome(arguments)
+            task = task_of(arguments.judge, _judges(experiment))
+            if task != "support":
+                return targets_outcome(arguments, experiment, task)
+            arguments.support = arguments.judge
         if arguments.annotator:
-            raise UsageError("--annotator: expected a coverage judge (--judge), found --support")
-        return support_outcome(arguments)
+            raise UsageError(
+                "--annotator: expected a coverage judge, or another of a summary's targets, found one of support"
+            )
+        return support_outcome(arguments, experiment)
 
     return run_verb(parser, work, argv)
 

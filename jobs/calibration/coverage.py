@@ -1,5 +1,5 @@
 """
-A coverage judge against people's labels of summaries: its verdicts on them, and its card.
+A judge of a summary's targets against people's labels of them: its verdicts on them, and its card.
 
 Reads   summaries, queries, targets and labels of a benchmark
 Writes  `verdicts` into the folder that `--run` names, where they are found again; else they are kept for the command
@@ -32,11 +32,12 @@ from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.chat.call import ChatRequest, call_id
 from longform.errors import UsageError
 from longform.judges.cards import held_out_rows, judged_by
-from longform.judges.coverage_cards import KIND, LabelledInsight, coverage_card
-from longform.judges.kinds.coverage import COVERAGE
+from longform.judges.kind import Kind
+from longform.judges.kinds import KINDS
 from longform.judges.lexical_coverage import shipped_judge
 from longform.judges.matrix import JudgedText, groups_of
 from longform.judges.mean import mean_rows
+from longform.judges.target_cards import LabelledTarget, target_card
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import JudgeSettings, judge_scale
@@ -62,7 +63,7 @@ Answers = Mapping[tuple[str, str], Mapping[str, Any]]
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
     """
-    A coverage judge and the labels that it is held against.
+    A judge of insights, key points or references, and the labels that it is held against.
 
     Attributes:
         bench_url: The benchmark with the labels.
@@ -88,9 +89,15 @@ class Calibration:
 
     @cached_property
     def all_labels(self) -> list[Row]:
-        """All labels of coverage; labels of whole documents belong to support judges."""
+        """Return the labels of the targets that such judges judge."""
         rows = self.benchmark.folder.read("labels").to_pylist()
-        return [row for row in rows if row["target_kind"] != "document"]
+        return [row for row in rows if row["target_kind"] == self.kind.targets]
+
+    @property
+    def kind(self) -> Kind:
+        """What the judge judges; a judge whose predictions a release ships judges coverage."""
+        judge = self.judges.get(self.judge)
+        return KINDS["coverage" if judge is None else judge.task]
 
     @cached_property
     def labels(self) -> list[Row]:
@@ -105,7 +112,7 @@ class Calibration:
         if missing := [name for name in wanted if name not in there]:
             raise UsageError(f"{self.bench_url}: expected labels of annotator {missing[0]!r}, found {there}")
         if not wanted:
-            raise UsageError(f"{self.bench_url}: expected people's labels of coverage, found labels of {there}")
+            raise UsageError(f"{self.bench_url}: expected people's labels of {self.kind.task}, found labels of {there}")
         return [row for row in self.all_labels if row["annotator"] in wanted]
 
     @cached_property
@@ -155,12 +162,12 @@ def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, callin
     given = {name: _member_answers(calibration, name, run, calling) for name in calibration.members}
     fitted = frozenset(haystack for name in calibration.members for haystack in _fitted_haystacks(calibration, name))
     settings = {"seed": calibration.seed, "resamples": calibration.resamples}
-    insights = list(_insights(calibration, _answers(calibration, given)))
-    card = coverage_card(insights, calibration.summaries, fitted_haystacks=fitted, settings=settings)
-    made = {one: calibration.made(one) for one in {*calibration.members, calibration.judge} & calibration.judges.keys()}
+    labelled = list(_labelled(calibration, _answers(calibration, given)))
+    card = target_card(labelled, calibration.summaries, fitted_haystacks=fitted, settings=settings)
+    made = {one: calibration.made(one) for one in calibration.members if one in calibration.judges}
     versions = {one: judge.version for one, judge in made.items()}
     return {
-        "kind": KIND,
+        "kind": calibration.kind.task,
         "judge": calibration.judge,
         "judged_by": judged_by(calibration.judge, calibration.judges, versions),
         "scale": judge_scale(calibration.judge, calibration.judges),
@@ -172,7 +179,7 @@ def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, callin
 
 def _check_labels(calibration: Calibration) -> None:
     if not calibration.labels:
-        raise UsageError(f"{calibration.bench_url}: expected labels of coverage, found none")
+        raise UsageError(f"{calibration.bench_url}: expected labels of {calibration.kind.task}, found none")
     for name in calibration.members:
         if name not in calibration.judges:
             _released_answers(calibration, name)
@@ -310,15 +317,15 @@ def _answers(calibration: Calibration, given: Mapping[str, Answers]) -> Answers:
     return {
         (summary_id, verdict["target_id"]): verdict
         for summary_id, members in by_summary.items()
-        for verdict in mean_rows(COVERAGE, members, judge=calibration.judge, bounds=judge.bounds)
+        for verdict in mean_rows(calibration.kind, members, judge=calibration.judge, bounds=judge.bounds)
     }
 
 
-def _insights(calibration: Calibration, answers: Answers) -> Iterable[LabelledInsight]:
+def _labelled(calibration: Calibration, answers: Answers) -> Iterable[LabelledTarget]:
     queries = calibration.benchmark.queries
     for label in calibration.labels:
         summary = calibration.summaries[label["summary_id"]]
-        yield LabelledInsight(
+        yield LabelledTarget(
             summary_id=label["summary_id"],
             target_id=label["target_id"],
             annotator=label["annotator"],
@@ -326,6 +333,7 @@ def _insights(calibration: Calibration, answers: Answers) -> Iterable[LabelledIn
             text=queries[summary["query_id"]].domain,
             label=label,
             verdict=answers.get((label["summary_id"], label["target_id"])),
+            counts=calibration.kind.counts,
         )
 
 

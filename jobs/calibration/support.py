@@ -35,7 +35,7 @@ from jobs.calibration.plan import calibration_plan
 from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome
-from jobs.configs import read_experiment, validated
+from jobs.configs import validated
 from jobs.runs.cards import write_card
 from jobs.spending.plan import plan_words
 from jobs.stages.runner import Task, run_stage
@@ -245,9 +245,8 @@ def add_support_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--threshold", type=float, help="a number above it is supported; the judge's own where not said")
 
 
-def support_outcome(arguments: argparse.Namespace) -> Outcome:
+def support_outcome(arguments: argparse.Namespace, experiment: Experiment | None) -> Outcome:
     """The verb, for a support judge; exit code 3 where more than the threshold of cells are unjudged."""
-    experiment = read_experiment(arguments.config) if arguments.config else None
     asked = asked_of(
         arguments, experiment.support_judges if experiment else {}, experiment.prompts if experiment else None
     )

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from longform.judges.coverage_cards import KIND as COVERAGE
-from longform.judges.coverage_cards import describe_coverage
-from longform.judges.support_cards import KIND, describe_support
+from longform.judges.kinds import KINDS
+from longform.judges.support_cards import KIND as SUPPORT
+from longform.judges.support_cards import describe_support
+from longform.judges.target_cards import describe_targets
 from longform.models import read_model
 from longform.settings.judges import SHIPPED_CHECKER, JudgeSettings, whole_identity
 
@@ -60,7 +61,9 @@ def shipped_line(judge: JudgeSettings) -> str | None:
     return shipped_card_line(SUPPORT_LEXICAL) if judge.is_lexical and judge.task == "support" else None
 
 
-_FIELDS = {COVERAGE: {"judged_by", "texts"}, KIND: {"settings", "version", "data_sets"}}
+_FIELDS: Mapping[str, set[str]] = {
+    task: {"settings", "version", "data_sets"} if task == SUPPORT else {"judged_by", "texts"} for task in KINDS
+}
 """Fields of a card of each kind; without them it is no card, or one of an earlier version."""
 
 
@@ -94,7 +97,7 @@ def held_out_rows(scale: str) -> list[dict[str, Any]]:
 
 def describe(card: Mapping[str, Any]) -> str:
     """The card in one line: what the judge is worth against people, with intervals and the label set's hash."""
-    return describe_support(card) if card.get("kind") == KIND else describe_coverage(card)
+    return describe_support(card) if card.get("kind") == SUPPORT else describe_targets(card)
 
 
 # ---------------------------------------------------------------- whose card it is

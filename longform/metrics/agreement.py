@@ -19,31 +19,33 @@ WEIGHTS: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
 
 class JudgedPair(NamedTuple):
-    """One (summary, insight) that both people and the judge gave an answer to."""
+    """One pair of summary and target that both people and the judge gave an answer to."""
 
     summary_id: str
     human: str
     human_link: int | None  # bullet, from 0
     judge: str
     judge_link: int | None
-    probability: float | None  # the judge's own number, where it gives one
+    probability: float | None  # the judge's own number, if it gives one
+    counts: Mapping[str, float] = WEIGHTS  # what each answer counts
 
 
 def score_agreement(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
     """Insight-level Pearson correlation of the judge's score with people's; its own number where it gives one."""
-    scores = np.array([WEIGHTS[p.judge] if p.probability is None else p.probability for p in pairs])
+    scores = np.array([p.counts[p.judge] if p.probability is None else p.probability for p in pairs])
     return pearson(scores, _human(pairs), _clusters(pairs), seed=seed, resamples=resamples)
 
 
 def answer_agreement(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
-    """The same of the three answers alone."""
+    """The same of the answers alone."""
     return pearson(_judge(pairs), _human(pairs), _clusters(pairs), seed=seed, resamples=resamples)
 
 
 def answer_kappa(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
-    """Cohen's kappa of the three answers, unweighted."""
+    """Cohen's kappa of the answers, unweighted."""
     judge, human = [p.judge for p in pairs], [p.human for p in pairs]
-    return kappa(judge, human, ANSWERS, _clusters(pairs), seed=seed, resamples=resamples)
+    classes = tuple(pairs[0].counts) if pairs else ANSWERS
+    return kappa(judge, human, classes, _clusters(pairs), seed=seed, resamples=resamples)
 
 
 def linking_accuracy(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
@@ -99,11 +101,11 @@ def _link_share(pairs: Sequence[JudgedPair], seed: int, resamples: int) -> Estim
 
 
 def _human(pairs: Sequence[JudgedPair]) -> Array:
-    return np.array([WEIGHTS[p.human] for p in pairs])
+    return np.array([p.counts[p.human] for p in pairs])
 
 
 def _judge(pairs: Sequence[JudgedPair]) -> Array:
-    return np.array([WEIGHTS[p.judge] for p in pairs])
+    return np.array([p.counts[p.judge] for p in pairs])
 
 
 def _clusters(pairs: Sequence[JudgedPair]) -> list[str]:

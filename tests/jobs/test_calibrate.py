@@ -201,7 +201,8 @@ def test_mean_with_a_judge_of_a_configuration_uses_its_cuts(human: str, tmp_path
     ("judge", "told"),
     [
         ("released:gpt-9", "released:gpt-4o"),
-        ("offline", "offline-people"),
+        ("nobody", "offline-people"),
+        ("offline", "expected labels of support"),
         ("mean:offline-people", "at least 2"),
         ("mean:offline-people+nobody", "no judge 'nobody'"),
         ("mean:released:gpt-4o+released:gpt-4o", "different judges"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from longform.judges.kind import Group, Kind, Verdict, unjudged
 from longform.judges.yes_no_replies import above, read_yes_or_no
-from longform.metrics.faithfulness import GRID
 from longform.text.citations import without_citations
 
 NO_SENTENCE = "sentence_without_text"
@@ -46,7 +45,7 @@ SUPPORT = Kind(
     read=read_yes_or_no(YES, NO),
     counts={YES: 1.0, NO: 0.0},
     decide=above(YES, NO),
-    measures=tuple(merging.name for merging in GRID),
+    measures=(),  # the study of faithfulness has the one that a configuration chooses
     columns=("answer",),
     work="support",
     mean="mean_support",

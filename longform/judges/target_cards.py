@@ -1,5 +1,5 @@
 """
-Cards of coverage judges: how well a judge's marks agree with people's, for each kind of text.
+Cards of judges of a summary's targets: how well their marks agree with people's, for each kind of text.
 
 The figures of a card are of text that the judge was not fitted on, wherever there is such text. What a fitted judge
 reaches on the text that it was fitted on stands behind them, with what it reaches there when a part is left out.
@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 from longform.judges.support_cards import with_interval
 from longform.keys import content_key
 from longform.metrics import agreement
-from longform.metrics.agreement import JudgedPair
+from longform.metrics.agreement import WEIGHTS, JudgedPair
 from longform.metrics.statistics import Estimate
 from longform.text.citations import words_per_bullet
 
-KIND = "coverage"
 PEOPLE = ("human",)
 """The annotators of SummHay's study; a card names other ones."""
 
@@ -26,8 +25,8 @@ Settings = Mapping[str, int]
 """`seed` and `resamples` of the intervals."""
 
 
-class LabelledInsight(NamedTuple):
-    """Answers of one annotator and of the judge to an insight in a summary; null: no answer."""
+class LabelledTarget(NamedTuple):
+    """Answers of one annotator and of the judge to a target of a summary; null: no answer."""
 
     summary_id: str
     target_id: str
@@ -36,6 +35,7 @@ class LabelledInsight(NamedTuple):
     text: str | None  # kind of text, the query's `domain`; null: unknown
     label: Mapping[str, Any]
     verdict: Mapping[str, Any] | None
+    counts: Mapping[str, float] = WEIGHTS  # what each answer counts
 
     @property
     def pair(self) -> JudgedPair | None:
@@ -49,11 +49,12 @@ class LabelledInsight(NamedTuple):
             judge=self.verdict["answer"],
             judge_link=self.verdict["linked_unit"],
             probability=self.verdict["probability"],
+            counts=self.counts,
         )
 
 
-def coverage_card(
-    insights: Sequence[LabelledInsight],
+def target_card(
+    insights: Sequence[LabelledTarget],
     summaries: Mapping[str, Mapping[str, Any]],
     *,
     fitted_haystacks: frozenset[str],
@@ -89,22 +90,22 @@ def coverage_card(
     }
 
 
-def _label_key(one: LabelledInsight) -> list[Any]:
+def _label_key(one: LabelledTarget) -> list[Any]:
     return [one.summary_id, one.target_id, one.annotator, one.label["answer"], str(one.label["linked_unit"])]
 
 
-def _pairs(insights: Sequence[LabelledInsight]) -> list[JudgedPair]:
+def _pairs(insights: Sequence[LabelledTarget]) -> list[JudgedPair]:
     return [one.pair for one in insights if one.pair is not None]
 
 
-def _why_unjudged(one: LabelledInsight) -> str:
+def _why_unjudged(one: LabelledTarget) -> str:
     if one.label["answer"] is None:
         return "not labelled"
     return "no verdict" if one.verdict is None else str(one.verdict.get("failure") or "no reason recorded")
 
 
 def _texts(
-    insights: Sequence[LabelledInsight], fitted_haystacks: frozenset[str], settings: Settings
+    insights: Sequence[LabelledTarget], fitted_haystacks: frozenset[str], settings: Settings
 ) -> list[dict[str, Any]]:
     """A row for each kind of text, first those that the judge was not fitted on, each part pooled where it has two."""
     rows = []
@@ -118,7 +119,7 @@ def _texts(
 
 
 def _text_row(
-    part: Sequence[LabelledInsight], fitted: bool, kinds: list[str | None], settings: Settings
+    part: Sequence[LabelledTarget], fitted: bool, kinds: list[str | None], settings: Settings
 ) -> dict[str, Any]:
     pairs = _pairs(part)
     return {
@@ -169,7 +170,7 @@ def _mean_of(group: Sequence[agreement.SampleBias], settings: Settings) -> Estim
 # ---------------------------------------------------------------- in words
 
 
-def describe_coverage(card: Mapping[str, Any]) -> str:
+def describe_targets(card: Mapping[str, Any]) -> str:
     """The card in one line: its figures on text that the judge was not fitted on come first."""
     labels = card["labels"]
     unseen = [row for row in card["texts"] if not row["fitted"]]
@@ -204,6 +205,7 @@ def _row_words(row: Mapping[str, Any], *, first: bool) -> str:
     figures = [f"r {with_interval(row['pearson'], 1, 2)}"]
     if first:
         figures.append(f"kappa {with_interval(row['kappa'], 1, 2)}")
+    if first and row["linking_recall"]["n"]:
         both, all_linked = (with_interval(row[f"linking_{how}"], 100, 1) for how in ("accuracy", "recall"))
         figures.append(f"right links {both} % where both link, {all_linked} % of those that people link")
     figures.append(f"bias {with_interval(row['bias_of_answers'], 1, 2)}")
