@@ -31,7 +31,7 @@ from jobs.spending.plan import plan_words
 from longform.errors import UsageError
 from longform.judges.cards import describe
 from longform.settings.experiment import Experiment
-from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings, MeanJudgeSettings, Task, judges_of
+from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings, MeanJudgeSettings, judges_of
 
 _MEAN = "mean:"
 _OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "threshold": None}
@@ -63,13 +63,13 @@ def _members(judge: str) -> list[str]:
     return judge.removeprefix(_MEAN).split("+") if judge.startswith(_MEAN) else [judge]
 
 
-def task_of(judge: str, judges: Mapping[str, JudgeSettings]) -> Task:
+def task_of(judge: str, judges: Mapping[str, JudgeSettings]) -> str:
     """Return what a judge judges, by its name or by those it means over; predictions of a release are of coverage."""
-    known = [judges[name] for name in [judge, *_members(judge)] if name in judges]
-    return known[0].task if known else "coverage"
+    known = [judges[name].task for name in [judge, *_members(judge)] if name in judges]
+    return known[0] if known else "coverage"
 
 
-def targets_outcome(arguments: argparse.Namespace, experiment: Experiment | None, task: Task) -> Outcome:
+def targets_outcome(arguments: argparse.Namespace, experiment: Experiment | None, task: str) -> Outcome:
     """Calibrate a judge of targets; exit code 3 if more than the threshold of the labels are unjudged."""
     if given := [name for name, usual in _OF_SUPPORT.items() if getattr(arguments, name) != usual]:
         raise UsageError(f"--{given[0]}: expected a support judge (--support), found --judge of {task}")
@@ -142,9 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return targets_outcome(arguments, experiment, task)
             arguments.support = arguments.judge
         if arguments.annotator:
-            raise UsageError(
-                "--annotator: expected a coverage judge, or another of a summary's targets, found one of support"
-            )
+            raise UsageError("--annotator: expected a coverage judge, or another of targets, found one of support")
         return support_outcome(arguments, experiment)
 
     return run_verb(parser, work, argv)

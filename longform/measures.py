@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from longform.errors import UsageError
 from longform.judges import failure_modes
-from longform.judges.kinds import KINDS
 from longform.metrics import coverage, faithfulness, length, ratings, retrieval, rouge
 from longform.metrics.measure import Measure, RankingMeasure
 
@@ -29,7 +28,12 @@ UNAVAILABLE: Mapping[str, str] = {
 }
 """Measures that people ask for by name, with the reason why there is none."""
 
-FOLLOWING: Mapping[str, tuple[str, ...]] = {task: kind.measures for task, kind in KINDS.items()}
+FOLLOWING: Mapping[str, tuple[str, ...]] = {
+    "coverage": ("coverage", "citation", "joint", "precision", "recall", "words_per_bullet"),
+    "key_point": ("key_point_recall",),
+    "reference": ("reference_rating",),
+    "support": (),  # the study of faithfulness has the one that `faithfulness` chooses
+}
 """Kind of judge -> the measures that a configuration with such a judge has if it lists none."""
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from actors.rehearsal.scripted_summaries import PROFILES, Profile, faithful
 from actors.rehearsal.scripted_synthesis import say
-from actors.rehearsal.scripted_tasks import SentenceTask, Supporting, read_sentence_task
+from actors.rehearsal.scripted_tasks import Rating, SentenceTask, Supporting, read_sentence_task
 from longform.chat.call import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
 from longform.settings.chat import ChatSettings
@@ -100,7 +100,7 @@ def _done(task: AnyTask | None, request: ChatRequest, model: str) -> ChatReply:
     if task is None:
         return failed(UNKNOWN_TASK)
     reply = _said(task.reply(), request, model)
-    if isinstance(task, Supporting) and request.top_logprobs is not None:
+    if isinstance(task, Supporting | Rating) and request.top_logprobs is not None:
         return replace(reply, logprobs=task.logprobs())
     return reply
 
@@ -133,7 +133,7 @@ async def _synthesis(request: ChatRequest, model: str) -> ChatReply:
 def _out_of_form(task: AnyTask, misdeed: str) -> str:
     if isinstance(task, Summarizing | Judging):
         return task.out_of_range() if misdeed == "out_of_range" else task.list_of_ids()
-    if isinstance(task, Supporting):
+    if isinstance(task, Supporting | Rating):
         return "I am not sure."
     return "Summary:" if misdeed == "out_of_range" else task.reply().removeprefix("Summary:").strip()
 

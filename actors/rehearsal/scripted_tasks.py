@@ -48,7 +48,28 @@ class Supporting(NamedTuple):
         return (TokenLogprobs(*ranked[0], tuple(ranked)), TokenLogprobs(".", 0.0, ()))
 
 
-SentenceTask = Sentences | Merging | Updating | Supporting
+class Rating(NamedTuple):
+    """A rating task: a summary makes as many of a reference's points as it has of its stems."""
+
+    summary: str
+    reference: str
+
+    @property
+    def share(self) -> float:
+        stated, there = stems(self.reference), set(stems(self.summary))
+        return sum(stem in there for stem in stated) / max(1, len(stated))
+
+    def reply(self) -> str:
+        return str(1 + round(4 * self.share))
+
+    def logprobs(self) -> tuple[TokenLogprobs, ...]:
+        """Return log probabilities of the rating: half for what is said, the rest even."""
+        said = self.reply()
+        ranked = ((said, log(0.5)), *((rating, log(0.125)) for rating in "12345" if rating != said))
+        return (TokenLogprobs(*ranked[0], ranked),)
+
+
+SentenceTask = Sentences | Merging | Updating | Supporting | Rating
 
 
 def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask | None:
@@ -61,8 +82,16 @@ def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask
     if (values := _values("update_summary", prompt)) is not None:
         shown = Sentences((values["document"],), int(values["n_sentences"]), None, profile, seed)
         return Updating(values["summary"], shown)
+    return _read_judging(prompt)
+
+
+def _read_judging(prompt: str) -> Supporting | Rating | None:
     if (values := _values("judge_support", prompt)) is not None:
         return Supporting(values["document"], values["sentence"])
+    if (values := _values("judge_key_point", prompt)) is not None:
+        return Supporting(values["response"], values["key_point"])
+    if (values := _values("judge_reference", prompt)) is not None:
+        return Rating(values["summary"], values["reference"])
     return None
 
 

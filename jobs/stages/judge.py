@@ -112,7 +112,7 @@ class JudgeTargets(AskJudge[Judged]):
         "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure"),
         "targets": TARGETS.names,
     }
-    columns = (*VERDICT, "linked_unit")
+    columns = (*VERDICT, "linked_unit", "chunk_index")
 
     @property
     def holds_model(self) -> bool:

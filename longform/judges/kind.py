@@ -107,7 +107,7 @@ class Kind:
         schema: JSON schema of a reply, for models that accept one; None: replies are no JSON.
         counts: Answer -> what it counts, from 0 to 1.
         decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
-        measures: Names of the measures that a configuration with such a judge has if it lists none.
+        measures: Names of measures that follow from its verdicts.
         columns: What people fill when they label a pair.
         work: The first part of the keys of its verdicts.
         mean: The name under which means of such judges sign.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from longform.judges.kind import Group, Kind, Verdict, unjudged
 from longform.judges.yes_no_replies import above, read_yes_or_no
+from longform.metrics.faithfulness import GRID
 from longform.text.citations import without_citations
 
 NO_SENTENCE = "sentence_without_text"
@@ -45,7 +46,7 @@ SUPPORT = Kind(
     read=read_yes_or_no(YES, NO),
     counts={YES: 1.0, NO: 0.0},
     decide=above(YES, NO),
-    measures=(),  # the study of faithfulness has the one that a configuration chooses
+    measures=tuple(merging.name for merging in GRID),
     columns=("answer",),
     work="support",
     mean="mean_support",

@@ -1,0 +1,57 @@
+"""Every kind, as far as all kinds are alike."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from longform.judges.kind import Kind
+from longform.judges.kinds import KINDS
+from longform.judges.matrix import JudgedText, TargetText, groups_of, rows_of
+from longform.prompts import load_prompt
+from longform.settings.judges import PROMPTS, Task
+from longform.tables import VERDICTS, conform
+
+EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.task)
+
+
+def test_every_task_of_the_settings_is_a_kind() -> None:
+    assert set(KINDS) == set(get_args(Task)) == set(PROMPTS)
+
+
+@EVERY
+def test_its_prompt_shows_its_fields_and_offers_its_answers(kind: Kind) -> None:
+    prompt = load_prompt(PROMPTS[kind.task])  # type: ignore[index]
+
+    assert prompt.fields == set(kind.fields)
+    assert len(prompt.answers) == len(kind.counts)
+
+
+@EVERY
+def test_its_answers_count_from_0_to_1(kind: Kind) -> None:
+    assert (min(kind.counts.values()), max(kind.counts.values())) == (0.0, 1.0)
+    assert {kind.number(answer, None) for answer in kind.counts} == set(kind.counts.values())
+    assert kind.number(next(iter(kind.counts)), 0.3) == 0.3
+    assert kind.number(None, 0.3) is None
+
+
+@EVERY
+def test_a_row_of_each_pair_fits_the_table(kind: Kind) -> None:
+    targets = tuple(TargetText(kind.targets, f"t{n}", f"A target {n}.") for n in range(3))
+    judged = JudgedText("w", "s", ("One line. [1]", "Another."), targets)
+    groups = groups_of(kind, judged)
+    verdicts = [[kind.by_number(0.9, (0.5, 0.8)[: 2 if kind.task == "coverage" else 1])] * len(g.items) for g in groups]
+    rows = rows_of(kind, "judge", judged, verdicts, version="v")
+
+    assert conform(rows, VERDICTS).num_rows == 3 * (1 if kind.shared == "summary" else 2)
+    assert [row["target_id"] for row in rows] == sorted(row["target_id"] for row in rows)
+
+
+@EVERY
+def test_every_target_of_a_summary_that_failed_is_unjudged(kind: Kind) -> None:
+    judged = JudgedText("w", "s", (), (TargetText(kind.targets, "t", "A target."),), failure="http_500")
+    rows = rows_of(kind, "judge", judged, [], version="v")
+
+    assert groups_of(kind, judged) == []
+    assert [row["failure"] for row in rows] == ["summary_failed: http_500"] * (kind.shared == "summary")
