@@ -80,7 +80,7 @@ def test_a_retriever_of_ones_own_ranks_and_stands_in_fusions(write: Write, tmp_p
 def test_what_a_ranking_depends_on_is_the_class_its_options_and_its_version(write: Write, tmp_path: Path) -> None:
     write("their_ranker", LONGEST + "    version = 'of May'")
 
-    found = definition(experiment(tmp_path, sign=-1), "mine")
+    found = definition(experiment(tmp_path, sign=-1).retrievers, "mine")
 
     assert found == {
         "kind": "python",

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jobs.stages.score_measures import ScoreMeasures, ScoreVerdicts, stages
 
-from actors.measures import check_measures
+from actors.measures import check_measures, open_measures
 from jobs.calling import Calling
+from jobs.stages.score import Score, stages
 from jobs.stages.stage import Site
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
@@ -33,24 +33,27 @@ def experiment(folder: Path, *measures: Any, **judges: Any) -> Experiment:
     return Experiment.model_validate(content, context={FOLDER: str(folder)})
 
 
-def scored(found: Experiment) -> dict[type, set[str]]:
+def scored(found: Experiment) -> set[str]:
+    """Return the measures that the run scores, all in one stage."""
     site = Site("/nowhere", "/nowhere", 1, Calling("test", ledger="/nowhere"))
-    return {type(stage): set(stage.names) for stage in stages(found, site)}
+    [stage] = stages(found, site)
+    assert isinstance(stage, Score)
+    return {measure.name for measure in open_measures(stage.listed)}
 
 
-def test_measures_that_no_other_stage_scores_are_scored(tmp_path: Path) -> None:
+def test_measures_that_are_listed_are_scored_with_a_judge_or_without(tmp_path: Path) -> None:
     listed = ["coverage", "rouge_1", "words", "words_per_bullet", "P"]
 
-    assert scored(experiment(tmp_path, *listed, judge=COVERAGE)) == {ScoreMeasures: {"rouge_1", "words"}}
-    assert scored(experiment(tmp_path, "words_per_bullet")) == {ScoreMeasures: {"words_per_bullet"}}
-    assert scored(experiment(tmp_path, "coverage", judge=COVERAGE)) == {}
+    assert {"coverage", "rouge_1", "words", "words_per_bullet"} <= scored(experiment(tmp_path, *listed, judge=COVERAGE))
+    assert scored(experiment(tmp_path, "words_per_bullet")) == {"words_per_bullet"}
+    assert "rouge_1" not in scored(experiment(tmp_path, "coverage", judge=COVERAGE))
 
 
-def test_measures_of_ones_own_are_scored_by_what_they_read(write: Write, tmp_path: Path) -> None:
+def test_measures_of_ones_own_are_scored(write: Write, tmp_path: Path) -> None:
     write("their_measure", MEASURE.format(task="coverage"))
     mine = {"kind": "python", "class": "their_measure:Mine"}
 
-    assert scored(experiment(tmp_path, mine, judge=COVERAGE)) == {ScoreVerdicts: {"mine"}}
+    assert scored(experiment(tmp_path, mine, judge=COVERAGE)) == {"mine"}
 
 
 def test_a_measure_without_its_judges_is_refused(write: Write, tmp_path: Path) -> None:

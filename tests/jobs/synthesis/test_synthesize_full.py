@@ -27,7 +27,8 @@ ONE = [*SMALL, "haystacks=1"]
 def contents(bench: Benchmark) -> list[Any]:
     documents = [d for haystack_id in bench.haystack_ids for d in bench.documents(haystack_id)]
     targets = [t for found in bench.targets.values() for t in found]
-    return [documents, list(bench.queries.values()), targets, sorted(map(tuple, bench.qrels))]
+    queries = [query._replace(dataset=None) for query in bench.queries.values()]  # only what is read from files has one
+    return [documents, queries, targets, sorted(map(tuple, bench.qrels))]
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from actors.judges.opening_support import code_version
 
+from actors.judges.opening import make_judge
 from actors.local_models.checkpoints import change_content, checkpoint_path
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
@@ -40,7 +40,7 @@ def test_the_shipped_change_is_the_one_its_files_speak_of() -> None:
     assert read_model("checker")["content"] == content == read_model("reach_checker")["content"]
     card = shipped_card(SUPPORT_CHECKER)
     assert card is not None
-    assert card["version"] == code_version(SHIPPED_CHECKER)
+    assert card["version"] == make_judge("checker", {"checker": SHIPPED_CHECKER}).version.work
     assert card["settings"] == SHIPPED_CHECKER.identity
     assert card["threshold"] == SHIPPED_CHECKER.threshold == read_model("checker")["threshold"]
 
