@@ -1,325 +1,15 @@
-"""Reports: the right number in the right cell, unknowns with reasons, and texts that cannot become markup."""
+"""Pages of a report: texts that cannot become markup, Markdown that is well formed, and the drill-down."""
 
 import copy
 import json
 import re
-from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
-from longform.axes import Axes
 from longform.errors import LongformError
-from longform.repair.twins import LABEL, MATRIX
 from longform.report.page import html, markdown
-from longform.report.provenance import flatten
-from longform.report.tables import is_position_row, number, percent, summarizers_by_joint
 from longform.results.drilldown import compact, script_json
-
-FIXTURE = Path(__file__).parent / "data" / "report_results.json"
-HOSTILE = "</script><img src=x onerror=alert(1)>"
-VOID = {"meta", "br", "img", "link", "input", "hr"}
-
-
-class Page(HTMLParser):
-    """Tables as lists of rows of texts by section, and what a browser would act upon."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tables: dict[str, list[list[list[str]]]] = {}
-        self.titles: list[str] = []
-        self.attributes: list[tuple[str, str, str]] = []
-        self.tags: list[str] = []
-        self.open: list[str] = []
-        self.section = ""
-        self.script = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-        values = dict(attrs)
-        if tag not in VOID:
-            self.open.append(tag)
-        if tag == "section":
-            self.section = values["id"]
-        elif tag == "table":
-            self.tables.setdefault(self.section, []).append([])
-        elif tag == "tr":
-            self.tables[self.section][-1].append([])
-        elif tag in {"td", "th"}:
-            self.tables[self.section][-1][-1].append("")
-            if "title" in values:
-                self.titles.append(values["title"])
-
-    def handle_startendtag(self, tag, attrs):
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-
-    def handle_endtag(self, tag):
-        assert self.open[-1] == tag, f"<{self.open[-1]}> is closed by </{tag}>"
-        self.open.pop()
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] == "script":
-            self.script += data
-        elif self.open and set(self.open) & {"td", "th"}:
-            self.tables[self.section][-1][-1][-1] += data
-
-
-@pytest.fixture(scope="module")
-def results():
-    return json.loads(FIXTURE.read_text("utf-8"))
-
-
-@pytest.fixture(scope="module")
-def text(results):
-    return html(results)
-
-
-@pytest.fixture(scope="module")
-def page(text):
-    return Page(text)
-
-
-def only(results, *lists):
-    """Results with some of their lists: the fewer figures, the faster."""
-    return {name: results[name] for name in ("title", "aggregate", *lists)}
-
-
-def pipe_rows(block: str) -> list[list[str]]:
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block.splitlines()]
-
-
-def pipe_tables(report: str) -> list[list[list[str]]]:
-    return [pipe_rows(block) for block in report.split("\n\n") if block.startswith("|")]
-
-
-# ---------------------------------------------------------------- which number stands where
-
-
-def test_main_table_has_summarizers_by_oracle_joint_and_measures_by_setting(page):
-    groups, names, *rows = page.tables["scores"][0]
-    assert groups == ["", "coverage", "citation", "joint", ""]
-    assert names == ["summarizer", *["random", "oracle", "full"] * 3, "words a bullet", "cut", "unjudged"]
-    by_name = {row[0]: row[1:] for row in rows}
-    assert [row[0] for row in rows][:2] == ["beta", "alpha"]
-    assert by_name["alpha"][:9] == ["41.2", "71.5", "62.7", "11.3", "52.6", "21.8", "5.6", "40.4", "13.9"]
-    assert by_name["beta"][:9] == ["39.1", "76.3", "–", "12.4", "55.7", "–", "4.5", "44.9", "–"]
-
-
-def test_asides_are_means_over_the_settings_where_they_are_known(page):
-    """beta: (28.4 + 31.2) / 2 words, (0 + 8) / (20 + 20) unjudged; in its third setting every summary failed."""
-    rows = {row[0]: row for row in page.tables["scores"][0][2:]}
-    assert rows["beta"][-3:] == ["29.8", "3.1 %", "20.0 %"]
-    assert rows[f"gpt_x|{HOSTILE}"][-3:] == ["–", "3.1 %", "25.0 %"]
-
-
-def test_a_system_that_nobody_could_judge_counts_as_unjudged(results):
-    """It has no judged insight, so a mean weighted by those alone would hide it."""
-    cell = results["cells"][1]
-    blind = cell | {"setting": "full", "joint": None, "n_insights": 0, "n_unjudged": 20, "unjudged_share": 1.0}
-    other = cell | {"summarizer": "beta"}
-    rows = Page(html(only(results) | {"cells": [cell, blind, other, other | {"setting": "full"}]})).tables["scores"][0]
-    assert next(row for row in rows if row[0] == "alpha")[-1] == "50.0 %"
-
-
-def test_each_judge_has_its_own_block_with_its_card(results, page):
-    assert len(page.tables["scores"]) == len(results["judges"])
-    second = page.tables["scores"][1]
-    assert second[2] == ["beta", "74.4", "53.2", "42.8", "28.4", "3.1 %", "0.0 %"]
-    report = markdown(results)
-    assert "Judge offline (agrees with people: correlation 0.62 [0.58, 0.66] on 463 labels)" in report
-    assert "(no card: how well it agrees with people is not known)" in report
-
-
-def test_settings_that_are_positions_stay_out_of_the_main_table(page):
-    heads = {name for table in page.tables["scores"] for name in table[1]}
-    assert not {"full/top", "fl-ctxt-sort"} & heads
-    assert {row[1] for row in page.tables["cells"][0]} >= {"full/top", "fl-ctxt-sort"}
-
-
-@pytest.mark.parametrize(
-    ("axes", "expected"),
-    [
-        (Axes("full", order="top"), True),
-        (Axes("bm25", order="random"), True),
-        (Axes("random"), False),
-        (Axes("minilm/top"), False),
-        (Axes("full", order="permuted", permutation=1), False),
-    ],
-)
-def test_position_rows_are_known_by_their_order(axes, expected):
-    assert is_position_row({"setting": axes.words(with_budget=False), "axes": axes._asdict()}) is expected
-
-
-def test_one_summarizer_and_many_settings_become_one_row_a_system_with_intervals(results):
-    cells = [cell for cell in results["cells"] if cell["summarizer"] == "alpha" and cell["judge"] == "offline"]
-    head, *rows = Page(html(only(results) | {"cells": cells})).tables["scores"][0]
-    assert head[:5] == ["setting", "summarizer", "coverage", "citation", "joint"]
-    assert [row[0] for row in rows] == ["oracle", "full", "random"]
-    assert rows[0][2:5] == ["71.5 [67.2, 75.8]", "52.6 [48.4, 56.9]", "40.4 [36.1, 44.6]"]
-
-
-def test_two_cells_of_one_setting_and_summarizer_are_both_shown(results):
-    """A grid has one place for them; a list has two."""
-    alpha, beta = ({**results["cells"][place], "setting": "oracle"} for place in (1, 4))
-    rows = Page(html(only(results) | {"cells": [alpha, {**alpha, "joint": 1.5, "intervals": {}}, beta]})).tables[
-        "scores"
-    ][0][1:]
-    assert sorted(row[4].split()[0] for row in rows) == ["1.5", "40.4", "44.9"]
-
-
-def test_without_an_oracle_the_best_joint_score_decides():
-    cells = [
-        {"summarizer": name, "setting": setting, "joint": joint}
-        for name, setting, joint in [("a", "bm25", 20.0), ("b", "full", 30.0), ("c", "bm25", None), ("a", "full", 25.0)]
-    ]
-    assert summarizers_by_joint(cells) == ["b", "a", "c"]
-
-
-def test_every_cell_is_told_per_summary_too_unless_the_run_averages_so_already(results):
-    lists = only(results, "cells", "per_summary_cells")
-    pooled, per_summary = pipe_tables(markdown(lists).split("## Every cell")[1])[:2]
-    assert (pooled[2][3], per_summary[2][3]) == ("76.3 [72.0, 80.5]", "75.6 [72.0, 80.5]")
-    told = markdown(lists | {"aggregate": "per_summary"}).split("## Every cell")[1].split("## How")[0]
-    assert len(pipe_tables(told)) == 1
-    assert "Pooled:" not in told
-
-
-def test_every_section_holds_its_numbers(page):
-    position = page.tables["position"][0]
-    assert position[0] == [
-        "summarizer",
-        "system",
-        "judge",
-        "measure",
-        "top",
-        "middle",
-        "bottom",
-        "given",
-        "random",
-        "sensitivity",
-        "by chance",
-        "p",
-        "independent",
-        "cut",
-    ]
-    assert position[1][4:] == ["17.2", "14.4", "24.3", "13.9", "–", "10.4", "3.1", "0.0160", "12", "3.1 %"]
-    retrieval = page.tables["retrieval"][0]
-    assert retrieval[0][4:] == ["P@5", "nDCG@10"]
-    assert retrieval[1] == ["bm25", "15000", "0.613 [0.550, 0.680]", "3.1 %", "0.400", "0.512"]
-    assert retrieval[2][1] == "no limit"
-    citation = page.tables["citation"][0]
-    assert citation[0] == ["", "precision", "recall", "F1 (citation)", ""]
-    assert next(row for row in citation if row[0] == "alpha")[1:7] == ["66.2", "30.8", "51.3", "19.7", "52.6", "21.8"]
-    assert [row[3] for row in page.tables["minutes"][0][1:]] == ["10", "20", "30", "120"]
-    assert page.tables["minutes"][0][3][5:] == ["35.5", "–", "–", "–", "–"]
-    assert page.tables["failures"][0][1][2:5] == ["offline", "40", "28 70 %"]
-    assert page.tables["failures"][0][2][2:5] == ["offline", "0", "0"]
-    assert page.tables["comparisons"][0][1:] == [
-        ["alpha, oracle", "40.4", "-4.5 [-9.7, +0.6]", "0.0815", "12", "not distinguishable"],
-        ["alpha, full the same summaries: alpha, full/top", "13.9", "-31.0 [-38.0, -24.0]", "0.0005", "12", "worse"],
-    ]
-
-
-def test_how_the_numbers_were_made_is_told(page):
-    facts = dict(row[:2] for row in page.tables["made"][0])
-    assert "fidelity" not in facts
-    assert facts["unreadable or missing judgements"].startswith("unknown")
-    assert facts["benchmark dataset_hash"] == "0123456789abcdef0123"
-    assert facts["run versions numpy"] == "2.3.1"
-    assert facts["run git commit"] == "c937c86"
-    assert facts["run cost_usd"] == "–"
-
-
-def test_empty_and_missing_lists_leave_their_sections_out(results):
-    bare = only(results) | {"cells": [], "drilldown": {"queries": {}, "summaries": []}}
-    assert set(Page(html(bare)).tables) == {"made"}
-    assert re.findall("^## (.*)$", markdown(bare), re.MULTILINE) == ["How the numbers were made"]
-
-
-# ---------------------------------------------------------------- twins
-
-
-def with_twins(cells):
-    """Each cell and a twin of it that has a far higher score, as repair makes them."""
-    more = [
-        cell
-        | {
-            "summarizer": f"{cell['summarizer']}, {LABEL}",
-            "twin_of": cell["summarizer"],
-            "joint": 99.0,
-            "cited_by": MATRIX,
-        }
-        for cell in cells
-    ]
-    return [*more, *(cell | {"twin_of": None} for cell in cells)]
-
-
-def test_twin_stands_below_its_original_in_every_table(results):
-    """Its citations were given to it: where it ranks above released systems, the first table misleads."""
-    plain = [cell for cell in results["cells"] if cell["judge"] == "offline"]
-    doubled = only(results) | {"cells": with_twins(plain)}
-    page, before = Page(html(doubled)), Page(html(only(results) | {"cells": plain}))
-
-    for section, name in (("scores", 0), ("citation", 0), ("cells", 0)):
-        rows, originals = page.tables[section][0], before.tables[section][0]
-        heads = len([row for row in rows if row[0] in ("", "summarizer")])
-        assert [row[name] for row in rows[heads::2]] == [row[name] for row in originals[heads:]]
-        assert {row[name] for row in rows[heads + 1 :: 2]} == {f"↳ {LABEL}"}
-    assert page.attributes.count(("tr", "class", "beside")) == sum(
-        len(page.tables[s][0]) - len(before.tables[s][0]) for s in page.tables if s != "made"
-    )
-
-
-def test_twins_do_not_change_the_form_of_the_first_table(results):
-    """One summarizer in three settings is a list, with its twins, too."""
-    one = [cell for cell in results["cells"] if (cell["judge"], cell["summarizer"]) == ("offline", "alpha")]
-    assert [row[:2] for row in Page(html(only(results) | {"cells": with_twins(one)})).tables["scores"][0][:3]] == [
-        ["setting", "summarizer"],
-        ["oracle", "alpha"],
-        ["oracle", f"↳ {LABEL}"],
-    ]
-
-
-def test_in_sample_figures_are_marked_where_they_stand(results):
-    plain = [cell for cell in results["cells"] if cell["judge"] == "offline"]
-    twins = [cell | {"in_sample": ["summarizer"] if cell["twin_of"] else []} for cell in with_twins(plain)]
-    page = Page(html(only(results) | {"cells": twins}))
-
-    for section in ("scores", "citation", "cells"):
-        marked = {row[0] for row in page.tables[section][0] if "in-sample" in row[0]}
-        assert marked == {f"↳ {LABEL} (in-sample)"}
-    fitted = [cell | {"in_sample": ["setting"] if cell["setting"] == "oracle" else []} for cell in plain]
-    judges = [row | {"in_sample": "in-sample: fitted on 4 of these 4 insights"} for row in results["judges"]]
-    report = markdown(only(results) | {"cells": fitted, "judges": judges})
-    assert "joint: oracle (in-sample)" in report
-    assert "Judge offline (in-sample: fitted on 4 of these 4 insights; " in report
-    assert "Such figures are higher than on other data." in report
-
-
-# ---------------------------------------------------------------- captions
-
-
-def test_brackets_are_announced_only_where_there_are_some(results):
-    """One query has no interval."""
-    one = [cell for cell in results["cells"] if (cell["judge"], cell["summarizer"]) == ("offline", "alpha")]
-    alone = [cell | {"intervals": {name: [None, None] for name in cell["intervals"]}} for cell in one]
-    some, none = (markdown(only(results) | {"cells": cells}) for cells in (one, alone))
-
-    assert "Brackets: 95 % interval." in some
-    assert "Brackets" not in none
-    assert "No interval: that takes two or more independent queries." in none
-
-
-def test_column_of_which_nothing_is_known_is_left_out_and_named(results):
-    cells = [cell | {"cut_share": None} for cell in results["cells"] if cell["joint"] is not None]
-    report = markdown(only(results) | {"cells": cells})
-
-    assert "| cut |" not in report
-    assert "Left out: cut (what the prompts held is not known" in report
-    assert "no reason recorded" not in report
-    assert "share of the retrieved tokens" not in report
+from tests.longform.report.pages import FIXTURE, HOSTILE, pipe_tables
 
 
 def test_drilldown_has_scores_in_points_as_tables_have_them(results):
@@ -329,46 +19,10 @@ def test_drilldown_has_scores_in_points_as_tables_have_them(results):
     assert [value for *_, value in data["summaries"][0][8]] == [43.21, 21.5]
 
 
-# ---------------------------------------------------------------- unknowns
-
-
-def test_unknowns_are_dashes_with_their_reason_and_never_zero(page):
-    assert {
-        "every summary failed",
-        "not run with this setting",
-        "no insight was covered",
-        "this order was not run",
-    } <= set(page.titles)
-
-
-def test_an_unknown_without_a_recorded_reason_says_so():
-    assert number(None).reason == "no reason recorded"
-    assert number(None, reason="late").text is None
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_number_that_is_none_is_refused(value):
-    with pytest.raises(LongformError, match="expected a finite number or None"):
-        number(value)
-
-
-def test_numbers_round_without_a_negative_zero():
-    assert number(-0.04).text == "0.0"
-    assert number(0.04, sign=True).text == "+0.0"
-    assert percent(0.0314).text == "3.1 %"
-
-
-def test_half_an_interval_is_no_interval():
-    assert number(1.0, interval=[0.5, None]).detail is None
-
-
 @pytest.mark.parametrize("field", ["title", "aggregate"])
 def test_results_without_their_head_are_refused(results, field):
     with pytest.raises(LongformError, match=field):
         html({**results, field: None})
-
-
-# ---------------------------------------------------------------- what a text cannot do
 
 
 def test_texts_never_become_elements(text, page):
@@ -401,9 +55,6 @@ def test_ids_of_a_page_are_unique(page):
     assert len(ids) == len(set(ids))
 
 
-# ---------------------------------------------------------------- Markdown
-
-
 def test_markdown_tables_are_well_formed(results):
     tables = pipe_tables(markdown(results))
     assert len(tables) > 10
@@ -423,9 +74,6 @@ def test_markdown_texts_are_no_tags_and_do_not_break_a_row(results):
     assert "<" not in outside
     assert "gpt\\_x\\|&lt;/script" in outside
     assert listing.rstrip().endswith("````")
-
-
-# ---------------------------------------------------------------- drill-down
 
 
 def test_drilldown_data_is_what_went_in(results, page):
@@ -477,29 +125,3 @@ def test_a_summary_of_an_unlisted_query_is_refused(results):
     drilldown["summaries"][0]["query_id"] = "q9"
     with pytest.raises(LongformError, match=r"summary s1: query.*'q9'"):
         compact(drilldown, [])
-
-
-def test_nested_facts_are_flattened_by_the_names_on_the_way():
-    assert list(flatten({"a": {"b": 1, "c": [1, 2]}, "d": None}, "run")) == [
-        ("run a b", "1"),
-        ("run a c", "1, 2"),
-        ("run d", None),
-    ]
-
-
-def test_comparison_of_one_query_says_that_there_is_nothing_to_test(results):
-    row = {"system": "b, full", "same": [], "score": 60.0, "difference": 10.0, "low": None, "high": None, "p": 1.0}
-    row |= {"n_clusters": 1, "finding": "too few clusters (1): no difference could be shown"}
-    family = results["comparisons"][0] | {"n_clusters": 1, "n_sign_changes": 2, "rows": [row], "without_score": []}
-    report = markdown(only(results) | {"comparisons": [family]})
-
-    assert "1 with too few clusters (1): no difference could be shown." in " ".join(report.split())
-    assert "An interval or a test needs six queries or more." in report
-    assert "Brackets" not in report
-    assert "Left out: p (too few clusters (1): no difference could be shown)." in report
-
-
-def test_results_that_an_older_rule_compared_are_not_shown_as_if_this_one_had(results):
-    old = {"a": "x", "b": "y", "measure": "joint", "judge": "j", "difference": 1.0, "p_holm": 0.2, "verdict": "v"}
-
-    assert "longform aggregate RUN compares them again" in markdown(only(results) | {"comparisons": [old]})

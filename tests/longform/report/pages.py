@@ -1,0 +1,84 @@
+"""A report as tests read it: tables of the page and of its Markdown."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+from longform.repair.twins import LABEL, MATRIX
+
+FIXTURE = Path(__file__).parent / "data" / "report_results.json"
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Tables as lists of rows of texts by section, and what a browser would act upon."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tables: dict[str, list[list[list[str]]]] = {}
+        self.titles: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.section = ""
+        self.script = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        values = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "section":
+            self.section = values["id"]
+        elif tag == "table":
+            self.tables.setdefault(self.section, []).append([])
+        elif tag == "tr":
+            self.tables[self.section][-1].append([])
+        elif tag in {"td", "th"}:
+            self.tables[self.section][-1][-1].append("")
+            if "title" in values:
+                self.titles.append(values["title"])
+
+    def handle_startendtag(self, tag, attrs):
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.open[-1] == tag, f"<{self.open[-1]}> is closed by </{tag}>"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.script += data
+        elif self.open and set(self.open) & {"td", "th"}:
+            self.tables[self.section][-1][-1][-1] += data
+
+
+def only(results, *lists):
+    """Results with some of their lists: the fewer figures, the faster."""
+    return {name: results[name] for name in ("title", "aggregate", *lists)}
+
+
+def pipe_rows(block: str) -> list[list[str]]:
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block.splitlines()]
+
+
+def pipe_tables(report: str) -> list[list[list[str]]]:
+    return [pipe_rows(block) for block in report.split("\n\n") if block.startswith("|")]
+
+
+def with_twins(cells):
+    """Each cell and a twin of it that has a far higher score, as repair makes them."""
+    more = [
+        cell
+        | {
+            "summarizer": f"{cell['summarizer']}, {LABEL}",
+            "twin_of": cell["summarizer"],
+            "joint": 99.0,
+            "cited_by": MATRIX,
+        }
+        for cell in cells
+    ]
+    return [*more, *(cell | {"twin_of": None} for cell in cells)]
