@@ -54,6 +54,12 @@ def test_a_folder_is_read_from_that_of_the_configuration(write: Write, tmp_path:
     assert PythonClassSettings.model_validate(found.model_dump()) == found, "a stored configuration is read back"
 
 
+def test_classes_are_told_apart_by_their_options(tmp_path: Path) -> None:
+    one, same, other = (settings(tmp_path, words=words) for words in (["a"], ["a"], ["b"]))
+
+    assert list(dict.fromkeys([one, same, other])) == [one, other]
+
+
 def test_the_place_of_a_module_is_no_part_of_what_it_makes(tmp_path: Path) -> None:
     here, there = settings(tmp_path), settings(tmp_path / "moved")
 
