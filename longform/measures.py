@@ -68,6 +68,7 @@ def named(names: Sequence[str], own: Sequence[Measure] = ()) -> list[Measure | R
 
 def scored_together(measures: Collection[Measure]) -> list[tuple[Measure, ...]]:
     """Return all shipped measures that are scored together with one of *measures*, and those that are scored alone."""
-    versions = dict.fromkeys(measure.version for measure in measures if measure.version)
+    shipped = {one.version for one in SHIPPED if one.version}
+    versions = dict.fromkeys(measure.version for measure in measures if measure.version in shipped)
     together = [tuple(one for one in SHIPPED if one.version == version) for version in versions]
-    return [*together, *((measure,) for measure in measures if not measure.version)]
+    return [*together, *((measure,) for measure in measures if measure.version not in shipped)]

@@ -10,6 +10,7 @@ import pytest
 from actors.measures import check_listed, open_measures
 from actors.python_class import UserCodeError
 from longform.errors import UsageError
+from longform.measures import scored_together
 from longform.metrics.measure import Facts, Measure
 from longform.settings.python_class import FOLDER, PythonClassSettings
 from tests.modules import Write
@@ -44,6 +45,7 @@ def test_a_class_may_be_several_measures(write: Write, tmp_path: Path) -> None:
     assert [one.name for one in (short, shipped, long)] == ["longer", "words", "much_longer"]
     assert (short.unit, short.needs) == ("count", {"text"})
     assert short.version != long.version
+    assert scored_together([short, long]) == [(short,), (long,)], "each has rows of its own"
     found = [one.per_summary(Facts(text="the dam")) for one in (short, long)]
     assert [(score.measure, score.total) for score in found] == [("longer", 1.0), ("much_longer", 0.0)]
 
