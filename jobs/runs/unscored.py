@@ -17,21 +17,25 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
     A benchmark of documents and queries alone is retrieved and summarised, and its summaries have no score.
     """
     without = [query_id for query_id in query_ids if not _insights(benchmark, query_id)]
-    which = "no query has" if len(without) == len(query_ids) else f"{len(without)} of {len(query_ids)} queries have no"
+    uncounted = [query_id for query_id in without if not benchmark.targets.get(query_id)]
     found = []
     if not experiment.judges:
         found.append("No summary is scored: the configuration names no judge.")
     if experiment.judges_of("coverage") and without:
         found.append(
-            f"Coverage, citation and joint scores need insights, and {which} insights: "
+            f"Coverage, citation and joint scores need insights, and {_share(without, query_ids)} insights: "
             "the summaries of such queries are written and not scored."
         )
-    if experiment.bullets == "targets" and without:
+    if experiment.bullets == "targets" and uncounted:
         found.append(
-            f"Summaries have as many bullets as their query has insights, and {which} insights: "
+            f"Summaries have as many bullets as their query has targets, and {_share(uncounted, query_ids)} targets: "
             f"{USUAL_BULLETS} bullets are asked for there; set bullets to another number."
         )
     return found
+
+
+def _share(without: Collection[str], query_ids: Collection[str]) -> str:
+    return "no query has" if len(without) == len(query_ids) else f"{len(without)} of {len(query_ids)} queries have no"
 
 
 def _insights(benchmark: Benchmark, query_id: str) -> list[Target]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,10 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.ingest import main as ingest
+from jobs.runs.unscored import unscored
+from longform.records import Target
 from longform.report.page import html, markdown
+from longform.settings.experiment import Experiment
 
 NOT_SCORED = "Coverage, citation and joint scores need insights, and no query has insights"
 BULLETS = "7 bullets are asked for there; set bullets to another number"
@@ -75,3 +79,17 @@ def test_what_is_not_scored_leads_the_report() -> None:
 
     assert markdown(results).index("No judge was named.") < markdown(results).index("How the numbers were made")
     assert "No judge was named." in html(results)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"), [([], [NOT_SCORED, BULLETS]), (["reference"], [NOT_SCORED]), (["insight", "reference"], [])]
+)
+def test_a_query_with_a_reference_has_a_number_of_sentences(kinds: list[str], told: list[str], tmp_path: Path) -> None:
+    judges = {"offline": {"kind": "offline", "calibration": "people"}}
+    experiment = Experiment.model_validate_json(Path(config(tmp_path, judges=judges)).read_text())
+    targets = [Target(kind, kind, "q", "h", place, None, "a text") for place, kind in enumerate(kinds)]
+    benchmark: Any = SimpleNamespace(targets={"q": targets})
+
+    found = unscored(experiment, benchmark, ["q"])
+
+    assert [sentence for sentence in (NOT_SCORED, BULLETS) if any(sentence in one for one in found)] == told
