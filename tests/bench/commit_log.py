@@ -163,7 +163,7 @@ def _haystack(number: int) -> HaystackRows:
     return HaystackRows(
         name,
         [Document(f"{name}-d", name, 0, None, "A sentence. " * 100)],
-        [Query(f"{name}-q", name, None, None, None, None, None, "What is said?")],
+        [Query(f"{name}-q", name, "What is said?")],
         [Target(f"{name}-t", "reference", f"{name}-q", name, 0, None, "A sentence is.")],
         qrels=[],
         rankings=[],
