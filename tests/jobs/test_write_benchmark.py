@@ -15,7 +15,7 @@ from longform.records import Document, Query
 
 def haystack(name: str) -> HaystackRows:
     document = Document(f"{name}-d", name, 0, None, "Text.")
-    query = Query(f"{name}-q", name, None, None, None, None, None, "What?")
+    query = Query(f"{name}-q", name, "What?")
     return HaystackRows(name, [document], [query], targets=[], qrels=[], rankings=[], summaries=[], labels=[])
 
 
