@@ -95,7 +95,7 @@ class Calibration:
 
     @property
     def kind(self) -> Kind:
-        """What the judge judges; a judge whose predictions a release ships judges coverage."""
+        """Name the task of the judge; a judge whose predictions a release ships judges coverage."""
         judge = self.judges.get(self.judge)
         return KINDS["coverage" if judge is None else judge.task]
 

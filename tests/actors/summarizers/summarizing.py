@@ -126,6 +126,6 @@ def texts(chat: Recorder) -> list[str]:
 
 
 def first_requests(made: ChatSummarizer, row: Mapping[str, Any]) -> list[ChatRequest]:
-    """What is asked for a row before any reply is there."""
+    """List the requests for a row before any reply is there."""
     (plan,) = made.plans([row])
     return list(unanswered(plan.asks, lambda _: {}))

@@ -101,7 +101,7 @@ def test_a_step_is_open_once_the_replies_that_it_reads_are_there() -> None:
 
 
 def test_a_price_assumes_only_the_texts_that_are_not_there() -> None:
-    """With the first of three steps paid, the second is known, and the last alone reads an assumed text."""
+    """If the first of three steps is paid, the second is known, and the last alone reads an assumed text."""
     noted: list[tuple[str, bool]] = []
 
     def request(step: Step, texts: Sequence[str]) -> ChatRequest:

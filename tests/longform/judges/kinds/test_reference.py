@@ -30,7 +30,7 @@ def test_a_reply_is_the_rating_it_begins_with(reply: str, answer: str | None) ->
 
 
 def test_digits_are_weighed_by_their_probabilities() -> None:
-    """As G-Eval: 0.5 x 4 + 0.25 x 5 + 0.25 x 3 is a rating of 4, three quarters of the way."""
+    """G-Eval: 0.5 x 4 + 0.25 x 5 + 0.25 x 3 is a rating of 4, three quarters of the way."""
     assert mean_rating([token("4", d4=0.4, d5=0.2, d3=0.2, The=0.2)]) == pytest.approx(0.75)
     assert mean_rating([token("**", d5=0.1), token("5", d5=0.8)]) == 1.0
     assert mean_rating([token("1", d1=0.9)]) == 0.0
