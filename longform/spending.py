@@ -22,7 +22,7 @@ OTHER_TOKENIZER = 1.2
 """By which another tokenizer than cl100k may count more, or less; a guess, good for prose."""
 
 TEMPLATE_TOKENS = 64
-"""Of roles and markers around the messages of a call, at most."""
+"""Tokens of roles and markers around the messages of a call, at most."""
 
 _SECONDS_A_MINUTE = 60.0
 _MILLION = 1_000_000

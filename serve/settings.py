@@ -12,7 +12,7 @@ from longform.settings.judges import JudgeSettings, Task
 from longform.settings.strict import Strict
 
 FREE_PROVIDERS = ("llama_cpp", "scripted")
-"""Of chat models that run inside a replica."""
+"""Providers of chat models that run inside a replica."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 

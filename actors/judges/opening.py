@@ -104,7 +104,7 @@ def _chat(name: str, kind: Kind, settings: ChatJudgeSettings, prompts: str | Non
     def asking(asking: Asking) -> ChatJudge:
         return ChatJudge(kind, name, settings, asking)
 
-    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it computes nothing
+    def opened(context: CallContext, _threads: int) -> Backend:
         from actors.chat.opening import open_pool
 
         return asking(Asking(chat=open_pool(settings.chat, context), prompts_folder=prompts))
@@ -113,7 +113,7 @@ def _chat(name: str, kind: Kind, settings: ChatJudgeSettings, prompts: str | Non
 
 
 def _checkpoint(name: str, kind: Kind, settings: CheckpointJudgeSettings) -> Judge:
-    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it calls no one
+    def opened(_context: CallContext, threads: int) -> Backend:
         from actors.judges.checkpoint import CheckpointJudge
 
         return CheckpointJudge(name, settings, threads=threads, kind=kind)
@@ -126,7 +126,7 @@ def _offline(name: str, kind: Kind, settings: OfflineJudgeSettings) -> Judge:
     if settings.calibration is not None:
         return _counted_words(name, kind, settings, settings.calibration)
 
-    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it calls no one
+    def opened(_context: CallContext, threads: int) -> Backend:
         from actors.judges.lexical import LexicalJudge
 
         return LexicalJudge(threads=threads, kind=kind)
@@ -138,14 +138,14 @@ def _offline(name: str, kind: Kind, settings: OfflineJudgeSettings) -> Judge:
 def _counted_words(name: str, kind: Kind, settings: OfflineJudgeSettings, calibration: str) -> Judge:
     from actors.judges.counted_words import PROMPT_VERSION, CountedWordsJudge
 
-    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it calls no one, and has no model
+    def opened(_context: CallContext, _threads: int) -> Backend:
         return CountedWordsJudge(calibration=calibration)
 
     return Judge(name, kind, settings, Version(lexical_coverage.VERSION, PROMPT_VERSION), opened)
 
 
 def _served(name: str, kind: Kind, settings: ServedJudgeSettings) -> Judge:
-    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  the server has models and a ledger
+    def opened(_context: CallContext, _threads: int) -> Backend:
         from actors.judges.served import ServedJudge, served_client
 
         client = served_client(settings.url, settings.judge, token_env=settings.token_env)
@@ -158,7 +158,7 @@ def _served(name: str, kind: Kind, settings: ServedJudgeSettings) -> Judge:
 def _python(name: str, kind: Kind, settings: PythonJudgeSettings) -> Judge:
     check_class(settings, protocols.Judge)
 
-    def opened(context: CallContext, threads: int) -> Backend:  # noqa: ARG001  it sees to itself
+    def opened(_context: CallContext, _threads: int) -> Backend:
         from actors.judges.python import PythonJudge
 
         return PythonJudge(kind, settings)

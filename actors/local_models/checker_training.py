@@ -29,13 +29,13 @@ from actors.local_models.low_rank import add_low_rank, low_rank_tensors
 from longform.training.checker_pairs import CheckerPair
 
 MAX_TOKENS = 128
-"""Of a pair in training; longer ones are cut in the passage."""
+"""Tokens of a pair in training; longer ones are cut in the passage."""
 
 _STATE = "training.pt"
 _SAVE_EVERY = 100
 _SORTED_TOGETHER = 50
 _FIRST_BIAS = -3.0
-"""Of a token's logit of being wrong: a sentence of 20 tokens begins at even odds."""
+"""The bias of a token's logit of being wrong: a sentence of 20 tokens begins at even odds."""
 
 _WORD = re.compile(r"\S+")
 

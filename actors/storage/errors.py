@@ -39,7 +39,7 @@ class OnStorage(Protocol):
     url: str
 
     def listing_fault(self) -> Exception | None:
-        """Why the place cannot be listed; None: it can, or it is local."""
+        """Say why the place cannot be listed; return None if it can, or if it is local."""
 
 
 class _Reason(NamedTuple):
@@ -198,7 +198,7 @@ def _short(said: str) -> str:
 
 
 def listing_fault(client: Any, bucket: str, prefix: str) -> Exception | None:
-    """Why one name of *bucket* under *prefix* cannot be listed; None: it can."""
+    """Say why one name of *bucket* under *prefix* cannot be listed; return None if it can."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:

@@ -72,7 +72,7 @@ class Folder:
             raise StorageError(storage_message(self.url, "be reached", fault)) from fault
 
     def listing_fault(self) -> Exception | None:
-        """Why the place cannot be listed; None: it can, or it is local."""
+        """Say why the place cannot be listed; return None if it can, or if it is local."""
         if not isinstance(self._filesystem, pafs.S3FileSystem):
             return None
         bucket, _, prefix = self._root.partition("/")

@@ -35,7 +35,7 @@ PLAIN = "plain"
 _REFUSED_STEP = Step(FINAL, "summarize")
 
 Row = Mapping[str, Any]
-"""Of `CONTEXTS`, with what the summary needs to know beside it."""
+"""A row of `CONTEXTS`, with what the summary needs to know beside it."""
 
 
 class _Asked(NamedTuple):

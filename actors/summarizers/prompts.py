@@ -28,7 +28,7 @@ SEPARATOR = "\n====\n"
 _PROMPT_OF_DOMAIN = {"conversation": "summarize_conversation", "news": "summarize_news"}
 _PROMPT_OF_ANY = "summarize_documents"
 _HEADING_OF = {"summarize_conversation": "Conversation", "summarize_news": "Article", _PROMPT_OF_ANY: "Document"}
-"""Of the prompts for cited bullets."""
+"""Headings of documents in the prompts for cited bullets."""
 
 _SENTENCES = "summarize_sentences"
 _MERGE, _UPDATE = "merge_summaries", "update_summary"

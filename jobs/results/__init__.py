@@ -1,1 +1,1 @@
-"""From a run's tables to `results.json` and the report."""
+"""Makes `results.json` and the report from a run's tables."""

@@ -9,7 +9,7 @@ from actors.storage.folder import Folder
 from longform.repair.twins import LABEL, METHOD
 
 BY_MATRIX: dict[str, Any] = {"by": "matrix", "label": LABEL}
-"""What the report says of citations that the words of bullets and documents drove."""
+"""Words of the report on citations that the words of bullets and documents drove."""
 
 _COLUMNS = ["work_id", "summary_id", "method", "parents"]
 

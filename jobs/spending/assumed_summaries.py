@@ -13,7 +13,7 @@ from longform.judges.kinds.coverage import numbered_bullets
 from longform.spending import Sample, Span, mean_of_more, sample_of
 
 BULLET_TOKENS, BULLET_WORDS = 42, 26
-"""Of a bullet with its citations: the medians of 1,248 released SummHay summaries of news."""
+"""Sizes of a bullet with its citations: the medians of 1,248 released SummHay summaries of news."""
 
 _MANY = 10  # bullets, over which the JSON around them is counted
 

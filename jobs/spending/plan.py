@@ -145,7 +145,7 @@ def _span(span: Span | None) -> dict[str, float | None] | None:
 
 
 def _reasons(found: Spending, chat: ChatSettings) -> dict[str, str]:
-    """Why a quantity, or the middle of its interval, is unknown."""
+    """Say why a quantity, or the middle of its interval, is unknown."""
     reasons = {}
     if found.output_tokens.expected is None:
         reasons["output_tokens"] = NO_HISTORY

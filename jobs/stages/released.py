@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -66,9 +67,9 @@ class _FromBenchmark(Stage[Key]):
                 found.append(Task(work_ids=tuple(work_ids.values()), payload=FromPart(part.path, work_ids)))
         return found
 
+    @abstractmethod
     def key_of(self) -> Callable[[Row], Key]:
         """Return what gives the key of the item that a row of the benchmark belongs to."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,9 +95,9 @@ class Stage(ABC, Generic[Key]):
     def make_worker(self) -> Worker:
         """Return what maps the items of a task to rows; what it loads, it loads here."""
 
-    def plans(self, asking: Asking, given: Sequence[Given[Key]]) -> Iterable[Asks[Any]]:
-        """Return the plans by which a task asks the stage's model; *asking* is in the place of that model."""
-        raise NotImplementedError(f"{self.name} asks no model")
+    def plans(self, _asking: Asking, _given: Sequence[Given[Key]]) -> Iterable[Asks[Any]]:
+        """Return the plans by which a task asks the stage's model, given as *asking*; none if it asks no model."""
+        return ()
 
     def groups(self, given: Sequence[Given[Key]]) -> Iterable[Sequence[Given[Key]]]:
         """Give the items of each task."""

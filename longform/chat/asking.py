@@ -14,7 +14,7 @@ from longform.chat.call import ChatReply, ChatRequest
 
 Value = TypeVar("Value")
 Name = Hashable
-"""Of a request in its plan."""
+"""The name of a request in its plan."""
 
 Asks = Generator[Mapping[Name, ChatRequest], Mapping[Name, ChatReply], Value]
 """A plan: yields new requests, is sent replies, returns a value."""

@@ -22,7 +22,7 @@ from longform.chat.retries import may_pass
 
 ENDPOINT: Final = "/v1/chat/completions"
 MAX_LINES, MAX_BYTES = 50_000, 200_000_000
-"""Of one file of requests, from OpenAI's reference of the batch API."""
+"""Bounds of one file of requests, from OpenAI's reference of the batch API."""
 
 EXPIRED, CANCELLED, REJECTED, ITEM_ERROR = "batch_expired", "batch_cancelled", "batch_rejected", "batch_error"
 """

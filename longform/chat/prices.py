@@ -57,7 +57,7 @@ class Price:
 
 
 FREE = Price(input=0.0, output=0.0, cached_input=0.0)
-"""Of models on machines of our own."""
+"""The price of models on machines of our own."""
 
 
 def cost_usd(usage: Usage, price: Price | None) -> float | None:

@@ -131,7 +131,7 @@ def judged_by(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[
 
 def other_judge(card: Mapping[str, Any], identity: Mapping[str, Any]) -> str | None:
     """
-    Why a card is not of the judge of this identity, in words; None if it is.
+    Say in words why a card is not of the judge of this identity; return None if it is.
 
     Args:
         card: Of coverage (`judged_by`) or of support (`settings`, `version`).

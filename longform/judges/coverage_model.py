@@ -1,5 +1,5 @@
 """
-From the evidence for an insight to a score and an answer: a small ordinal model, and guards.
+A small ordinal model, and guards, that turn the evidence for an insight into a score and an answer.
 
 The model is two logistic regressions over a few features, one for "at least partially covered" and one for "fully
 covered"; their mean estimates the expected label, with full 1, partial 0.5 and none 0. A guard multiplies that: a

@@ -80,12 +80,7 @@ def ask(group: Group, item: str) -> None:
     """Let a judge be asked about every pair."""
 
 
-def unreadable(
-    reply: str,  # noqa: ARG001  a kind that says how replies are read has a function of its own
-    logprobs: Sequence[TokenLogprobs] | None,  # noqa: ARG001
-    group: Group,  # noqa: ARG001
-    fidelity: Fidelity,  # noqa: ARG001
-) -> Verdict:
+def unreadable(*_: object) -> Verdict:
     """Read no reply; for kinds that no chat model judges."""
     return unjudged("reply_not_read")
 

@@ -30,7 +30,7 @@ VERSION = "2"
 """Changes with any change that moves a score."""
 
 SHARPNESS = 8.0
-"""Of the softmax: a sibling that fits 0.3 better takes nine tenths of the share."""
+"""The sharpness of the softmax: a sibling that fits 0.3 better takes nine tenths of the share."""
 
 NOBODY_FITS = 0.5
 """Fit at which an insight without siblings shares half and half with nobody: a quarter of the words both ways."""

@@ -82,7 +82,7 @@ def rows_of(kind: Kind, name: str, judged: JudgedText, verdicts: Verdicts, *, ve
 
 
 Place = tuple[int | None, int | None, TargetText]
-"""Of a pair: the summary's unit, the place of the text among those that the summary is checked against, the target."""
+"""The place of a pair: the summary's unit, the place of the text among those it is checked against, the target."""
 
 
 def _pairs(kind: Kind, judged: JudgedText) -> Iterator[Place]:

@@ -26,7 +26,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 def read_yes_or_no(yes: str, no: str) -> Read:
     """Return what reads replies whose yes and no mean the answers *yes* and *no*."""
 
-    def read(reply: str, logprobs: Sequence[TokenLogprobs] | None, group: Group, fidelity: Fidelity) -> Verdict:  # noqa: ARG001
+    def read(reply: str, logprobs: Sequence[TokenLogprobs] | None, _group: Group, fidelity: Fidelity) -> Verdict:
         word = stated_word(reply, fidelity=fidelity)
         if word is None:
             return unjudged(UNREADABLE)

@@ -15,7 +15,7 @@ from longform.records import Document, Target
 from longform.text.citations import Bullet
 
 Unit = Literal["points", "share", "words", "count"]
-"""Of the numbers that a report prints. Points are shares times 100."""
+"""Units of the numbers that a report prints. Points are shares times 100."""
 Better = Literal["higher", "lower"]
 Need = Literal["text", "units", "targets", "references", "documents", "gold"]
 """Beside verdicts: the summary's text, its bullets or sentences, targets and reference texts of its query, documents of

@@ -78,7 +78,7 @@ class PlaceSums(NamedTuple):
 
 def summary_places(cells: Array, best: Sequence[Sequence[int]] | None = None) -> SummaryPlaces:
     """
-    From the cells of a summary, shape (documents in prompt order, sentences); NaN: unjudged.
+    Make it from the cells of a summary, shape (documents in prompt order, sentences); NaN: unjudged.
 
     *best* attributes each sentence to places, as another judge found them; None: to those that support it best here. A
     sentence that is called unsupported counts at its place like any other. A judge that only says yes or no needs

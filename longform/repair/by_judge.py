@@ -31,7 +31,7 @@ HOWS: Mapping[How, str] = {
     "unjudged": "keep their own: all verdicts are missing",
     "no_statement": "state nothing (headers, citations alone), and stay",
 }
-"""How bullets come by their citations, in the report's order and words."""
+"""Ways in which bullets come by their citations, in the report's order and words."""
 
 Support = Mapping[int, float | None]
 """Document number -> the judge's number in [0, 1] for one bullet; None: unjudged."""
@@ -45,7 +45,7 @@ class Cited(NamedTuple):
 
 
 def judge_threshold(settings: JudgeSettings) -> float:
-    """From which number a document counts as supporting: the judge's own; of a chat model's yes and no the middle."""
+    """Return the number from which a document counts as supporting: the judge's own; of a chat model's yes and no the middle."""
     if settings.own_threshold is not None:
         return settings.own_threshold
     return shipped_lexical_support().threshold if settings.is_lexical else SUPPORTED

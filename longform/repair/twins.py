@@ -17,7 +17,7 @@ from longform.text.citations import Bullet, without_citations
 LABEL = "supporting documents found"
 METHOD = "repaired citations"
 MATRIX = "matrix"
-"""What chose citations by the words that bullets and documents share."""
+"""The driver of citations by words that bullets and documents share."""
 
 _OF_ITS_OWN_CALL = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "cost_usd", "seconds")
 

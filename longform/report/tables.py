@@ -103,7 +103,7 @@ def words(value: object, *, reason: str | None = None) -> Cell:
 
 
 def reason(row: Row, field: str) -> str:
-    """Why *field* of *row* is unknown: as recorded, or as its counts tell."""
+    """Say why *field* of *row* is unknown: as recorded, or as its counts tell."""
     recorded = (row.get("reasons") or {}).get(field)
     if recorded:
         return str(recorded)

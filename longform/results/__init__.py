@@ -1,1 +1,1 @@
-"""From scores of single summaries to the tables of a run."""
+"""Tables of a run, made from scores of single summaries."""

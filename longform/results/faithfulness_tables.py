@@ -1,5 +1,5 @@
 """
-From summaries judged by support judges to tables: faithfulness by system, by place, by order and by length.
+Tables of summaries judged by support judges: faithfulness by system, by place, by order and by length.
 
 Every number is in points of 100 and stands with its interval over queries.
 """

@@ -25,11 +25,11 @@ from longform.settings.system_names import SystemName, named_system
 
 Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
 UnitKind = Literal["bullets", "sentences"]
-"""What a summary is split into, and judged by: its lines, or its sentences."""
+"""Units into which a summary is split, and by which it is judged: its lines or its sentences."""
 
 
 OWN_CITATIONS = ("written", "matrix")
-"""Of `citations`, what names no support judge."""
+"""Values of `citations` that name no support judge."""
 
 
 class SystemGrid(Strict):
@@ -127,7 +127,7 @@ class SimilarityImportanceSettings(Strict):
 ImportanceSettings = Annotated[
     RelevanceImportanceSettings | RankedImportanceSettings | SimilarityImportanceSettings, Field(discriminator="kind")
 ]
-"""What the orders top, middle and bottom sort documents by."""
+"""The importance by which the orders top, middle and bottom sort documents."""
 
 
 class Faithfulness(Strict):

@@ -15,7 +15,7 @@ from longform.settings.chat import ChatSettings
 from longform.settings.python_class import CodeSettings, PythonClassSettings
 
 Task = Literal["coverage", "support", "key_point", "reference"]
-"""What a judge judges; `longform.judges.kinds` says what each one means."""
+"""Tasks of judges; `longform.judges.kinds` says what each one means."""
 
 PROMPTS: Mapping[Task, str] = {
     "coverage": "judge_coverage_3",
@@ -23,7 +23,7 @@ PROMPTS: Mapping[Task, str] = {
     "key_point": "judge_key_point",
     "reference": "judge_reference",
 }
-"""What a chat model is asked with if a configuration names no prompt."""
+"""Prompts of chat models if a configuration names none."""
 
 Calibration = Literal["people", "gpt-4o"]
 """The marks that a judge's numbers are like: only scores of one calibration may be held against each other."""

@@ -37,7 +37,7 @@ FEW_DOCUMENTS = 50
 _BYSTANDERS = 0.85
 _BEST = 5
 _LEAST_SCALE = 0.1
-"""Of strength, less than any released insight has: where no bystander shares a word, a single one is chance."""
+"""The least strength, below that of any released insight: where no bystander shares a word, a single one is chance."""
 
 _SHARE, _STEEPNESS = 0.586, 12.0
 """For few documents, set by hand: the logistic of a document's share of the best document's recall."""

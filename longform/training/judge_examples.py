@@ -31,7 +31,7 @@ statement is not stated; with another number it is partly so; out of order it ca
 the reader has to find it."""
 
 _DAMAGED_SUMMARIES = 200
-"""Of each set: four strengths need no more."""
+"""Damaged summaries of each set: four strengths need no more."""
 
 _SEED = 11
 

@@ -27,7 +27,7 @@ def reach_of(measure: str, estimate: Estimate, *, fitted_on: str, scored_on: str
 
 
 INTERVALS = {"seed": 1, "resamples": 2000}
-"""Of every interval of a reach table."""
+"""The seed and the resamples of every interval of a reach table."""
 
 
 def reach_table(rows: Sequence[Reach]) -> str:

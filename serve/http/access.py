@@ -13,7 +13,7 @@ from longform.errors import UsageError
 from serve.settings import AccessSettings, Limits
 
 OPEN_PATH = "/health"
-"""What asks for no token: load balancers have none."""
+"""Paths that ask for no token: load balancers have none."""
 
 SHORTEST_TOKEN = 16
 """Characters; a shorter one could be guessed."""

@@ -36,7 +36,7 @@ from serve.settings import Limits
 
 RERANK_PATHS = ("/rerank", "/v1/rerank", "/v2/rerank")
 _DESCRIBE_S = 5.0
-"""How long `/info` waits for a model that may be starting."""
+"""Seconds that `/info` waits for a model that may be starting."""
 
 
 class ServedJudge(NamedTuple):

@@ -21,7 +21,7 @@ _UNAVAILABLE_S = 1
 _MOST_FIELDS = 5
 
 _UNREADABLE = "There was an error parsing the body"
-"""What FastAPI says of a body that is not UTF-8, or nested too deep for the parser."""
+"""FastAPI's words for a body that is not UTF-8, or nested too deep for the parser."""
 
 _EXPECTED = {
     "string_type": "a text",

@@ -41,7 +41,7 @@ from longform.settings.chat import ChatSettings
 
 WORKERS = 4
 MEAN_TOKENS = 650
-"""Of a call, prompt and reply."""
+"""Tokens of a call, prompt and reply."""
 
 _NODES = ("first", "second")
 _FEWEST_TOKENS, _MOST_TOKENS = 400, 900

@@ -67,12 +67,12 @@ def numbered_bullets(bullets: Sequence[str]) -> str:
     return json.dumps({"bullets": shown}, indent=1, ensure_ascii=False)
 
 
-def _settled(group: Group, item: str) -> Verdict | None:  # noqa: ARG001
+def _settled(group: Group, _item: str) -> Verdict | None:
     """Let a summary without bullets cover nothing."""
     return None if group.shared else Verdict("none", None)
 
 
-def _read(reply: str, logprobs: Sequence[TokenLogprobs] | None, group: Group, fidelity: Fidelity) -> Verdict:  # noqa: ARG001
+def _read(reply: str, _logprobs: Sequence[TokenLogprobs] | None, group: Group, _fidelity: Fidelity) -> Verdict:
     return parse_coverage(reply, len(group.shared))
 
 

@@ -65,11 +65,11 @@ def _settled(group: Group, item: str) -> Verdict | None:
     return None if group.text.strip() else Verdict(RATINGS[0], 0.0)
 
 
-def _read(reply: str, logprobs: Sequence[TokenLogprobs] | None, group: Group, fidelity: Fidelity) -> Verdict:  # noqa: ARG001
+def _read(reply: str, logprobs: Sequence[TokenLogprobs] | None, _group: Group, _fidelity: Fidelity) -> Verdict:
     return parse_rating(reply, logprobs)
 
 
-def _decided(number: float, bounds: Sequence[float]) -> str:  # noqa: ARG001  the nearest rating
+def _decided(number: float, _bounds: Sequence[float]) -> str:
     return min(RATINGS, key=lambda rating: abs(COUNTS[rating] - number))
 
 

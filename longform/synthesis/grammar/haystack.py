@@ -113,7 +113,7 @@ class ComposedHaystack(NamedTuple):
 
 
 Parts = Sequence[str]
-"""Of a passage, in place of the grammar's own."""
+"""The parts of a passage, in place of the grammar's own."""
 
 
 def write_haystack(topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE) -> Haystack:

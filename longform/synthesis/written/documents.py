@@ -25,7 +25,7 @@ ANGLES = (
     "built around one quotation",
     "a reader's guide to what is known",
 )
-"""How an article is told: articles on the same facts must not be alike."""
+"""Ways of telling an article: articles on the same facts must not be alike."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ def open_access(**limits: int) -> Access:
 
 
 async def test_every_path_but_health_wants_a_token_beyond_loopback() -> None:
-    """From the application's own list, so that a path added later is in it; unknown paths tell nothing either."""
+    """The application's own list has them, so that a path added later is in it; unknown paths tell nothing either."""
     app = make_app(small_backends(), open_access())
     paths = {route.path for route in app.routes if isinstance(route, APIRoute)}
     assert {

@@ -17,7 +17,7 @@ from serve.settings import Batching
 from tests.serve.served import CountingWorker, client, local_app, small_backends
 
 DOCUMENTS = ["a b", "c", "b a", "a"]
-"""With the query `a b` they share 2, 0, 2 and 1 words: the first and the third are a tie."""
+"""They share with the query `a b` 2, 0, 2 and 1 words: the first and the third are a tie."""
 
 BEST_FIRST = [0, 2, 3, 1]
 
