@@ -14,7 +14,6 @@ import json
 import math
 import pickle
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -30,6 +29,7 @@ from actors.storage.folder import Folder
 from actors.storage.tables import Part
 from jobs.cluster import Cluster
 from jobs.stages.items import Row
+from jobs.stages.progress import Progress
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 
 Worker = Callable[[Any], Any]
@@ -41,8 +41,6 @@ _BUDGET, _GONE, _HOPELESS, _FAULT = "budget", "gone", "hopeless", "fault"
 RECEIPTS_A_COMMIT = 8
 _BLOCKS_A_WORKER = 8
 _MOST_TASKS_A_BLOCK = 8  # what a process that dies has to do again
-_TERMINAL_INTERVAL_S = 0.5
-_LOG_INTERVAL_S = 10.0
 
 
 class StageError(LongformError):
@@ -175,7 +173,7 @@ def run_stage(
     """
     started = time.monotonic()
     todo = sum(len(task.work_ids) for task in tasks)
-    progress = _Progress(stage.name, len(tasks), log or sys.stderr, notice)
+    progress = Progress(stage.name, len(tasks), log or sys.stderr, notice)
     errors: list[_TaskError] = []
     waiting: list[Part] = []
     rows = pieces = 0
@@ -381,46 +379,3 @@ def _words(error: Exception) -> str:
 
 def _beside_or_below(error: str) -> str:
     return f"\n{error}" if "\n" in error else f" {error}"
-
-
-class _Progress:
-    """
-    A line that says how far a stage is: rewritten in place on a terminal, else one now and then.
-
-    A thread of its own keeps it coming while nothing is finished.
-    """
-
-    def __init__(self, name: str, n_tasks: int, log: TextIO, notice: Callable[[], str]) -> None:
-        self._name, self._n_tasks, self._log, self._notice = name, n_tasks, log, notice
-        self._done = self._rows = 0
-        self._started = time.monotonic()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._keep_printing, daemon=True)
-        if n_tasks:
-            self._thread.start()
-
-    def step(self, rows: int) -> None:
-        self._done += 1
-        self._rows = rows
-
-    def end(self, rows: int, *, found: int) -> None:
-        self._ended.set()
-        if self._n_tasks:
-            self._thread.join()
-        elapsed = time.monotonic() - self._started
-        before = f"; {found:,} pieces of work were done before" if found else ""
-        self._print(f"{self._name:<18} {rows:,} rows in {elapsed:.1f} s{before}", end="\n")
-
-    def _keep_printing(self) -> None:
-        while not self._ended.wait(_TERMINAL_INTERVAL_S if self._log.isatty() else _LOG_INTERVAL_S):
-            elapsed = time.monotonic() - self._started
-            left = f"{elapsed / self._done * (self._n_tasks - self._done):.0f} s left" if self._done else "starting"
-            rate = f"{self._rows:,} rows, {self._rows / elapsed:,.0f} a second, {elapsed:.0f} s so far, {left}"
-            words = "; ".join(said for said in (rate, self._notice()) if said)
-            self._print(f"{self._name:<18} {self._done}/{self._n_tasks} parts, {words}", end="")
-
-    def _print(self, text: str, *, end: str) -> None:
-        if self._log.isatty():
-            print(f"\r{text:<100}", end=end, file=self._log, flush=True)
-        else:
-            print(text, file=self._log, flush=True)

@@ -73,7 +73,8 @@ class Score(Stage[Scored]):
     judges: Mapping[str, JudgeSettings] | None = None
 
     @property
-    def reads(self) -> Mapping[str, Collection[str]]:  # type: ignore[override]  # verdicts only if a measure needs them
+    def reads(self) -> Mapping[str, Collection[str]]:
+        """Table -> columns; verdicts are read only if a measure needs them."""
         found: dict[str, Collection[str]] = {
             "units": ("unit_index", "text", "citations"),
             "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure", "text"),

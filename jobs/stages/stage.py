@@ -40,17 +40,20 @@ class Stage(ABC, Generic[Key]):
     One stage of a run.
 
     Attributes:
-        reads: Table -> the columns it reads. Of a run's tables its worker sees no others.
         table: The table it writes.
         columns: The columns of the table that its rows may have.
         run: URL of the run's folder.
     """
 
-    reads: ClassVar[Mapping[str, Collection[str]]]
     table: ClassVar[str]
     columns: ClassVar[Collection[str]]
 
     run: str
+
+    @property
+    @abstractmethod
+    def reads(self) -> Mapping[str, Collection[str]]:
+        """Table -> the columns it reads; of a run's tables its worker sees no others."""
 
     @property
     @abstractmethod

@@ -45,7 +45,7 @@ class Cited(NamedTuple):
 
 
 def judge_threshold(settings: JudgeSettings) -> float:
-    """Return the number from which a document counts as supporting: the judge's own; of a chat model's yes and no the middle."""
+    """Return the least number of a supporting document: the judge's own, or the middle of a chat model's yes and no."""
     if settings.own_threshold is not None:
         return settings.own_threshold
     return shipped_lexical_support().threshold if settings.is_lexical else SUPPORTED

@@ -35,7 +35,7 @@ WISHES: Mapping[str, str] = {
     "number": "your own sentences told a number or a date",
     "other_insight": "your own sentences told a fact that is told elsewhere",
 }
-"""Words of the next prompt by the reason why a reply is unfit. Of a reply that did not come the reason is the failure."""
+"""Words of the next prompt by the reason why a reply is unfit. A reply that did not come has its failure as reason."""
 
 _SHORTEST = 6  # words beside the planted sentence
 _LONGEST = 2  # times what was asked for
