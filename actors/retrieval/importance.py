@@ -10,7 +10,7 @@ from actors.storage.benchmark import Benchmark
 from longform.errors import UsageError
 from longform.records import relevance_by_query
 from longform.retrieval.packing import ImportanceOf
-from longform.settings.experiment import (
+from longform.settings.importance import (
     ImportanceSettings,
     RankedImportanceSettings,
     RelevanceImportanceSettings,

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from longform.errors import UsageError
-from longform.settings.experiment import Experiment, System
+from longform.settings.experiment import Experiment
 from longform.settings.methods import CalibrationMethodSettings, MethodSettings
 from longform.settings.retrievers import FullContextSettings
+from longform.settings.systems import System
 from longform.summaries.methods import make_plan
 
 

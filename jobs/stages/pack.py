@@ -15,7 +15,9 @@ from jobs.stages.stage import Plan, Site, Stage
 from longform.axes import COLUMNS
 from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within
-from longform.settings.experiment import Experiment, ImportanceSettings, Order, RelevanceImportanceSettings, System
+from longform.settings.experiment import Experiment
+from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
+from longform.settings.systems import Order, System
 from longform.tables import CONTEXTS, DOCUMENTS
 
 VERSION = "pack@2"

@@ -17,7 +17,7 @@ from longform.formats.fields import FILE, ROOT, Lines, Record, describe, json_li
 from longform.formats.files import Found, Named, only_folder
 from longform.formats.rows import HaystackRows
 from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
-from longform.settings.experiment import Order
+from longform.settings.systems import Order
 from longform.text.citations import bullets
 
 DEFAULT_HAYSTACK = "corpus"

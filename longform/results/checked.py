@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 from longform.metrics.faithfulness import Merging
 from longform.results.attribution import Attribution
 from longform.results.faithfulness_tables import CheckedSummary
-from longform.settings.experiment import Permutations, System
+from longform.settings.experiment import Permutations
+from longform.settings.systems import System
 
 
 class CheckedRun(NamedTuple):

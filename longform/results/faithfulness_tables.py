@@ -30,7 +30,7 @@ from longform.metrics.position_bias import (
     n_bins,
 )
 from longform.metrics.statistics import LEVEL, Estimate, holm, pooled_mean
-from longform.settings.experiment import System
+from longform.settings.systems import System
 
 Row = dict[str, Any]
 ORDERS = ("given", "top", "middle", "bottom")

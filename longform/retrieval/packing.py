@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from longform.keys import stable_seed
-from longform.settings.experiment import Order
+from longform.settings.systems import Order
 
 _FEW = 8  # documents, of which all orders may come to be drawn
 

@@ -9,89 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from longform.axes import Axes
 from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
+from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
 from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import RerankerSettings, RetrievalSettings, RetrieverSettings, base_retrievers
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
+from longform.settings.systems import System, SystemGrid, told
 
-Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
 UnitKind = Literal["bullets", "sentences"]
 """Units into which a summary is split, and by which it is judged: its lines or its sentences."""
 
 
 OWN_CITATIONS = ("written", "matrix")
 """Values of `citations` that name no support judge."""
-
-
-class SystemGrid(Strict):
-    """One or many systems: every list multiplies."""
-
-    retriever: tuple[str, ...]
-    reranker: tuple[str | None, ...] = (None,)
-    budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...]  # null: no limit
-    n_documents: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first of them; null: all
-    length_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first that fit whole; null: all
-    order: tuple[Order, ...] = ("given",)
-    method: tuple[str, ...] = ("plain",)
-    summarizer: tuple[str, ...]
-    repeats: int = Field(1, gt=0)  # summaries of each context by each system, in calls of their own
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _one_is_a_list_of_one(cls, value: Any, info: ValidationInfo) -> Any:
-        return value if info.field_name == "repeats" or isinstance(value, list | tuple) else (value,)
-
-    @model_validator(mode="after")
-    def _lengths_have_one_unit(self) -> SystemGrid:
-        if any(self.n_documents) and any(self.length_tokens):
-            msg = "lengths are in documents or in tokens: expected n_documents or length_tokens, found both"
-            raise ValueError(msg)
-        return self
-
-
-class System(NamedTuple):
-    """One way from a query to a summary, by the names of its parts."""
-
-    retriever: str
-    reranker: str | None
-    budget_tokens: int | None
-    n_documents: int | None
-    order: Order
-    method: str
-    summarizer: str
-    permutation: int | None = None  # of order permuted: which one, from 0
-    several_budgets: bool = False  # of the grid: then the setting names its own
-    length_tokens: int | None = None
-
-    @property
-    def axes(self) -> Axes:
-        """All but the summarizer."""
-        return Axes(**{name: getattr(self, name) for name in Axes._fields})
-
-    @property
-    def ranking(self) -> str:
-        """The name its ranking goes by in the tables."""
-        return self.axes.ranking
-
-    @property
-    def setting(self) -> str:
-        """The name in reports: the axes in words, which no code reads back."""
-        return self.axes.words(with_budget=self.several_budgets)
-
-
-def _told(system: System) -> str:
-    """The axes of *system* that say something, by name."""
-    values = system.axes._asdict().items()
-    return "(" + ", ".join(f"{name} {value!r}" for name, value in values if value is not None) + ")"
 
 
 def _of_support(name: str, judge: Any) -> Any:
@@ -102,32 +40,6 @@ def _of_support(name: str, judge: Any) -> Any:
         msg = f"support_judges.{name} has the task {judge['task']}: define it under `judges`"
         raise ValueError(msg)
     return {**judge, "task": "support"}
-
-
-class RelevanceImportanceSettings(Strict):
-    """By judged relevance; documents without any go to either end in `middle` (SummHay's released code)."""
-
-    kind: Literal["relevance"]
-
-
-class RankedImportanceSettings(Strict):
-    """By a ranking that the benchmark ships."""
-
-    kind: Literal["released"]
-    name: str = "importance"
-
-
-class SimilarityImportanceSettings(Strict):
-    """By similarity to the query's reference summary (Wan et al., section 4.3)."""
-
-    kind: Literal["reference"]
-    model: str  # an encoder, as for retrievers
-
-
-ImportanceSettings = Annotated[
-    RelevanceImportanceSettings | RankedImportanceSettings | SimilarityImportanceSettings, Field(discriminator="kind")
-]
-"""The importance by which the orders top, middle and bottom sort documents."""
 
 
 class Faithfulness(Strict):
@@ -254,7 +166,7 @@ class Experiment(Strict):
             else:
                 msg = (
                     f"systems: two systems with {system.summarizer!r} would both be called {system.setting!r}: "
-                    f"{_told(first)} and {_told(system)}; rename a retriever, reranker or method"
+                    f"{told(first)} and {told(system)}; rename a retriever, reranker or method"
                 )
             raise ValueError(msg)
         return self
@@ -278,8 +190,8 @@ class Experiment(Strict):
             first = known.setdefault(system.ranking, system)
             if (first.retriever, first.reranker) != (system.retriever, system.reranker):
                 msg = (
-                    f"systems: two rankings would both be called {system.ranking!r}: {_told(first)} and "
-                    f"{_told(system)}; rename a retriever or reranker"
+                    f"systems: two rankings would both be called {system.ranking!r}: {told(first)} and "
+                    f"{told(system)}; rename a retriever or reranker"
                 )
                 raise ValueError(msg)
         return self

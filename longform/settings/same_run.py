@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from longform.settings.experiment import Experiment, System
+from longform.settings.experiment import Experiment
+from longform.settings.systems import System
 
 COMPONENTS = ("retrievers", "rerankers", "summarizers", "methods", "judges")
 KEPT = ("judges",)

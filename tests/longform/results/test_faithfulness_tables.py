@@ -18,7 +18,7 @@ from longform.results.faithfulness_tables import (
     permutation_rows,
     place_rows,
 )
-from longform.settings.experiment import System
+from longform.settings.systems import System
 
 SETTINGS = Settings(seed=1, resamples=200)
 

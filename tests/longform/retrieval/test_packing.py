@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.retrieval.packing import ImportanceOf, Packing, arranged, pack, whole_within
-from longform.settings.experiment import Order
+from longform.settings.systems import Order
 
 TOKENS = [5, 3, 4, 0, 2]
 

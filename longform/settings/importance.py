@@ -1,0 +1,35 @@
+"""Settings of the importance by which the orders top, middle and bottom sort documents."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from longform.settings.strict import Strict
+
+
+class RelevanceImportanceSettings(Strict):
+    """By judged relevance; documents without any go to either end in `middle` (SummHay's released code)."""
+
+    kind: Literal["relevance"]
+
+
+class RankedImportanceSettings(Strict):
+    """By a ranking that the benchmark ships."""
+
+    kind: Literal["released"]
+    name: str = "importance"
+
+
+class SimilarityImportanceSettings(Strict):
+    """By similarity to the query's reference summary (Wan et al., section 4.3)."""
+
+    kind: Literal["reference"]
+    model: str  # an encoder, as for retrievers
+
+
+ImportanceSettings = Annotated[
+    RelevanceImportanceSettings | RankedImportanceSettings | SimilarityImportanceSettings, Field(discriminator="kind")
+]
+"""The importance by which the orders top, middle and bottom sort documents."""

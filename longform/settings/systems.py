@@ -1,0 +1,74 @@
+"""Settings of systems: the grid of a configuration, and each system of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from longform.axes import Axes
+from longform.settings.strict import Strict
+
+Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
+
+
+class SystemGrid(Strict):
+    """One or many systems: every list multiplies."""
+
+    retriever: tuple[str, ...]
+    reranker: tuple[str | None, ...] = (None,)
+    budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...]  # null: no limit
+    n_documents: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first of them; null: all
+    length_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first that fit whole; null: all
+    order: tuple[Order, ...] = ("given",)
+    method: tuple[str, ...] = ("plain",)
+    summarizer: tuple[str, ...]
+    repeats: int = Field(1, gt=0)  # summaries of each context by each system, in calls of their own
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _one_is_a_list_of_one(cls, value: Any, info: ValidationInfo) -> Any:
+        return value if info.field_name == "repeats" or isinstance(value, list | tuple) else (value,)
+
+    @model_validator(mode="after")
+    def _lengths_have_one_unit(self) -> SystemGrid:
+        if any(self.n_documents) and any(self.length_tokens):
+            msg = "lengths are in documents or in tokens: expected n_documents or length_tokens, found both"
+            raise ValueError(msg)
+        return self
+
+
+class System(NamedTuple):
+    """One way from a query to a summary, by the names of its parts."""
+
+    retriever: str
+    reranker: str | None
+    budget_tokens: int | None
+    n_documents: int | None
+    order: Order
+    method: str
+    summarizer: str
+    permutation: int | None = None  # of order permuted: which one, from 0
+    several_budgets: bool = False  # of the grid: then the setting names its own
+    length_tokens: int | None = None
+
+    @property
+    def axes(self) -> Axes:
+        """All but the summarizer."""
+        return Axes(**{name: getattr(self, name) for name in Axes._fields})
+
+    @property
+    def ranking(self) -> str:
+        """The name its ranking goes by in the tables."""
+        return self.axes.ranking
+
+    @property
+    def setting(self) -> str:
+        """The name in reports: the axes in words, which no code reads back."""
+        return self.axes.words(with_budget=self.several_budgets)
+
+
+def told(system: System) -> str:
+    """The axes of *system* that say something, by name."""
+    values = system.axes._asdict().items()
+    return "(" + ", ".join(f"{name} {value!r}" for name, value in values if value is not None) + ")"
