@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from longform.errors import UsageError
 from longform.judges import failure_modes
+from longform.judges.kinds import KINDS
 from longform.metrics import coverage, faithfulness, length, ratings, retrieval, rouge
 from longform.metrics.measure import Measure, RankingMeasure
 
@@ -28,19 +29,15 @@ UNAVAILABLE: Mapping[str, str] = {
 }
 """Measures that people ask for by name, with the reason why there is none."""
 
-FOLLOWING: Mapping[str, tuple[str, ...]] = {
-    "coverage": ("coverage", "citation", "joint", "precision", "recall", "words_per_bullet"),
-    "key_point": ("key_point_recall",),
-    "reference": ("reference_rating",),
-    "support": (),  # the study of faithfulness has the one that `faithfulness` chooses
-}
-"""Kind of judge -> the measures that a configuration with such a judge has if it lists none."""
-
 
 def default_names(kinds: Collection[str]) -> list[str]:
-    """Return the measures of a configuration that lists none; *kinds* are those of its judges."""
+    """
+    Return the measures of a configuration that lists none; *kinds* are those of its judges.
+
+    None follows from support: the study of faithfulness has the one that `faithfulness` chooses.
+    """
     return [
-        *dict.fromkeys(name for kind in kinds for name in FOLLOWING.get(kind, ())),
+        *dict.fromkeys(name for kind in kinds if kind in KINDS for name in KINDS[kind].measures),
         *(measure.name for measure in RANKING),
     ]
 

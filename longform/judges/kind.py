@@ -76,8 +76,29 @@ Read = Callable[[str, Sequence[TokenLogprobs] | None, Group, Fidelity], Verdict]
 """Reads a reply (its text, its log probabilities) about an item of a group."""
 
 
+Settle = Callable[[Group, str], Verdict | None]
+"""Returns the verdict that needs no judge; None if one must be asked."""
+
+
 def ask(group: Group, item: str) -> None:
     """Let a judge be asked about every pair."""
+
+
+def settle_empty(failure: str, lowest: str) -> Settle:
+    """
+    Return what settles pairs that one text is missing from, so that nobody is asked about them.
+
+    Args:
+        failure: Of an item without text, which says nothing that could be judged.
+        lowest: The answer if the shared text is empty.
+    """
+
+    def settled(group: Group, item: str) -> Verdict | None:
+        if not item.strip():
+            return unjudged(failure)
+        return None if group.text.strip() else Verdict(lowest, 0.0)
+
+    return settled
 
 
 def unreadable(*_: object) -> Verdict:
@@ -102,7 +123,7 @@ class Kind:
         schema: JSON schema of a reply, for models that accept one; None: replies are no JSON.
         counts: Answer -> what it counts, from 0 to 1.
         decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
-        measures: Names of measures that follow from its verdicts.
+        measures: Shipped measures of its verdicts that a configuration has if it lists none.
         columns: What people fill when they label a pair.
         work: The first part of the keys of its verdicts.
         mean: The name under which means of such judges sign.
@@ -115,7 +136,7 @@ class Kind:
     unit: Callable[[str], str] = str
     fields: tuple[str, str]
     show: Callable[[Sequence[str]], str] = "\n".join
-    settle: Callable[[Group, str], Verdict | None] = ask
+    settle: Settle = ask
     read: Read = unreadable
     schema: Mapping[str, Any] | None = None
     counts: Mapping[str, float]

@@ -103,7 +103,7 @@ COVERAGE = Kind(
     },
     counts={"full": 1.0, "partial": 0.5, "none": 0.0},
     decide=_decided,
-    measures=("coverage", "citation", "precision", "recall", "joint", "unlinked"),
+    measures=("coverage", "citation", "joint", "precision", "recall", "words_per_bullet"),
     columns=("answer", "linked_unit"),
     work="verdicts",
     mean="mean",

@@ -7,7 +7,7 @@ response is one text.
 
 from __future__ import annotations
 
-from longform.judges.kind import Group, Kind, Verdict, unjudged
+from longform.judges.kind import Kind, settle_empty
 from longform.judges.kinds.support import claim
 from longform.judges.yes_no_replies import above, read_yes_or_no
 
@@ -17,13 +17,6 @@ NO_KEY_POINT = "key_point_without_text"
 YES, NO = "entailed", "not_entailed"
 
 
-def _settled(group: Group, item: str) -> Verdict | None:
-    """Let a response without text entail nothing."""
-    if not item.strip():
-        return unjudged(NO_KEY_POINT)
-    return None if group.text.strip() else Verdict(NO, 0.0)
-
-
 KEY_POINT = Kind(
     task="key_point",
     targets="key_point",
@@ -31,7 +24,7 @@ KEY_POINT = Kind(
     unit=claim,
     fields=("response", "key_point"),
     show="\n".join,
-    settle=_settled,
+    settle=settle_empty(NO_KEY_POINT, NO),
     read=read_yes_or_no(YES, NO),
     counts={YES: 1.0, NO: 0.0},
     decide=above(YES, NO),

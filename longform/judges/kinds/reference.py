@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import exp
 
 from longform.chat.call import LARGEST_LOGPROB, TokenLogprobs
-from longform.judges.kind import Fidelity, Group, Kind, Verdict, unjudged
+from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
 from longform.text.citations import without_citations
 
 NO_REFERENCE = "reference_without_text"
@@ -58,13 +58,6 @@ def mean_rating(logprobs: Sequence[TokenLogprobs] | None) -> float | None:
 COUNTS = {rating: place / (len(RATINGS) - 1) for place, rating in enumerate(RATINGS)}
 
 
-def _settled(group: Group, item: str) -> Verdict | None:
-    """Give a summary without text the lowest rating."""
-    if not item.strip():
-        return unjudged(NO_REFERENCE)
-    return None if group.text.strip() else Verdict(RATINGS[0], 0.0)
-
-
 def _read(reply: str, logprobs: Sequence[TokenLogprobs] | None, _group: Group, _fidelity: Fidelity) -> Verdict:
     return parse_rating(reply, logprobs)
 
@@ -80,7 +73,7 @@ REFERENCE = Kind(
     unit=without_citations,
     fields=("summary", "reference"),
     show="\n".join,
-    settle=_settled,
+    settle=settle_empty(NO_REFERENCE, RATINGS[0]),
     read=_read,
     counts=COUNTS,
     decide=_decided,

@@ -7,9 +7,8 @@ each pair of document and sentence. Every judge decides a pair by its document a
 
 from __future__ import annotations
 
-from longform.judges.kind import Group, Kind, Verdict, unjudged
+from longform.judges.kind import Kind, settle_empty
 from longform.judges.yes_no_replies import above, read_yes_or_no
-from longform.metrics.faithfulness import GRID
 from longform.text.citations import without_citations
 
 NO_SENTENCE = "sentence_without_text"
@@ -23,18 +22,6 @@ def claim(unit: str) -> str:
     return without_citations(unit).lstrip("-*• ")
 
 
-def settled(group: Group, item: str) -> Verdict | None:
-    """
-    Return the verdict that needs no judge; None if one must be asked.
-
-    A sentence without text says nothing that could be judged. A document without text supports nothing: the pair is
-    unsupported, and nobody is asked. (The release asks its model about empty documents, too.)
-    """
-    if not item.strip():
-        return unjudged(NO_SENTENCE)
-    return None if group.text.strip() else Verdict(NO, 0.0)
-
-
 SUPPORT = Kind(
     task="support",
     targets="document",
@@ -42,11 +29,10 @@ SUPPORT = Kind(
     unit=claim,
     fields=("document", "sentence"),
     show="\n".join,
-    settle=settled,
+    settle=settle_empty(NO_SENTENCE, NO),  # the release asks its model about empty documents, too
     read=read_yes_or_no(YES, NO),
     counts={YES: 1.0, NO: 0.0},
     decide=above(YES, NO),
-    measures=tuple(merging.name for merging in GRID),
     columns=("answer",),
     work="support",
     mean="mean_support",

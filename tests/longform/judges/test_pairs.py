@@ -1,7 +1,7 @@
 import pytest
 
 from longform.judges.kind import Group, Verdict
-from longform.judges.kinds.support import NO_SENTENCE, SUPPORT, settled
+from longform.judges.kinds.support import NO_SENTENCE, SUPPORT
 from longform.judges.pairs import in_place, open_groups
 
 GROUPS = [
@@ -25,8 +25,8 @@ def test_verdicts_stand_in_their_places() -> None:
 
 
 def test_an_empty_document_supports_nothing() -> None:
-    assert settled(Group("d", (" ",), ()), "A sentence.") == Verdict("unsupported", 0.0)
-    assert settled(Group("d", ("Text.",), ()), "A sentence.") is None
+    assert SUPPORT.settle(Group("d", (" ",), ()), "A sentence.") == Verdict("unsupported", 0.0)
+    assert SUPPORT.settle(Group("d", ("Text.",), ()), "A sentence.") is None
 
 
 def test_unjudged_is_no_number() -> None:

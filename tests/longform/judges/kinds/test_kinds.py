@@ -6,9 +6,11 @@ from typing import get_args
 
 import pytest
 
-from longform.judges.kind import Kind
+from longform.judges.kind import Group, Kind
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import JudgedText, TargetText, groups_of, rows_of
+from longform.measures import default_names, named
+from longform.metrics.measure import Measure
 from longform.prompts import load_prompt
 from longform.settings.judges import PROMPTS, Task
 from longform.tables import VERDICTS, conform
@@ -55,3 +57,23 @@ def test_every_target_of_a_summary_that_failed_is_unjudged(kind: Kind) -> None:
 
     assert groups_of(kind, judged) == []
     assert [row["failure"] for row in rows] == ["summary_failed: http_500"] * (kind.shared == "summary")
+
+
+@EVERY
+def test_the_measures_that_follow_from_it_ship_and_read_its_verdicts(kind: Kind) -> None:
+    for measure in named(kind.measures):
+        assert isinstance(measure, Measure)
+        assert measure.judged_by in (kind.task, None)
+    assert set(kind.measures) <= set(default_names([kind.task]))
+
+
+@EVERY
+def test_an_item_without_text_is_asked_of_nobody(kind: Kind) -> None:
+    """Nothing can be judged of it; and an empty shared text gets the lowest answer."""
+    settled = kind.settle(Group("k", (), ("Said.",)), "Said.")
+    assert settled is not None
+    assert settled.answer is not None
+    assert kind.counts[settled.answer] == 0
+    if kind.task != "coverage":
+        assert kind.settle(Group("k", ("A text.",), (" ",)), " ") is not None
+    assert kind.settle(Group("k", ("A text.",), ("Said.",)), "Said.") is None
