@@ -119,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--bench", metavar="BENCH", help="a benchmark folder; default: the configuration's")
     parser.add_argument("--out", required=True, metavar="RUN")
     parser.add_argument("--limit", type=int, help="only the first queries")
-    parser.add_argument("--until", choices=list(STEPS), default=REPORT)
+    parser.add_argument("--until", choices=STEPS, default=REPORT)
     parser.add_argument("--plan", action="store_true", help="say what models will be asked and what it costs; ask none")
     parser.add_argument(
         "--set",

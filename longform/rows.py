@@ -59,7 +59,7 @@ class RankingRow(TypedDict):
     system: str  # the ranking's name in words
     doc_id: str
     rank: Int32  # from 0
-    score: float  # rounded to 6 decimals before ranking
+    score: float | None  # rounded to 6 decimals before ranking; null: left as ranked, behind what a reranker read
     retriever: str | None  # null: ranked elsewhere, by `system`
     reranker: str | None  # null: none
 

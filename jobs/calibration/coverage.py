@@ -27,7 +27,7 @@ from jobs.runs.retry import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.items import Row
-from jobs.stages.judge import judged_summary
+from jobs.stages.judged_texts import SummaryToJudge, judged_summary
 from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.chat.call import ChatRequest, call_id
 from longform.errors import UsageError
@@ -274,8 +274,13 @@ def _worker(bench_url: str, name: str, settings: JudgeSettings, *, prompts: str 
 
 def _judged(judge: Judge, summary: Row, benchmark: Benchmark) -> JudgedText:
     """Put a labelled summary beside its query's targets."""
-    item = {key: summary[key] for key in ("summary_id", "query_id", "haystack_id")}
-    item |= {"work_id": summary["summary_id"], "failure": None}
+    item: SummaryToJudge = {
+        "work_id": summary["summary_id"],
+        "summary_id": summary["summary_id"],
+        "query_id": summary["query_id"],
+        "haystack_id": summary["haystack_id"],
+        "failure": None,
+    }
     units = [bullet.text for bullet in bullets(summary["text"] or "")]
     return judged_summary(judge.kind, item, units, benchmark)
 

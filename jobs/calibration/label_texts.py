@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from jobs.stages.check import SEPARATOR
 from jobs.stages.items import Row
+from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
 from longform.judges.meta_evaluation import EACH_DOCUMENT, Fidelity, LabelledSummary, Mode

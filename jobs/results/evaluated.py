@@ -15,8 +15,7 @@ from jobs.results.write import write_results
 from jobs.runs.cards import judge_rows
 from jobs.runs.record import RunRecord
 from jobs.runs.unscored import unscored
-from jobs.stages.check import Checked
-from jobs.stages.judge import Judged
+from jobs.stages.judge import Judged, checks_of
 from jobs.stages.pack import Packed
 from jobs.stages.repair import twins_of, with_twins
 from jobs.stages.repair_by_judge import judge_driver
@@ -88,7 +87,7 @@ def work_of(experiment: Experiment, plan: Plan) -> Work:
         scores=plan.work_ids("scores"),
         rankings={ranking.work_id: ranking.key for ranking in plan.of(Ranked)},
         contexts={context.work_id: context.key for context in plan.of(Packed) if context.key.all_documents},
-        checks=plan.of(Checked, table="verdicts"),
+        checks=checks_of(plan),
     )
 
 
@@ -103,4 +102,4 @@ def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Pla
     """Return what the report says of what drove the citations of the twins."""
     if (judge := experiment.citing_judge) is None:
         return BY_MATRIX
-    return judge_driver(run, benchmark, experiment, judge, plan.of(Checked, table="verdicts"))
+    return judge_driver(run, benchmark, experiment, judge, checks_of(plan))

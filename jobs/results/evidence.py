@@ -14,8 +14,8 @@ from jobs.results.faithfulness import checked_run
 from jobs.results.infos import summary_infos
 from jobs.results.repair import BY_MATRIX, repaired_originals
 from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
-from jobs.stages.check import Checked
 from jobs.stages.items import Item, Row
+from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from longform.keys import content_key
@@ -41,7 +41,7 @@ class Work:
     scores: Sequence[str] = ()
     rankings: Mapping[str, Ranked] = field(default_factory=dict)
     contexts: Mapping[str, Packed] = field(default_factory=dict)
-    checks: Sequence[Item[Checked]] = ()
+    checks: Sequence[Item[Judged]] = ()
 
 
 class _Known(NamedTuple):

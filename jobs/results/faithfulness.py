@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
-from jobs.stages.check import Checked
 from jobs.stages.items import Item, Row
+from jobs.stages.judge import Judged
 from longform.judges.kinds import KINDS
 from longform.metrics.faithfulness import Merging, support_cells
 from longform.metrics.measure import Verdict
@@ -28,7 +28,7 @@ _CELL_COLUMNS = ["work_id", "doc_position", "unit_index", "answer", "probability
 def checked_run(
     run: Folder,
     experiment: Experiment,
-    checks: Sequence[Item[Checked]],
+    checks: Sequence[Item[Judged]],
     infos: Mapping[str, SummaryInfo],
     *,
     dependence: OrderDependence,
@@ -88,11 +88,11 @@ class _Known(NamedTuple):
 
 
 def _summaries(
-    run: Folder, experiment: Experiment, checks: Sequence[Item[Checked]], known: _Known
+    run: Folder, experiment: Experiment, checks: Sequence[Item[Judged]], known: _Known
 ) -> Iterator[CheckedSummary]:
     """Leave out summaries that repeat another order's, and places if the order of documents changes nothing."""
     systems = {(system.axes, system.summarizer): system for system in experiment.all_systems()}
-    n_documents = _n_documents(run, {checked.key.context for checked in checks})
+    n_documents = _n_documents(run, {checked.key.summary: checked.key.context or "" for checked in checks})
     for checked in checks:
         info = known.infos[checked.key.summary]
         row = known.scores[checked.key.judge, info.summary_id]
@@ -111,17 +111,18 @@ def _summaries(
             n=row["n"],
             n_unjudged=row["n_unjudged"],
             n_cells=n_cells,
-            n_documents=n_documents[checked.key.context],
+            n_documents=n_documents[checked.key.summary],
             places=found if by_place else None,
             dataset=info.dataset,
             repeat=info.repeat or 0,
         )
 
 
-def _n_documents(run: Folder, contexts: Collection[str]) -> dict[str, int]:
-    """Work id of each context -> how many documents its prompt holds."""
-    batches = run.batches("contexts", work_ids=contexts, columns=["work_id", "doc_ids"])
-    return {row["work_id"]: len(row["doc_ids"]) for batch in batches for row in batch.to_pylist()}
+def _n_documents(run: Folder, contexts: Mapping[str, str]) -> dict[str, int]:
+    """Return how many documents the prompt of each summary holds; *contexts* are by summary, all by work id."""
+    batches = run.batches("contexts", work_ids=set(contexts.values()), columns=["work_id", "doc_ids"])
+    found = {row["work_id"]: len(row["doc_ids"]) for batch in batches for row in batch.to_pylist()}
+    return {summary: found[context] for summary, context in contexts.items()}
 
 
 _Places = dict[str, tuple[int, SummaryPlaces]]
@@ -135,7 +136,7 @@ class _AllPlaces(NamedTuple):
 
 def _all_places(
     run: Folder,
-    checks: Sequence[Item[Checked]],
+    checks: Sequence[Item[Judged]],
     datasets: Mapping[str, str | None],
     named: str | None,
     aligner: str | None,

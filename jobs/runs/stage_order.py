@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from jobs.stages import (
-    check,
-    combine,
-    combine_support,
     judge,
+    mean,
     pack,
     repair,
     repair_by_judge,
@@ -31,24 +29,26 @@ Makes = Callable[[Experiment, Site], list[Stage[Any]]]
 REPORT = "report"
 """The last step; it has no stage, because it writes no table."""
 
-STEPS: Mapping[str, tuple[Makes, ...]] = {
-    "retrieve": (retrieve.stages,),
-    "rerank": (rerank.stages,),
-    "pack": (pack.stages,),
-    "summarize": (summarize.stages,),
-    "split": (split.stages,),
-    "judge": (judge.stages, combine.stages),
-    "check": (check.stages, combine_support.stages),
-    "repair": (repair.stages, repair_by_judge.stages),
-    "aggregate": (score.stages,),
-    REPORT: (),
-}
-"""The steps of a run in the order of the data, each with its stages. `--until` names steps."""
+STEPS = ("retrieve", "rerank", "pack", "summarize", "split", "judge", "check", "repair", "aggregate", REPORT)
+"""The steps of a run in the order of the data. `--until` names steps."""
+
+_MAKES: tuple[Makes, ...] = (
+    retrieve.stages,
+    rerank.stages,
+    pack.stages,
+    summarize.stages,
+    split.stages,
+    judge.stages,
+    mean.stages,
+    repair.stages,
+    repair_by_judge.stages,
+    score.stages,
+)
 
 
 def stages_of(experiment: Experiment, site: Site) -> list[Stage[Any]]:
     """Return the stages of a run, in their order."""
-    return [stage for kinds in STEPS.values() for make in kinds for stage in make(experiment, site)]
+    return sorted((stage for make in _MAKES for stage in make(experiment, site)), key=lambda one: STEPS.index(one.step))
 
 
 def check_order(stages: Iterable[Stage[Any]]) -> None:
@@ -72,5 +72,4 @@ def check_order(stages: Iterable[Stage[Any]]) -> None:
 
 def steps_until(until: str) -> Sequence[str]:
     """Return the names of the steps up to and with *until*."""
-    names = list(STEPS)
-    return names[: names.index(until) + 1]
+    return STEPS[: STEPS.index(until) + 1]

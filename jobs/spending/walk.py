@@ -23,9 +23,9 @@ from actors.summarizers.chat import ChatSummarizer
 from jobs.runs.retry import passing_failures
 from jobs.spending.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
-from jobs.stages.check import Checked, CheckSupport, texts_of
 from jobs.stages.items import Item, Row
-from jobs.stages.judge import Judged, JudgeTargets, judged_summary
+from jobs.stages.judge import AskJudge, Judged, of_documents
+from jobs.stages.judged_texts import SummaryToJudge, judged_summary, texts_of
 from jobs.stages.split import split_text
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarize, Summarized, asked_context
@@ -35,6 +35,7 @@ from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.matrix import groups_of
 from longform.keys import content_key
+from longform.rows import ContextRow
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.spending import Span
@@ -74,7 +75,7 @@ class _Walk:
         self._usual: dict[str, AssumedSummaries] = {}  # by summarizer
         self._wanted = {item.work_id: item for item in plan.of(Summarized)}
         self._written = dict(self._existing())
-        self._judged = self._judged_before([*plan.of(Judged), *plan.of(Checked, table="verdicts")])
+        self._judged = self._judged_before(plan.of(Judged))
 
     def _existing(self) -> Iterator[tuple[str, _Written]]:
         made_again = passing_failures(self._run, "summaries", self._wanted)
@@ -90,7 +91,7 @@ class _Walk:
     def _asking(self, chat: ChatSettings) -> Asking:
         return Asking(chat=Unasked(chat), prompts_folder=self._experiment.prompts, count_tokens=self._counter.count)
 
-    def _judged_before(self, wanted: Sequence[Item[Judged] | Item[Checked]]) -> set[str]:
+    def _judged_before(self, wanted: Sequence[Item[Judged]]) -> set[str]:
         made_again = passing_failures(self._run, "verdicts", [item.work_id for item in wanted])
         of_kept = {item.work_id for item in wanted if item.key.summary in self._written}
         return (of_kept & self._run.locate("verdicts").keys()) - made_again
@@ -159,14 +160,14 @@ class _Walk:
 
     def judges(self) -> Iterator[StageCalls]:
         for stage in self._plan.stages:
-            if isinstance(stage, JudgeTargets) and stage.chat is not None:
+            if isinstance(stage, AskJudge) and stage.chat is not None and not of_documents(stage.kind):
                 yield self._judge(stage, stage.chat)
 
     def _asker(self, made: Judge, chat: ChatSettings) -> ChatJudge:
         assert made.asking is not None, "a judge with a model asks it"
         return made.asking(self._asking(chat))
 
-    def _judge(self, stage: JudgeTargets, chat: ChatSettings) -> StageCalls:
+    def _judge(self, stage: AskJudge, chat: ChatSettings) -> StageCalls:
         calls, made = self._count.calls(stage.name, chat), stage.made()
         judge = self._asker(made, chat)
         for judged in self._plan.items(stage):
@@ -185,7 +186,7 @@ class _Walk:
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
     def _groups(self, made: Judge, wanted: Item[Summarized], bullets: Sequence[str]) -> list[Group]:
-        item = {
+        item: SummaryToJudge = {
             "work_id": wanted.work_id,
             "summary_id": content_key(wanted.work_id),
             "query_id": wanted.key.query_id,
@@ -230,21 +231,21 @@ class _Walk:
 
     def support_judges(self) -> Iterator[StageCalls]:
         for stage in self._plan.stages:
-            if isinstance(stage, CheckSupport) and stage.chat is not None:
+            if isinstance(stage, AskJudge) and stage.chat is not None and of_documents(stage.kind):
                 yield self._support_judge(stage, stage.chat)
 
-    def _support_judge(self, stage: CheckSupport, chat: ChatSettings) -> StageCalls:
+    def _support_judge(self, stage: AskJudge, chat: ChatSettings) -> StageCalls:
         calls = self._count.calls(stage.name, chat)
         judge = self._asker(stage.made(), chat)
         checks = [item.key for item in self._plan.items(stage) if item.work_id not in self._judged]
-        packed = self._run.read("contexts", work_ids={checked.context for checked in checks}).to_pylist()
+        packed = self._run.read("contexts", work_ids={checked.context or "" for checked in checks}).to_pylist()
         contexts = {row["work_id"]: row for row in packed}
         for checked in checks:
-            if checked.context in contexts:
-                self._add_checks(calls, judge, checked, contexts[checked.context])
+            if (packed_row := contexts.get(checked.context)) is not None:
+                self._add_checks(calls, judge, checked, packed_row)
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
-    def _add_checks(self, calls: StageCalls, judge: ChatJudge, checked: Checked, packed: Row) -> None:
+    def _add_checks(self, calls: StageCalls, judge: ChatJudge, checked: Judged, packed: ContextRow) -> None:
         documents = {d.doc_id: d.text for d in self._benchmark.documents(packed["haystack_id"])}
         written = self._written.get(checked.summary, _Written())
         for shown in texts_of(packed, documents, self._experiment.faithfulness.mode):
@@ -258,7 +259,7 @@ class _Walk:
                 self._add_assumed_checks(calls, judge, checked, text, written.call)
 
     def _add_assumed_checks(
-        self, calls: StageCalls, judge: ChatJudge, checked: Checked, text: str, summary_call: str
+        self, calls: StageCalls, judge: ChatJudge, checked: Judged, text: str, summary_call: str
     ) -> None:
         assumed = self._assumed(self._wanted[checked.summary].key)
         (request,) = judge.requests([_group(text, assumed.bullets[:1])])

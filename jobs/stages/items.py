@@ -21,6 +21,7 @@ WHOLE = ("*",)
 """In the place of a table's columns: all that its rows have, whichever they are."""
 
 Key = TypeVar("Key")
+Read = TypeVar("Read")
 
 _PARTS_HELD = 4
 
@@ -109,20 +110,21 @@ class SourceReader:
         }
         self._held = {table: lru_cache(maxsize=_PARTS_HELD)(self._read) for table in reads}
 
-    def rows(self, place: Place) -> list[Row]:
-        """Return the rows of a source in their order; none if it made none."""
-        return self._held[place.table](place.table, place.part).get(place.work_id, [])
+    def rows(self, place: Place, _of: type[Read]) -> list[Read]:
+        """Return the rows of a source in their order, as the type of its table's rows; none if it made none."""
+        found: list[Read] = self._held[place.table](place.table, place.part).get(place.work_id, [])
+        return found
 
-    def row(self, place: Place) -> Row:
+    def row(self, place: Place, of: type[Read]) -> Read:
         """Return the only row of a source."""
-        (row,) = self.rows(place)
+        (row,) = self.rows(place, of)
         return row
 
-    def _read(self, table: str, path: str) -> dict[str, list[Row]]:
+    def _read(self, table: str, path: str) -> dict[str, list[Any]]:
         content = self._folder.read_part(path, columns=self._columns[table])
         # a part written before a column was thought of lacks it
         lacking = dict.fromkeys(name for name in self._columns[table] if name not in content.column_names)
-        groups: dict[str, list[Row]] = {}
+        groups: dict[str, list[Any]] = {}
         for row in content.to_pylist():
             groups.setdefault(row["work_id"], []).append(row | lacking)
         return groups

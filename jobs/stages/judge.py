@@ -1,52 +1,97 @@
-"""Judge: `units` x targets -> `verdicts`. N:M; a judgement that cannot be read is null with its reason."""
+"""
+Judge: `units` x what they are judged against -> `verdicts`. N:M; what cannot be judged is null with its reason.
+
+The kind of a judge says what a summary is judged against: the targets of its query, or exactly the documents of its
+prompt. The second is called check. A task of it has one query's summaries, so that each distinct (document, sentence)
+pair is judged once, whichever summaries say the sentence.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking
+from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
 from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Key, Row, Source, SourceReader
+from jobs.stages.items import Given, Item, Place, Row, Source
+from jobs.stages.judged_texts import SummaryToJudge, checked_summary, judged_summary, texts_of
 from jobs.stages.runner import Worker
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.summarize import Summarized
 from longform.chat.asking import Asks
 from longform.judges.kind import Kind
-from longform.judges.matrix import JudgedText, TargetText, groups_of
+from longform.judges.matrix import JudgedText, groups_of
 from longform.keys import content_key
+from longform.rows import ContextRow, SummaryRow, UnitRow
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
-from longform.tables import TARGETS
+from longform.tables import DOCUMENTS, TARGETS
 
 _OFFLINE_SUMMARIES_A_TASK = 64
 _CHAT_SUMMARIES_A_TASK = 1  # so that a slow call holds back its own summary only
 
-VERDICT = (
+_OF_ALL = (
     "work_id", "judge", "summary_id", "target_kind", "target_id", "mode", "repeat", "answer", "probability", "failure",
     "reply", "prompt_version", "call_id",
 )  # fmt: skip
-"""The columns that verdicts of every kind have."""
+_OF_PAIRS = ("unit_index", "doc_position", "text_index")
 
-Texts = Callable[[Given[Key]], JudgedText]
+_READ = {
+    "units": ("unit_index", "text"),
+    "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure"),
+}
+_IN_PROMPT = ("context_id", "doc_ids", "doc_chars")
+
+Texts = Callable[[Given["Judged"]], JudgedText]
 """Reads what an item is about."""
 
 
 class Judged(NamedTuple):
-    """The verdicts of one judge on one summary, by its work id."""
+    """
+    The verdicts of one judge on one summary.
+
+    Attributes:
+        summary: Its work id.
+        judge: The name of the judge.
+        query_id: Of the summary.
+        context: Work id of the context whose documents it is judged against; None: the targets of the query.
+    """
 
     summary: str
     judge: str
+    query_id: str
+    context: str | None = None
+
+
+def of_documents(kind: Kind) -> bool:
+    """Return whether a summary is judged against the documents of its prompt."""
+    return kind.targets == "document"
+
+
+def step_of(kind: Kind) -> str:
+    """Return the step of a run that asks judges of a kind."""
+    return "check" if of_documents(kind) else "judge"
+
+
+def columns_of(kind: Kind, *more: str) -> Collection[str]:
+    """Return the columns of the verdicts of a kind, and *more*."""
+    return (*_OF_ALL, *(_OF_PAIRS if of_documents(kind) else ("linked_unit",)), *more)
+
+
+def checks_of(plan: Plan) -> list[Item[Judged]]:
+    """Return the verdicts on documents of prompts."""
+    return [item for item in plan.of(Judged) if item.key.context is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskJudge(Stage[Key]):
+class AskJudge(Stage[Judged]):
     """
     Asks one judge about summaries; a mean of judges is asked nothing.
 
@@ -55,6 +100,7 @@ class AskJudge(Stage[Key]):
         judge: Its name.
         settings: Of it.
         version: Of what makes its verdicts beside its settings.
+        mode: Of documents: each apart, or all of a prompt joined.
         prompts: A folder whose files replace the project's own of the same name.
         context: On whose behalf a model is called.
         threads: Of a local model.
@@ -66,123 +112,133 @@ class AskJudge(Stage[Key]):
     judge: str
     settings: JudgeSettings
     version: str
+    mode: str
     prompts: str | None
     context: CallContext
     threads: int
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.settings)
+
+    @property
+    def step(self) -> str:
+        return step_of(self.kind)
 
     @property
     def name(self) -> str:
         return f"{self.step} {self.judge}"
 
     @property
+    def reads(self) -> Mapping[str, Collection[str]]:
+        if of_documents(self.kind):
+            return {**_READ, "contexts": _IN_PROMPT, "documents": DOCUMENTS.names}
+        return {**_READ, "targets": TARGETS.names}
+
+    @property
+    def columns(self) -> Collection[str]:
+        return columns_of(self.kind, "chunk_index")
+
+    @property
     def chat(self) -> ChatSettings | None:
         return self.settings.asked_model
 
-    @abstractmethod
-    def texts(self) -> Texts[Key]:
-        """Return what reads the summaries of items."""
-
-    def made(self) -> Judge:
-        """Return the judge; nothing is loaded."""
-        return make_judge(self.judge, {self.judge: self.settings}, prompts=self.prompts)
-
-    def plans(self, asking: Asking, given: Sequence[Given[Key]]) -> Iterable[Asks[Any]]:
-        made, texts = self.made(), self.texts()
-        assert made.asking is not None, "a judge with a model asks it"
-        summaries = [texts(one) for one in given]
-        return [made.asking(asking).plan([group for one in summaries for group in groups_of(made.kind, one)])]
-
-    def make_worker(self) -> Worker:
-        judge, texts = self.made(), self.texts()
-        backend = judge.open(self.context, self.threads)
-
-        async def work(given: Sequence[Given[Key]]) -> list[Row]:
-            return await judged_rows(judge, backend, [texts(one) for one in given])
-
-        return work
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeTargets(AskJudge[Judged]):
-    """Asks about all summaries of the stages before it, and the targets of their queries."""
-
-    step = "judge"
-    reads: ClassVar = {
-        "units": ("unit_index", "text"),
-        "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure"),
-        "targets": TARGETS.names,
-    }
-    columns = (*VERDICT, "linked_unit", "chunk_index")
-
     @property
     def holds_model(self) -> bool:
-        return self.chat is not None or self.settings.kind == "python"
+        return of_documents(self.kind) or self.chat is not None or self.settings.kind == "python"
 
     @property
     def per_task(self) -> int:
         return _OFFLINE_SUMMARIES_A_TASK if self.chat is None else _CHAT_SUMMARIES_A_TASK
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
-        how, work = [self.judge, self.settings.identity, self.version], self.made().kind.work
+        summaries, kind = {summary.work_id: summary for summary in plan.of(Summarized)}, self.kind
         return [
-            Item(
-                content_key(work, units.work_id, *how),
-                Judged(units.key.summary, self.judge),
-                (Source("units", units.work_id), Source("summaries", units.key.summary)),
-            )
+            self._item(kind, units, summaries[units.key.summary])
             for units in plan.of(UnitsOf)
+            if units.key.summary in summaries
         ]
 
-    def texts(self) -> Texts[Judged]:
-        kind, reader, benchmark = self.made().kind, self.reader(), Benchmark(self.bench)
+    def _item(self, kind: Kind, units: Item[UnitsOf], summary: Item[Summarized]) -> Item[Judged]:
+        shown, mode = (summary.sources, [self.mode]) if of_documents(kind) else ((), [])
+        how = [self.judge, self.settings.identity, self.version, *mode]
+        work_id = content_key(kind.work, units.work_id, *(context.work_id for context in shown), *how)
+        key = Judged(summary.work_id, self.judge, summary.key.query_id, *(context.work_id for context in shown))
+        return Item(work_id, key, (Source("units", units.work_id), *shown, Source("summaries", summary.work_id)))
+
+    def groups(self, given: Sequence[Given[Judged]]) -> Iterable[Sequence[Given[Judged]]]:
+        """Give the items of each task; of documents the summaries of one query together."""
+        if not of_documents(self.kind):
+            return super().groups(given)
+        by_query: dict[str, list[Given[Judged]]] = {}
+        for one in given:
+            by_query.setdefault(one.key.query_id, []).append(one)
+        return by_query.values()
+
+    def made(self) -> Judge:
+        """Return the judge; nothing is loaded."""
+        return make_judge(self.judge, {self.judge: self.settings}, prompts=self.prompts)
+
+    def plans(self, asking: Asking, given: Sequence[Given[Judged]]) -> Iterable[Asks[Any]]:
+        made, texts = self.made(), self._texts()
+        assert made.asking is not None, "a judge with a model asks it"
+        summaries = [texts(one) for one in given]
+        return [made.asking(asking).plan([group for one in summaries for group in groups_of(made.kind, one)])]
+
+    def make_worker(self) -> Worker:
+        judge, texts = self.made(), self._texts()
+        backend = judge.open(self.context, self.threads)
+
+        async def work(given: Sequence[Given[Judged]]) -> list[Row]:
+            return await judged_rows(judge, backend, [texts(one) for one in given])
+
+        return work
+
+    def _texts(self) -> Texts:
+        kind, reader, benchmark = self.kind, self.reader(), Benchmark(self.bench)
 
         def text(given: Given[Judged]) -> JudgedText:
-            row = summary_row(reader, given)
-            return judged_summary(kind, row, row["units"], benchmark)
+            units, *context, summary = given.sources
+            (row,) = (row for row in reader.rows(summary, SummaryRow) if row["step"] is None)
+            of_summary = (
+                [] if row["failure"] else sorted(reader.rows(units, UnitRow), key=lambda unit: unit["unit_index"])
+            )
+            item: SummaryToJudge = {
+                "work_id": given.work_id,
+                "summary_id": row["summary_id"],
+                "query_id": row["query_id"],
+                "haystack_id": row["haystack_id"],
+                "failure": row["failure"],
+            }
+            return against(item, [unit["text"] for unit in of_summary], *context)
+
+        def against(item: SummaryToJudge, units: Sequence[str], context: Place | None = None) -> JudgedText:
+            if context is None:
+                return judged_summary(kind, item, units, benchmark)
+            documents = {document.doc_id: document.text for document in benchmark.documents(item["haystack_id"])}
+            texts = texts_of(reader.row(context, ContextRow), documents, self.mode)
+            return checked_summary(kind, item, units, texts, mode=self.mode)
 
         return text
 
 
-def summary_row(reader: SourceReader, given: Given[Any]) -> Row:
-    """Return the summary that an item of verdicts is about, with its lines in `units`; none if it failed."""
-    units, summary = given.sources[0], given.sources[-1]
-    (row,) = (row for row in reader.rows(summary) if row["step"] is None)
-    found = [] if row["failure"] else sorted(reader.rows(units), key=lambda unit: unit["unit_index"])
-    return row | {"work_id": given.work_id, "units": [unit["text"] for unit in found]}
-
-
-def judged_summary(kind: Kind, item: Mapping[str, Any], units: Iterable[str], benchmark: Benchmark) -> JudgedText:
-    """Put a summary's lines beside its query's targets."""
-    targets = [target for target in benchmark.targets.get(item["query_id"], []) if target.kind == kind.targets]
-    others = benchmark.haystack_targets(item["haystack_id"])
-    return JudgedText(
-        work_id=item["work_id"],
-        summary_id=item["summary_id"],
-        units=tuple(map(kind.unit, units)),
-        targets=tuple(TargetText(target.kind, target.target_id, target.text) for target in targets),
-        background=tuple(target.text for target in others if target.kind == kind.targets),
-        failure=item["failure"],
-    )
-
-
 def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
-    """Return a stage for each judge that is asked about targets of queries."""
+    """Return a stage for each judge that is asked."""
     return [
-        JudgeTargets(**slice_of(experiment, site, name, step="judge"))
-        for name, settings in experiment.target_judges.items()
-        if not settings.members
+        _stage(experiment, site, name, settings) for name, settings in experiment.judges.items() if not settings.members
     ]
 
 
-def slice_of(experiment: Experiment, site: Site, name: str, *, step: str) -> dict[str, Any]:
-    """Return the fields of a stage that asks the judge *name*."""
-    return {
-        "run": site.run,
-        "bench": site.bench,
-        "judge": name,
-        "settings": experiment.judges[name],
-        "version": make_judge(name, experiment.judges, prompts=experiment.prompts).version.work,
-        "prompts": experiment.prompts,
-        "context": site.calling.context(f"{step} {name}"),
-        "threads": site.threads,
-    }
+def _stage(experiment: Experiment, site: Site, name: str, settings: JudgeSettings) -> AskJudge:
+    made = make_judge(name, experiment.judges, prompts=experiment.prompts)
+    return AskJudge(
+        run=site.run,
+        bench=site.bench,
+        judge=name,
+        settings=settings,
+        version=made.version.work,
+        mode=experiment.faithfulness.mode,
+        prompts=experiment.prompts,
+        context=site.calling.context(f"{step_of(made.kind)} {name}"),
+        threads=site.threads,
+    )

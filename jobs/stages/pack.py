@@ -15,6 +15,7 @@ from jobs.stages.stage import Plan, Site, Stage
 from longform.axes import COLUMNS
 from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within
+from longform.rows import RankingRow
 from longform.settings.experiment import Experiment
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
 from longform.settings.systems import Order, System
@@ -109,9 +110,9 @@ class Pack(Stage[Packed]):
             return counter.counts([document.text for document in benchmark.documents(haystack_id)])
 
         def packed(given: Sequence[Given[Packed]]) -> list[Row]:
-            return [context(one.work_id, one.key, reader.rows(one.sources[0])) for one in given]
+            return [context(one.work_id, one.key, reader.rows(one.sources[0], RankingRow)) for one in given]
 
-        def context(work_id: str, how: Packed, rows: Sequence[Row]) -> Row:
+        def context(work_id: str, how: Packed, rows: Sequence[RankingRow]) -> Row:
             first = rows[0]
             documents = benchmark.documents(first["haystack_id"])
             index = {document.doc_id: document.doc_index for document in documents}

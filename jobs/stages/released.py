@@ -117,7 +117,7 @@ class ReadLabels(_FromBenchmark[Judged]):
     table = "verdicts"
     columns = VERDICTS.names
     shipped = "labels"
-    named_by = ("summary_id", "annotator")
+    named_by = ("summary_id", "annotator", "target_id")
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
         units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
@@ -129,7 +129,11 @@ class ReadLabels(_FromBenchmark[Judged]):
 
     def key_of(self) -> Callable[[Row], Judged]:
         benchmark = Benchmark(self.bench)
-        return lambda row: Judged(released_work_id(benchmark, row["summary_id"]), row["annotator"])
+        return lambda row: Judged(
+            released_work_id(benchmark, row["summary_id"]),
+            row["annotator"],
+            benchmark.target(row["target_id"]).query_id,
+        )
 
     def make_worker(self) -> Worker:
         benchmark, key = Benchmark(self.bench), self.key_of()

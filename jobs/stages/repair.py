@@ -24,6 +24,7 @@ from longform.errors import UsageError
 from longform.keys import content_key
 from longform.repair import by_matrix as repair
 from longform.repair.twins import twin_id
+from longform.rows import SummaryRow, VerdictRow
 from longform.settings.experiment import Experiment, UnitKind
 from longform.support.index import SupportIndex
 from longform.tables import DOCUMENTS, SUMMARIES, VERDICTS
@@ -96,7 +97,7 @@ class Repair(Stage[Twin]):
             originals = [
                 summary | {"work_id": one.work_id}
                 for one in given
-                for summary in reader.rows(one.sources[0])
+                for summary in reader.rows(one.sources[0], SummaryRow)
                 if summary["step"] is None
             ]
             originals.sort(key=_haystack)  # stable: within a haystack the items' order stays
@@ -140,17 +141,17 @@ class CopyVerdicts(Stage[Judged]):
                 (Source("verdicts", verdicts.work_id), Source("summaries", twins[verdicts.key.summary])),
             )
             for verdicts in plan.of(Judged)
-            if verdicts.key.summary in twins
+            if verdicts.key.context is None and verdicts.key.summary in twins
         ]
 
     def make_worker(self) -> Worker:
         reader = self.reader()
 
-        def copies(given: Sequence[Given[Judged]]) -> list[Row]:
+        def copies(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
             return [
                 verdict | {"work_id": one.work_id, "summary_id": twin_id(verdict["summary_id"], self.by)}
                 for one in given
-                for verdict in reader.rows(one.sources[0])
+                for verdict in reader.rows(one.sources[0], VerdictRow)
             ]
 
         return copies

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.check import Checked
 from jobs.stages.items import WHOLE, Given, Item, Row, Source
+from jobs.stages.judge import Judged, checks_of
 from jobs.stages.repair import Twin, after_repair, twin_work_id
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
@@ -23,6 +23,7 @@ from longform.keys import content_key
 from longform.repair import by_judge as judged_citations
 from longform.repair.by_judge import How, JudgedText, Support, judge_threshold, judged_text
 from longform.repair.twins import twin, twin_label
+from longform.rows import SummaryRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import whole_identity
 from longform.tables import DOCUMENTS, SUMMARIES
@@ -69,7 +70,7 @@ class RepairByJudge(Stage[Twin]):
                 Twin(checked.key.summary),
                 (Source("summaries", checked.key.summary), Source("verdicts", checked.work_id)),
             )
-            for checked in plan.of(Checked)
+            for checked in checks_of(plan)
             if checked.key.judge == self.judge
         ]
 
@@ -79,8 +80,8 @@ class RepairByJudge(Stage[Twin]):
         def twins(given: Sequence[Given[Twin]]) -> Iterator[Row]:
             for one in given:
                 originals, verdicts = one.sources
-                (summary,) = (row for row in reader.rows(originals) if row["step"] is None)
-                support = support_of(reader.rows(verdicts), _numbers(benchmark, summary["haystack_id"]))
+                (summary,) = (row for row in reader.rows(originals, SummaryRow) if row["step"] is None)
+                support = support_of(reader.rows(verdicts, VerdictRow), _numbers(benchmark, summary["haystack_id"]))
                 found = _judged(summary, support, self.threshold)
                 text = None if found is None else found.text
                 yield twin(summary, text, by=self.by, cited_by=self.judge) | {"work_id": one.work_id}
@@ -98,7 +99,7 @@ def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
     return [repaired, *after_repair(site.run, experiment.units, by=by, judged=experiment.judges_of("coverage"))]
 
 
-def _judged(summary: Row, support: Mapping[int, Support], threshold: float) -> JudgedText | None:
+def _judged(summary: SummaryRow, support: Mapping[int, Support], threshold: float) -> JudgedText | None:
     return None if summary["text"] is None else judged_text(summary["text"], support, threshold)
 
 
@@ -106,7 +107,7 @@ def _numbers(benchmark: Benchmark, haystack_id: str) -> dict[str, int]:
     return {document.doc_id: document.number for document in benchmark.documents(haystack_id)}
 
 
-def support_of(verdicts: Iterable[Row], numbers: Mapping[str, int]) -> dict[int, dict[int, float | None]]:
+def support_of(verdicts: Iterable[VerdictRow], numbers: Mapping[str, int]) -> dict[int, dict[int, float | None]]:
     """
     Map each unit of a summary, by index, to the judge's number for each document number, None if unjudged.
 
@@ -116,8 +117,9 @@ def support_of(verdicts: Iterable[Row], numbers: Mapping[str, int]) -> dict[int,
     """
     found: dict[int, dict[int, float | None]] = {}
     for row in verdicts:
-        value = SUPPORT.number(row["answer"], row["probability"])
-        found.setdefault(row["unit_index"], {})[numbers[row["target_id"]]] = value
+        value, unit = SUPPORT.number(row["answer"], row["probability"]), row["unit_index"]
+        assert unit is not None, "a verdict of support is on a unit"
+        found.setdefault(unit, {})[numbers[row["target_id"]]] = value
     return found
 
 
@@ -125,7 +127,7 @@ def support_of(verdicts: Iterable[Row], numbers: Mapping[str, int]) -> dict[int,
 
 
 def judge_driver(
-    run: Folder, benchmark: Benchmark, experiment: Experiment, name: str, checks: Iterable[Item[Checked]]
+    run: Folder, benchmark: Benchmark, experiment: Experiment, name: str, checks: Iterable[Item[Judged]]
 ) -> dict[str, Any]:
     """
     Describe the judge that drove the citations for the report, with the number of bullets by the origin of their
@@ -141,13 +143,13 @@ def judge_driver(
     }
 
 
-def _hows(run: Folder, benchmark: Benchmark, checked: Sequence[Item[Checked]], threshold: float) -> Iterator[How]:
+def _hows(run: Folder, benchmark: Benchmark, checked: Sequence[Item[Judged]], threshold: float) -> Iterator[How]:
     """The verdicts of a few summaries are in memory at a time."""
     summaries, verdicts = run.snapshot("summaries"), run.snapshot("verdicts")
     checked = sorted(checked, key=lambda one: verdicts.located[one.work_id])  # those of one part together
     for start in range(0, len(checked), _SUMMARIES_AT_ONCE):
         chunk = {one.key.summary: one for one in checked[start : start + _SUMMARIES_AT_ONCE]}
-        said: dict[str, list[Row]] = {}
+        said: dict[str, list[VerdictRow]] = {}
         of_chunk = [one.work_id for one in chunk.values()]
         for row in verdicts.read(work_ids=of_chunk, columns=_COLUMNS).to_pylist():
             said.setdefault(row["work_id"], []).append(row)

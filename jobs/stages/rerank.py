@@ -11,12 +11,13 @@ from actors.local_models.checkpoints import changing_content
 from actors.python_class import class_version
 from actors.retrieval.endpoint_reranker import Order, open_reranker
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import WHOLE, Given, Item, Row, Source
+from jobs.stages.items import WHOLE, Given, Item, Source
 from jobs.stages.retrieve import Ranked
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
 from longform.keys import content_key
 from longform.records import shown_query
+from longform.rows import RankingRow
 from longform.settings.experiment import Experiment
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import CrossEncoderRerankerSettings, RerankerSettings
@@ -75,11 +76,11 @@ class Rerank(Stage[Ranked]):
         reader, benchmark = self.reader(), Benchmark(self.bench)
         orders: dict[str, Order] = {}
 
-        async def rerank(given: Sequence[Given[Ranked]]) -> list[Row]:
-            found = await asyncio.gather(*(reranked(one, reader.rows(one.sources[0])) for one in given))
+        async def rerank(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
+            found = await asyncio.gather(*(reranked(one, reader.rows(one.sources[0], RankingRow)) for one in given))
             return [row for rows in found for row in rows]
 
-        async def reranked(one: Given[Ranked], rows: Sequence[Row]) -> list[Row]:
+        async def reranked(one: Given[Ranked], rows: Sequence[RankingRow]) -> list[RankingRow]:
             name = one.key.reranker
             assert name is not None, one.key
             if name not in orders:
@@ -88,8 +89,17 @@ class Rerank(Stage[Ranked]):
             documents = {document.doc_id: document for document in benchmark.documents(query.haystack_id)}
             shown = shown_query(query, query_text=self.query_text)
             order = await orders[name](shown, [documents[row["doc_id"]] for row in rows])
-            changed = {"work_id": one.work_id, "system": one.key.system, "reranker": name}
-            return [rows[place] | changed | {"rank": rank, "score": score} for rank, (place, score) in enumerate(order)]
+            return [
+                {
+                    **rows[place],
+                    "work_id": one.work_id,
+                    "system": one.key.system,
+                    "reranker": name,
+                    "rank": rank,
+                    "score": score,
+                }
+                for rank, (place, score) in enumerate(order)
+            ]
 
         return rerank
 

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from actors.judges.kinds import kind_of
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
-from jobs.stages.check import Checked
-from jobs.stages.items import Given, Item, Place, Row, Source, SourceReader
+from jobs.stages.items import Given, Item, Row, Source
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Worker
 from jobs.stages.split import UnitsOf
@@ -28,6 +27,7 @@ from longform.keys import content_key
 from longform.measures import scored_together
 from longform.metrics.measure import Facts, Measure, Verdict
 from longform.records import Document, Target
+from longform.rows import SummaryRow, UnitRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 from longform.tables import DOCUMENTS, SCORES, TARGETS
@@ -103,8 +103,7 @@ class Score(Stage[Scored]):
         if task is None:
             yield from ((summary, None, source) for summary, source in units.items())
             return
-        asked: list[Item[Any]] = [*plan.of(Judged), *plan.of(Checked, table="verdicts")]
-        for item in asked:
+        for item in plan.of(Judged):
             if self.judges is None or self.judges[item.key.judge].task == task:
                 yield item.key.summary, item.key.judge, Source("verdicts", item.work_id)
 
@@ -128,17 +127,19 @@ class Score(Stage[Scored]):
             return [row for one in given for row in rows(one, groups[one.key.version])]
 
         def rows(one: Given[Scored], measures: Sequence[Measure]) -> Iterator[Row]:
-            rows_of = _rows_by_table(reader, one.sources)
-            (summary,) = (row for row in rows_of["summaries"] if row["step"] is None)
+            at = {place.table: place for place in one.sources}
+            (summary,) = (row for row in reader.rows(at["summaries"], SummaryRow) if row["step"] is None)
+            units = sorted(reader.rows(at["units"], UnitRow), key=lambda unit: unit["unit_index"])
             kind = kinds.get(one.key.judge or "", KINDS["coverage"])
-            verdicts = [_verdict(row, kind) for row in rows_of.get("verdicts", [])]
+            judged = reader.rows(at["verdicts"], VerdictRow) if "verdicts" in at else []
+            verdicts = [_verdict(row, kind) for row in judged]
             if measures[0].judged_by == "coverage" and not verdicts:
                 return  # the query has no insights
             facts = Facts(
                 query_id=summary["query_id"],
                 failure=summary["failure"],
                 text=summary["text"],
-                units=[Bullet(unit["text"], unit["citations"]) for unit in _in_order(rows_of["units"])],
+                units=[Bullet(unit["text"], unit["citations"]) for unit in units],
                 verdicts=verdicts,
                 haystack=haystack(summary["haystack_id"]),
                 partial_score=self.partial_score,
@@ -157,19 +158,11 @@ def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
     return [Score(run=site.run, bench=site.bench, listed=listed, partial_score=share, judges=judges)] if listed else []
 
 
-def _rows_by_table(reader: SourceReader, places: Sequence[Place]) -> dict[str, list[Row]]:
-    return {place.table: reader.rows(place) for place in places}
-
-
-def _in_order(units: Sequence[Row]) -> list[Row]:
-    return sorted(units, key=lambda unit: int(unit["unit_index"]))
-
-
 def _version(measure: Measure) -> str:
     return measure.version or measure.name
 
 
-def _verdict(row: Row, kind: Kind) -> Verdict:
+def _verdict(row: VerdictRow, kind: Kind) -> Verdict:
     return Verdict(
         row["target_id"],
         row["answer"],

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.items import Given, Item, Source
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
 from longform.keys import content_key
+from longform.rows import SummaryRow, UnitRow
 from longform.settings.experiment import Experiment, UnitKind
 from longform.tables import UNITS
 from longform.text.citations import Bullet, bullets
@@ -66,11 +67,11 @@ class Split(Stage[UnitsOf]):
     def make_worker(self) -> Worker:
         reader = self.reader()
 
-        def split(given: Sequence[Given[UnitsOf]]) -> list[Row]:
+        def split(given: Sequence[Given[UnitsOf]]) -> list[UnitRow]:
             return [
                 unit
                 for one in given
-                for summary in reader.rows(one.sources[0])
+                for summary in reader.rows(one.sources[0], SummaryRow)
                 if summary["step"] is None  # what a method wrote on its way is no summary
                 for unit in unit_rows(summary, one.work_id, self.units)
             ]
@@ -88,7 +89,7 @@ def split_text(text: str, kind: UnitKind) -> list[Bullet]:
     return bullets(text) if kind == "bullets" else cited_sentences(text)
 
 
-def unit_rows(summary: Row, work_id: str, kind: UnitKind) -> list[Row]:
+def unit_rows(summary: SummaryRow, work_id: str, kind: UnitKind) -> list[UnitRow]:
     """Return the rows of one summary."""
     return [
         {

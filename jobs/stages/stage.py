@@ -41,12 +41,10 @@ class Stage(ABC, Generic[Key]):
 
     Attributes:
         table: The table it writes.
-        columns: The columns of the table that its rows may have.
         run: URL of the run's folder.
     """
 
     table: ClassVar[str]
-    columns: ClassVar[Collection[str]]
 
     run: str
 
@@ -54,6 +52,11 @@ class Stage(ABC, Generic[Key]):
     @abstractmethod
     def reads(self) -> Mapping[str, Collection[str]]:
         """Table -> the columns it reads; of a run's tables its worker sees no others."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Collection[str]:
+        """The columns of its table that its rows may have."""
 
     @property
     @abstractmethod
@@ -147,9 +150,9 @@ class Plan:
         """Return the items of *stage*."""
         return self._items[stage.name][1]
 
-    def of(self, key: type[Other], *, table: str | None = None) -> list[Item[Other]]:
-        """Return all items with such a key; with *table* those that stand there."""
-        return [item for item in self._all(table) if isinstance(item.key, key)]
+    def of(self, key: type[Other]) -> list[Item[Other]]:
+        """Return all items with such a key."""
+        return [item for item in self._all(None) if isinstance(item.key, key)]
 
     def work_ids(self, table: str) -> list[str]:
         """Return the work ids of all that the run's stages write to *table*."""

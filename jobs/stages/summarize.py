@@ -26,6 +26,7 @@ from jobs.stages.stage import Plan, Site, Stage
 from longform.chat.asking import Asks
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
+from longform.rows import ContextRow
 from longform.settings.chat import (
     ChatSettings,
     ChatSummarizerSettings,
@@ -189,13 +190,13 @@ class Summarize(Stage[Summarized]):
 
 
 def _asked_rows(reader: SourceReader, given: Sequence[Given[Summarized]]) -> list[Row]:
-    return [asked_context(reader.row(one.sources[0]), one.work_id, one.key) for one in given]
+    return [asked_context(reader.row(one.sources[0], ContextRow), one.work_id, one.key) for one in given]
 
 
-def asked_context(context: Row, work_id: str, key: Summarized) -> Row:
+def asked_context(context: ContextRow, work_id: str, key: Summarized) -> Row:
     """Return what a summarizer is given."""
     asked = {"n_requested": key.n_requested, "method": key.method, "setting": key.setting, "repeat": key.repeat}
-    return context | asked | {"work_id": work_id, "summarizer": key.summarizer}
+    return {**context, **asked, "work_id": work_id, "summarizer": key.summarizer}
 
 
 def n_bullets(benchmark: Benchmark, bullets: int | str, query_id: str) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 from actors.chat.call_context import CallContext
 from actors.storage.folder import Folder
 from jobs.stages.items import Place, Row, SourceReader
+from longform.rows import OutlineRow
 from longform.synthesis.written.asking import Log
 from longform.synthesis.written.contamination import known_insights
 from longform.synthesis.written.documents import Brief, Draft, write_document
@@ -54,7 +55,7 @@ def draft_worker(work: Folder, config: ModelSynthesis, context: CallContext) -> 
     models, reader = open_models(config, context), SourceReader(work, {"outlines": ["outline"]})
 
     async def write(payload: Mapping[str, Any]) -> list[Row]:
-        row = reader.row(Place("outlines", payload["outline"], payload["part"]))
+        row = reader.row(Place("outlines", payload["outline"], payload["part"]), OutlineRow)
         brief = Brief(
             topic=config.topics[payload["topic"]],
             outline=Outline.model_validate_json(row["outline"]),

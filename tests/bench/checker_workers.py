@@ -17,7 +17,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.stages import check
+from jobs.stages.judge import stages
 from jobs.stages.runner import PlainStage, Worker, run_stage
 from jobs.stages.stage import Site
 from tests.bench.checker import save_cross_encoder
@@ -59,7 +59,7 @@ def _seconds(folder: Path, bench_url: str, model: str, *, workers: int) -> float
     experiment = read_experiment("positional_bias", [f"support_judges={{checker: {judge}}}"])
     made = prepared(run, benchmark, "checker")
     calling = Calling("bench", ledger=str(folder / "ledger"))
-    (stage,) = check.stages(experiment, Site(run.url, bench_url, 1, calling))
+    (stage,) = stages(experiment, Site(run.url, bench_url, 1, calling))
     made_by = _timed(stage.make_worker, str(clocks), workers)
     timed = PlainStage(name=stage.name, table=stage.table, identity="", make_worker=made_by, holds_model=True)
     tasks = stage.tasks(run, made.items)

@@ -11,7 +11,7 @@ from actors.chat.call_context import CallContext
 from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
-from jobs.stages.judge import judged_summary
+from jobs.stages.judged_texts import judged_summary
 from longform.judges.lexical_coverage import QueryInsights, StemWeights, shipped_judge
 from longform.settings.judges import SHIPPED_JUDGES
 from longform.text import statements

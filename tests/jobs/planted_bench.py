@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs import ingest
-from jobs.stages.check import Checked
 from jobs.stages.items import Item, Source
+from jobs.stages.judge import Judged
 
 WORDS = [f"{first}{second}{last}" for first in "blmnrst" for second in "aeiou" for last in ("del", "gor", "min", "vax")]
 N_DOCUMENTS = 5
@@ -46,7 +46,7 @@ class Prepared(NamedTuple):
     """A run up to its units, and what the check stage is to do."""
 
     run: Folder
-    items: list[Item[Checked]]
+    items: list[Item[Judged]]
 
     @property
     def n_cells(self) -> int:
@@ -68,7 +68,7 @@ def prepared(run: Folder, benchmark: Benchmark, judge: str) -> Prepared:
         _write(run, "summaries", query_id, [{**key, "summary_id": f"summary-{query_id}"}])
         sources = {"units": f"units-{query_id}", "contexts": f"context-{query_id}", "summaries": query_id}
         places = tuple(Source(*place) for place in sources.items())
-        items.append(Item(f"check-{query_id}", Checked(query_id, judge, query_id, f"context-{query_id}"), places))
+        items.append(Item(f"check-{query_id}", Judged(query_id, judge, query_id, f"context-{query_id}"), places))
     return Prepared(run, items)
 
 

@@ -17,7 +17,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.stages import check
+from jobs.stages.judge import stages
 from jobs.stages.runner import PlainStage, Runnable, Worker, run_stage
 from jobs.stages.stage import Site
 from longform.rehearsal.settings import FakeSettings
@@ -47,7 +47,7 @@ def do_check(*, address: str, workers: int, url: str, bench_url: str, model: str
     experiment = read_experiment("positional_bias", [f"support_judges={{checker: {settings}}}"])
     made = prepared(run, benchmark, "checker")
     calling = Calling("test", ledger=f"{url}-ledger")
-    (stage,) = check.stages(experiment, Site(url, bench_url, 1, calling))
+    (stage,) = stages(experiment, Site(url, bench_url, 1, calling))
     ran: Runnable = stage
     if seen is not None:
         made_by = noting(stage.make_worker, str(seen))

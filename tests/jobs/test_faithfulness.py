@@ -12,7 +12,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs import evaluate
-from jobs.stages.check import SEPARATOR, texts_of
+from jobs.stages.judged_texts import SEPARATOR, texts_of
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.matrix import JudgedText, TargetText, groups_of
 from longform.judges.pairs import open_groups

@@ -9,7 +9,7 @@ from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.judge import judged_summary
+from jobs.stages.judged_texts import judged_summary
 from longform.errors import UsageError
 from longform.settings.judges import OfflineJudgeSettings
 from longform.tables import VERDICTS, conform

@@ -16,7 +16,7 @@ from jobs.calibration.label_texts import chunks, labelled_texts, texts_of_mode
 from jobs.calibration.support import add_support_arguments, asked_of, modes_of, named_support_judge, support_members
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
-from jobs.stages.check import SEPARATOR
+from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
 from longform.judges.meta_evaluation import BY_ORDER, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of

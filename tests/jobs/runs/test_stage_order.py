@@ -58,7 +58,7 @@ def test_names_of_stages_are_those_of_records_and_progress_lines(tmp_path: Path)
         "judge asked", "judge offline", "judge mean", "check checker", "check lexical", "check both",
         "repair", "split twins", "copy verdicts", "score",
     ]  # fmt: skip
-    assert list(dict.fromkeys(stage.step for stage in found)) == list(STEPS)[:-1]
+    assert list(dict.fromkeys(stage.step for stage in found)) == list(STEPS[:-1])
 
 
 @pytest.mark.parametrize("citations", ["written", "matrix", "both"])

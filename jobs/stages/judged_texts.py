@@ -1,0 +1,78 @@
+"""
+The texts that a summary is judged against.
+
+These are the targets of its query, or the documents of its prompt: the kind of a judge says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
+
+from actors.storage.benchmark import Benchmark
+from longform.judges.kind import Kind
+from longform.judges.matrix import JudgedText, TargetText
+from longform.rows import ContextRow
+
+SEPARATOR = "\n====\n"
+"""Between the documents of a prompt that is judged as one text."""
+
+
+class SummaryToJudge(TypedDict):
+    """
+    A summary, but for its lines.
+
+    Attributes:
+        work_id: Of its verdicts.
+        failure: Why there is no summary; None: there is one.
+    """
+
+    work_id: str
+    summary_id: str
+    query_id: str
+    haystack_id: str
+    failure: str | None
+
+
+def judged_summary(kind: Kind, item: SummaryToJudge, units: Iterable[str], benchmark: Benchmark) -> JudgedText:
+    """Put a summary's lines beside its query's targets."""
+    targets = [target for target in benchmark.targets.get(item["query_id"], []) if target.kind == kind.targets]
+    others = benchmark.haystack_targets(item["haystack_id"])
+    return JudgedText(
+        work_id=item["work_id"],
+        summary_id=item["summary_id"],
+        units=tuple(map(kind.unit, units)),
+        targets=tuple(TargetText(target.kind, target.target_id, target.text) for target in targets),
+        background=tuple(target.text for target in others if target.kind == kind.targets),
+        failure=item["failure"],
+    )
+
+
+def checked_summary(
+    kind: Kind, item: SummaryToJudge, units: Iterable[str], texts: Sequence[TargetText], *, mode: str
+) -> JudgedText:
+    """Put a summary's lines beside the documents of its prompt."""
+    return JudgedText(
+        work_id=item["work_id"],
+        summary_id=item["summary_id"],
+        units=tuple(map(kind.unit, units)),
+        targets=tuple(texts),
+        mode=mode,
+        failure=item["failure"],
+    )
+
+
+def texts_of(packed: ContextRow, documents: Mapping[str, str], mode: str) -> list[TargetText]:
+    """
+    Return what a summary of the context *packed* is checked against, in the order of the prompt.
+
+    These are the documents, each as far as the prompt held it; in mode full one text, all of them joined.
+    """
+    in_prompt = zip(packed["doc_ids"], packed["doc_chars"], strict=True)
+    shown = [
+        TargetText("document", doc_id, documents[doc_id][:chars], place)
+        for place, (doc_id, chars) in enumerate(in_prompt)
+    ]
+    if mode == "full":
+        return [TargetText("context", packed["context_id"], SEPARATOR.join(one.text for one in shown), None)]
+    return shown

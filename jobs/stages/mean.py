@@ -1,0 +1,99 @@
+"""Mean: `verdicts` of judges of one kind -> `verdicts` of their mean, for each summary. N:1; nobody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from actors.judges.kinds import kind_of
+from jobs.stages.items import WHOLE, Given, Item, Row, Source
+from jobs.stages.judge import Judged, columns_of, of_documents, step_of
+from jobs.stages.runner import Worker
+from jobs.stages.stage import Plan, Site, Stage
+from longform.judges.kind import Kind
+from longform.judges.mean import VERSION, mean_rows
+from longform.keys import content_key
+from longform.rows import VerdictRow
+from longform.settings.experiment import Experiment
+from longform.settings.judges import JudgeSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean(Stage[Judged]):
+    """
+    The mean of some judges. The sources of an item are the verdicts of the members, in their order.
+
+    Attributes:
+        judge: Its name.
+        settings: Of the mean.
+    """
+
+    reads: ClassVar = {"verdicts": WHOLE}
+    table = "verdicts"
+
+    judge: str
+    settings: JudgeSettings
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.settings)
+
+    @property
+    def step(self) -> str:
+        return step_of(self.kind)
+
+    @property
+    def name(self) -> str:
+        return f"{self.step} {self.judge}"
+
+    @property
+    def columns(self) -> Collection[str]:
+        kind = self.kind
+        return columns_of(kind, *(["chunk_index"] if of_documents(kind) else []))
+
+    @property
+    def per_task(self) -> int:
+        return 64 if of_documents(self.kind) else 256
+
+    def items(self, plan: Plan) -> list[Item[Judged]]:
+        asked: dict[str, dict[str, Item[Judged]]] = {}
+        for item in plan.of(Judged):
+            asked.setdefault(item.key.summary, {})[item.key.judge] = item
+        kind, members = self.kind, self.settings.members
+        return [self._item(kind, [of_summary[member] for member in members]) for of_summary in asked.values()]
+
+    def _item(self, kind: Kind, members: Sequence[Item[Judged]]) -> Item[Judged]:
+        given = [[member.key.judge, member.work_id] for member in members]
+        work_id = content_key(*self._depends(kind), given, VERSION)
+        sources = tuple(Source("verdicts", member.work_id) for member in members)
+        return Item(work_id, members[0].key._replace(judge=self.judge), sources)
+
+    def _depends(self, kind: Kind) -> list[Any]:
+        """Return what begins a key; those of means over documents have the only bound by itself."""
+        bounds = self.settings.bounds
+        return ["mean-support", self.judge, *bounds] if of_documents(kind) else ["mean-verdicts", self.judge, bounds]
+
+    def make_worker(self) -> Worker:
+        reader, kind, members, bounds = self.reader(), self.kind, self.settings.members, self.settings.bounds
+
+        def verdicts(given: Sequence[Given[Judged]]) -> list[Row]:
+            return [
+                verdict | {"work_id": one.work_id}
+                for one in given
+                for rows in [
+                    {judge: reader.rows(place, VerdictRow) for judge, place in zip(members, one.sources, strict=True)}
+                ]
+                for verdict in mean_rows(kind, rows, judge=self.judge, bounds=bounds)
+            ]
+
+        return verdicts
+
+
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return a stage for each mean of judges."""
+    return [
+        Mean(run=site.run, judge=name, settings=settings)
+        for name, settings in experiment.judges.items()
+        if settings.members
+    ]
