@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-TARGET_KINDS = ("insight", "key_point", "reference")
+TargetKind = Literal["insight", "key_point", "reference"]
+TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 
 
 class Document(NamedTuple):

@@ -14,11 +14,14 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator, Field
 
 from longform.errors import InputError, UsageError
-from longform.formats.fields import LINE, Lines, Record, describe, json_lines, text_lines
+from longform.formats.fields import Entry, Filled, Int32, Record, Text, describe
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
+from longform.formats.json_files import LINE, Lines, json_lines, text_lines
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query
 
@@ -27,6 +30,28 @@ _REQUIRED = ("corpus.jsonl", "queries.jsonl")
 _HEADER = ("query-id", "corpus-id", "score")
 _HEADER_SHOWN = "query-id, corpus-id, score, tab separated"
 _WHOLE_NUMBER = re.compile(r"-?\d{1,10}", re.ASCII)
+
+
+def _whole_number(cell: str) -> int | str:
+    """Return the cell as JSON would have it, so that the error is the same as for a field."""
+    return int(cell) if _WHOLE_NUMBER.fullmatch(cell) else cell
+
+
+class _QueryLine(Entry):
+    query_id: Filled = Field(alias="_id")
+    text: Filled
+
+
+class _DocumentLine(Entry):
+    doc_id: Filled = Field(alias="_id")
+    title: Text | None = None
+    text: Text
+
+
+class _QrelLine(Entry):
+    query_id: Filled = Field(alias="query-id")
+    doc_id: Filled = Field(alias="corpus-id")
+    score: Annotated[Int32, BeforeValidator(_whole_number)]
 
 
 def beir_files(named: Named) -> Found:
@@ -114,27 +139,21 @@ class _Judgement(NamedTuple):
 def _queries(records: Iterator[Record], haystack_id: str, dataset: str) -> dict[str, Query]:
     found: dict[str, Query] = {}
     for record in records:
-        query_id = record.filled("_id")
-        if query_id in found:
-            raise record.error(field="_id", expected="an id that no line above has")
-        found[query_id] = Query(
-            query_id,
-            haystack_id,
-            record.filled("text"),
-            dataset=dataset,
-        )
+        line = record.read(_QueryLine)
+        if line.query_id in found:
+            raise record.error("_id", expected="an id that no line above has")
+        found[line.query_id] = Query(line.query_id, haystack_id, line.text, dataset=dataset)
     return found
 
 
 def _documents(records: Iterator[Record], haystack_id: str, judgements: list[_Judgement]) -> Iterator[Document]:
     seen: set[str] = set()
     for index, record in enumerate(records):
-        doc_id = record.filled("_id")
-        if doc_id in seen:
-            raise record.error(field="_id", expected="an id that no line above has")
-        seen.add(doc_id)
-        title = record.optional_string("title") or None  # BEIR writes no title as an empty one
-        yield Document(doc_id, haystack_id, index, title, record.string("text"))
+        line = record.read(_DocumentLine)
+        if line.doc_id in seen:
+            raise record.error("_id", expected="an id that no line above has")
+        seen.add(line.doc_id)
+        yield Document(line.doc_id, haystack_id, index, line.title or None, line.text)  # BEIR writes no title as ""
     for qrel, file, label in judgements:
         if qrel.doc_id not in seen:
             found = describe(qrel.doc_id)
@@ -146,13 +165,12 @@ def _judgements(folder_name: str, qrels: Mapping[str, Lines], queries: Mapping[s
     judged: set[tuple[str, str]] = set()
     for name, lines in qrels.items():
         for record in _qrels_lines(lines, f"{folder_name}/{name}"):
-            qrel = Qrel(record.filled("query-id"), None, record.filled("corpus-id"), _score(record))
+            line = record.read(_QrelLine)
+            qrel = Qrel(line.query_id, None, line.doc_id, line.score)
             if qrel.query_id not in queries:
-                raise record.error(field="query-id", expected="an _id of queries.jsonl")
+                raise record.error("query-id", expected="an _id of queries.jsonl")
             if (qrel.query_id, qrel.doc_id) in judged:
-                raise record.error(
-                    field="corpus-id", expected="a document that is not judged for this query in a line above"
-                )
+                raise record.error("corpus-id", expected="a document that is not judged for this query in a line above")
             judged.add((qrel.query_id, qrel.doc_id))
             judgements.append(_Judgement(qrel, record.file, record.label))
     if not judgements:
@@ -174,21 +192,14 @@ def _qrels_lines(lines: Lines, file: str) -> Iterator[Record]:
         record = Record(dict(zip(_HEADER, cells, strict=False)), file=file, label=f"line {number}")
         if not header_seen:
             if tuple(cells) != _HEADER:
-                raise record.error(field=LINE, expected=f"the header {_HEADER_SHOWN}", found=describe(line))
+                raise record.error(LINE, expected=f"the header {_HEADER_SHOWN}", found=describe(line))
             header_seen = True
         elif line:
             if len(cells) != len(_HEADER):
                 expected = f"3 cells: {_HEADER_SHOWN}"
-                raise record.error(field=LINE, expected=expected, found=f"{len(cells)} cells: {describe(line)}")
+                raise record.error(LINE, expected=expected, found=f"{len(cells)} cells: {describe(line)}")
             yield record
     if not header_seen:
         raise InputError(
             file=file, record="line 1", field=LINE, expected=f"the header {_HEADER_SHOWN}", found="an empty file"
         )
-
-
-def _score(record: Record) -> int:
-    """The cell as JSON would have it, so that the error is the same as for a field."""
-    cell = record.string("score")
-    value = int(cell) if _WHOLE_NUMBER.fullmatch(cell) else cell
-    return Record({"score": value}, file=record.file, label=record.label).integer("score")

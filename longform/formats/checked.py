@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import pyarrow as pa
+from pydantic import BaseModel, create_model
 
 from longform.errors import InputError
-from longform.formats.rows import HaystackRows
+from longform.formats.fields import Int32, Record, Text
+from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
 from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
 from longform.tables import LABELS, RANKINGS, SUMMARIES, conform
 
 Row = TypeVar("Row", Document, Query, Target, Qrel)
+Shipped = TypeVar("Shipped", ShippedRanking, ShippedSummary, ShippedLabel)
 
-_KINDS: dict[type, str] = {str: "a string", int: "a whole number", NoneType: "nothing"}
+
+_STRICT = {str: Text, int: Int32, str | None: Text | None, list[str] | None: list[Text] | None}
+
+
+def _fields(kind: type) -> type[BaseModel]:
+    """Return a model of the row's fields, which refuses what the table cannot hold."""
+    fields: dict[str, Any] = {name: (_STRICT[of], ...) for name, of in get_type_hints(kind).items()}
+    return create_model(kind.__name__, **fields)
+
+
+_FIELDS = {kind: _fields(kind) for kind in (Document, Query, Target, Qrel)}
 _SHOWN_CHARACTERS = 60
 
 
@@ -42,27 +54,24 @@ class Checks:
         """
         if not isinstance(haystack, HaystackRows):
             raise self._error("what it yields", "(value)", "longform.formats.rows.HaystackRows", _shown(haystack))
-        name = haystack.haystack_id
-        place = f"haystack {name!r}"
+        place = f"haystack {haystack.haystack_id!r}"
         return haystack._replace(
             documents=self._in_order(self._rows(haystack.documents, Document, place), place),
-            queries=self._new(self._rows(haystack.queries, Query, place), "query_id", self._queries, name),
-            targets=self._of_queries(self._rows(haystack.targets, Target, place), name),
+            queries=self._asked(self._rows(haystack.queries, Query, place), place),
+            targets=self._of_queries(self._rows(haystack.targets, Target, place), place),
             qrels=self._judgements(self._rows(haystack.qrels, Qrel, place)),
             rankings=self._dicts(haystack.rankings, "rankings", RANKINGS, place),
             summaries=self._dicts(haystack.summaries, "summaries", SUMMARIES, place),
             labels=self._dicts(haystack.labels, "labels", LABELS, place),
         )
 
-    def _rows(self, rows: Iterable[Any], kind: type[Row], haystack: str) -> Iterator[tuple[Row, str]]:
-        hints = get_type_hints(kind)
+    def _rows(self, rows: Iterable[Row], kind: type[Row], haystack: str) -> Iterator[tuple[Row, str]]:
+        fields = _FIELDS[kind]
         for number, row in enumerate(rows):
             place = f"{haystack}, {kind.__name__} {number}"
             if not isinstance(row, kind):
                 raise self._error(place, "(row)", f"longform.records.{kind.__name__}", _shown(row))
-            for field, hint in hints.items():
-                if not _fits(getattr(row, field), hint):
-                    raise self._error(place, field, _told(hint), _shown(getattr(row, field)))
+            Record(row._asdict(), self._reader, place).read(fields)
             yield row, place
 
     def _in_order(self, rows: Iterator[tuple[Document, str]], haystack: str) -> Iterator[Document]:
@@ -73,19 +82,20 @@ class Checks:
             self._in(place, document.haystack_id, haystack)
             yield document
 
-    def _new(self, rows: Iterator[tuple[Any, str]], field: str, seen: set[str], haystack_id: str) -> Iterator[Any]:
-        for row, place in rows:
-            self._once(place, field, getattr(row, field), seen)
-            self._in(place, row.haystack_id, f"haystack {haystack_id!r}")
-            yield row
+    def _asked(self, rows: Iterator[tuple[Query, str]], haystack: str) -> Iterator[Query]:
+        for query, place in rows:
+            self._once(place, "query_id", query.query_id, self._queries)
+            self._in(place, query.haystack_id, haystack)
+            yield query
 
-    def _of_queries(self, rows: Iterator[tuple[Target, str]], haystack_id: str) -> Iterator[Target]:
-        placed = list(rows)
-        for target, place in placed:
+    def _of_queries(self, rows: Iterator[tuple[Target, str]], haystack: str) -> Iterator[Target]:
+        for target, place in rows:
             self._known(place, "query_id", target.query_id, self._queries)
             if target.kind not in TARGET_KINDS:
                 raise self._error(place, "kind", f"one of {', '.join(TARGET_KINDS)}", _shown(target.kind))
-        yield from self._new(iter(placed), "target_id", self._targets, haystack_id)
+            self._once(place, "target_id", target.target_id, self._targets)
+            self._in(place, target.haystack_id, haystack)
+            yield target
 
     def _judgements(self, rows: Iterator[tuple[Qrel, str]]) -> Iterator[Qrel]:
         for qrel, place in rows:
@@ -95,7 +105,7 @@ class Checks:
                 self._known(place, "target_id", qrel.target_id, self._targets)
             yield qrel
 
-    def _dicts(self, rows: Iterable[Any], table: str, schema: pa.Schema, haystack: str) -> Iterator[dict[str, Any]]:
+    def _dicts(self, rows: Iterable[Shipped], table: str, schema: pa.Schema, haystack: str) -> Iterator[Shipped]:
         for number, row in enumerate(rows):
             try:
                 conform([row], schema)
@@ -119,24 +129,6 @@ class Checks:
 
     def _error(self, place: str, field: str, expected: str, found: str) -> InputError:
         return InputError(file=self._reader, record=place, field=field, expected=expected, found=found)
-
-
-def _fits(value: object, hint: Any) -> bool:
-    """Tell whether *value* is of a type such as `str`, `int | None` or `list[str] | None`."""
-    return any(
-        all(_fits(part, get_args(kind)[0]) for part in value)
-        if get_origin(kind) is list and isinstance(value, list)
-        else isinstance(kind, type) and isinstance(value, kind) and not isinstance(value, bool)
-        for kind in _alternatives(hint)
-    )
-
-
-def _alternatives(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if isinstance(hint, UnionType) else (hint,)
-
-
-def _told(hint: Any) -> str:
-    return " or ".join(_KINDS.get(kind, "a list of strings") for kind in _alternatives(hint))
 
 
 def _shown(value: object) -> str:

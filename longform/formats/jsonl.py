@@ -10,31 +10,88 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
 from itertools import chain
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import ConfigDict, Field
 
 from longform.errors import InputError, UsageError
-from longform.formats.fields import FILE, ROOT, Lines, Record, describe, json_lines
+from longform.formats.fields import ROOT, Entry, Expected, Filled, Int32, Record, Text, describe
 from longform.formats.files import Found, Named, only_folder
-from longform.formats.rows import HaystackRows
-from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
+from longform.formats.json_files import FILE, Lines, json_lines
+from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, insight_label
+from longform.records import Document, Qrel, Query, Target, TargetKind
 from longform.settings.systems import Order
 from longform.text.citations import bullets
 
 DEFAULT_HAYSTACK = "corpus"
 UNKNOWN_SETTING = "unknown"  # in words, since reports name a system by its setting
-DOMAINS = ("conversation", "news")
-COVERAGE = ("full", "partial", "none")
-
-_DOCUMENT_FIELDS = "doc_id text title haystack".split()
-_QUERY_FIELDS = "query_id text haystack topic subtopic subtopic_name domain participants dataset".split()
-_INSIGHT_FIELDS = "insight_id query_id text name kind doc_ids".split()
-_QREL_FIELDS = "query_id doc_id relevance".split()
-_SUMMARY_FIELDS = "summary_id query_id summarizer setting order text lines elapsed_minutes".split()
-_LABEL_FIELDS = "summary_id insight_id annotator coverage bullet".split()
+Domain = Literal["conversation", "news"]
+Coverage = Literal["full", "partial", "none"]
 
 _REQUIRED_FILES = ("documents.jsonl", "queries.jsonl")
 
 _Known = TypeVar("_Known")
+_NotNegative = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, ge=0), Expected("a finite number of at least 0")
+]
+_FromOne = Annotated[int, Field(strict=True, ge=1, lt=2**31), Expected("an integer of 32 bits of at least 1")]
+
+
+class _Line(Entry):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _DocumentLine(_Line):
+    doc_id: Filled
+    text: Filled
+    title: Text | None = None
+    haystack: Filled | None = None
+
+
+class _QueryLine(_Line):
+    query_id: Filled
+    text: Filled
+    haystack: Filled | None = None
+    topic: Text | None = None
+    subtopic: Text | None = None
+    subtopic_name: Text | None = None
+    domain: Domain | None = None
+    participants: list[Text] | None = None
+    dataset: Text | None = None
+
+
+class _InsightLine(_Line):
+    insight_id: Filled
+    query_id: Filled
+    text: Filled
+    name: Text | None = None
+    kind: TargetKind | None = None
+    doc_ids: list[Text] | None = None
+
+
+class _QrelLine(_Line):
+    query_id: Filled
+    doc_id: Filled
+    relevance: Int32
+
+
+class _SummaryLine(_Line):
+    summary_id: Filled
+    query_id: Filled
+    summarizer: Filled
+    setting: Filled | None = None
+    order: Order | None = None
+    text: Text | None = None
+    lines: list[Text] | None = None
+    elapsed_minutes: _NotNegative | None = None
+
+
+class _LabelLine(_Line):
+    summary_id: Filled
+    insight_id: Filled
+    annotator: Filled
+    coverage: Coverage
+    bullet: _FromOne | None = None
 
 
 def jsonl_files(named: Named) -> Found:
@@ -94,12 +151,12 @@ class _Folder:
         self.queries: defaultdict[str, list[Query]] = defaultdict(list)
         self.targets: defaultdict[str, list[Target]] = defaultdict(list)
         self.qrels: defaultdict[str, list[Qrel]] = defaultdict(list)
-        self.summaries: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        self.labels: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        self.summaries: defaultdict[str, list[ShippedSummary]] = defaultdict(list)
+        self.labels: defaultdict[str, list[ShippedLabel]] = defaultdict(list)
         self.haystack_of: dict[str, str] = {}  # of a document
         self.query: dict[str, Query] = {}
         self.target: dict[str, Target] = {}
-        self.summary: dict[str, dict[str, Any]] = {}
+        self.summary: dict[str, ShippedSummary] = {}
         self.n_targets: defaultdict[str, int] = defaultdict(int)  # of a query
         self.judged: set[tuple[str, str]] = set()  # (query, document)
         self.labelled: set[tuple[str, str, str]] = set()  # (annotator, summary, target)
@@ -111,81 +168,66 @@ class _Folder:
             queries=self.queries[haystack_id],
             targets=self.targets[haystack_id],
             qrels=self.qrels[haystack_id],
-            rankings=(),
             summaries=self.summaries[haystack_id],
             labels=self.labels[haystack_id],
         )
 
     def read_document(self, record: Record) -> None:
-        record.only(_DOCUMENT_FIELDS)
-        doc_id = _new_id(record, "doc_id", self.haystack_of)
-        haystack_id = _haystack(record)
-        self.haystack_of[doc_id] = haystack_id
+        line = record.read(_DocumentLine)
+        _refuse_known(record, "doc_id", line.doc_id, self.haystack_of)
+        haystack_id = self.haystack_of[line.doc_id] = line.haystack or DEFAULT_HAYSTACK
         members = self.documents[haystack_id]
-        title = record.optional_string("title")
-        members.append(Document(doc_id, haystack_id, len(members), title, record.filled("text")))
+        members.append(Document(line.doc_id, haystack_id, len(members), line.title, line.text))
 
     def read_query(self, record: Record) -> None:
-        record.only(_QUERY_FIELDS)
-        haystack_id = _haystack(record)
+        line = record.read(_QueryLine)
+        haystack_id = line.haystack or DEFAULT_HAYSTACK
         if haystack_id not in self.documents:
-            found = describe(haystack_id)
-            raise record.error(
-                field="haystack", expected="a haystack that a line of documents.jsonl names", found=found
-            )
-        query = Query(
-            query_id=_new_id(record, "query_id", self.query),
-            haystack_id=haystack_id,
-            domain=record.choice("domain", DOMAINS) if record.has("domain") else None,
-            topic=record.optional_string("topic"),
-            subtopic_name=record.optional_string("subtopic_name"),
-            subtopic=record.optional_string("subtopic"),
-            participants=record.strings("participants") if record.has("participants") else None,
-            text=record.filled("text"),
-            dataset=record.optional_string("dataset"),
-        )
+            expected = "a haystack that a line of documents.jsonl names"
+            raise record.error("haystack", expected=expected, found=describe(haystack_id))
+        _refuse_known(record, "query_id", line.query_id, self.query)
+        query = Query(haystack_id=haystack_id, **line.model_dump(exclude={"haystack"}))
         self.query[query.query_id] = query
         self.queries[haystack_id].append(query)
 
     def read_insight(self, record: Record) -> None:
-        record.only(_INSIGHT_FIELDS)
-        query = _known(record, "query_id", self.query, "queries.jsonl")
+        line = record.read(_InsightLine)
+        query = _known(record, "query_id", line.query_id, self.query, "queries.jsonl")
+        _refuse_known(record, "insight_id", line.insight_id, self.target)
         target = Target(
-            target_id=_new_id(record, "insight_id", self.target),
-            kind=record.choice("kind", TARGET_KINDS) if record.has("kind") else "insight",
+            target_id=line.insight_id,
+            kind=line.kind or "insight",
             query_id=query.query_id,
             haystack_id=query.haystack_id,
             target_index=self.n_targets[query.query_id],
-            name=record.optional_string("name"),
-            text=record.filled("text"),
+            name=line.name,
+            text=line.text,
         )
         self.n_targets[query.query_id] += 1
         self.target[target.target_id] = target
         self.targets[query.haystack_id].append(target)
-        gold = self._gold_documents(record, target)
-        self.qrels[query.haystack_id] += [Qrel(query.query_id, target.target_id, doc_id, 1) for doc_id in gold]
+        self._check_gold(record, target, line.doc_ids or [])
+        gold = [Qrel(query.query_id, target.target_id, doc_id, 1) for doc_id in line.doc_ids or ()]
+        self.qrels[query.haystack_id] += gold
 
-    def _gold_documents(self, record: Record, target: Target) -> list[str]:
-        doc_ids = record.strings("doc_ids") if record.has("doc_ids") else []
+    def _check_gold(self, record: Record, target: Target, doc_ids: list[str]) -> None:
         if target.kind == "insight" and not doc_ids:
             expected = "the documents that state the insight (what no document is known to state is a 'key_point')"
-            raise record.error(field="doc_ids", expected=expected)
+            raise record.error("doc_ids", expected=expected)
         for index, doc_id in enumerate(doc_ids):
             item = f"doc_ids[{index}]"
             self._check_document(record, item, doc_id, target.haystack_id)
             if doc_id in doc_ids[:index]:
-                raise record.error(field=item, expected="each document once", found=f"{describe(doc_id)} again")
-        return doc_ids
+                raise record.error(item, expected="each document once", found=f"{describe(doc_id)} again")
 
     def read_qrel(self, record: Record) -> None:
-        record.only(_QREL_FIELDS)
-        query = _known(record, "query_id", self.query, "queries.jsonl")
-        doc_id = record.filled("doc_id")
-        self._check_document(record, "doc_id", doc_id, query.haystack_id)
-        if (query.query_id, doc_id) in self.judged:
-            raise record.error(field="doc_id", expected="a document that no line above judges for this query")
-        self.judged.add((query.query_id, doc_id))
-        self.qrels[query.haystack_id].append(Qrel(query.query_id, None, doc_id, record.integer("relevance")))
+        line = record.read(_QrelLine)
+        query = _known(record, "query_id", line.query_id, self.query, "queries.jsonl")
+        self._check_document(record, "doc_id", line.doc_id, query.haystack_id)
+        if (query.query_id, line.doc_id) in self.judged:
+            raise record.error("doc_id", expected="a document that no line above judges for this query")
+        self.judged.add((query.query_id, line.doc_id))
+        self.qrels[query.haystack_id].append(Qrel(query.query_id, None, line.doc_id, line.relevance))
 
     def _check_document(self, record: Record, field: str, doc_id: str, haystack_id: str) -> None:
         found = self.haystack_of.get(doc_id)
@@ -196,44 +238,36 @@ class _Folder:
             raise record.error(field, expected=expected, found=f"{describe(doc_id)} of haystack {found!r}")
 
     def read_summary(self, record: Record) -> None:
-        record.only(_SUMMARY_FIELDS)
-        query = _known(record, "query_id", self.query, "queries.jsonl")
-        summary: dict[str, Any] = {
-            "summary_id": _new_id(record, "summary_id", self.summary),
+        line = record.read(_SummaryLine)
+        query = _known(record, "query_id", line.query_id, self.query, "queries.jsonl")
+        _refuse_known(record, "summary_id", line.summary_id, self.summary)
+        summary: ShippedSummary = {
+            "summary_id": line.summary_id,
             "query_id": query.query_id,
             "haystack_id": query.haystack_id,
-            "summarizer": record.filled("summarizer"),
-            "setting": record.filled("setting") if record.has("setting") else UNKNOWN_SETTING,
-            "order": record.choice("order", get_args(Order)) if record.has("order") else None,
-            "elapsed_minutes": record.number("elapsed_minutes", minimum=0) if record.has("elapsed_minutes") else None,
-            "text": _summary_text(record),
+            "summarizer": line.summarizer,
+            "setting": line.setting or UNKNOWN_SETTING,
+            "order": line.order,
+            "elapsed_minutes": line.elapsed_minutes,
+            "text": _summary_text(record, line),
         }
-        self.summary[summary["summary_id"]] = summary
+        self.summary[line.summary_id] = summary
         self.summaries[query.haystack_id].append(summary)
 
     def read_label(self, record: Record) -> None:
-        record.only(_LABEL_FIELDS)
-        summary = _known(record, "summary_id", self.summary, "summaries.jsonl")
-        target = _known(record, "insight_id", self.target, "insights.jsonl")
+        line = record.read(_LabelLine)
+        summary = _known(record, "summary_id", line.summary_id, self.summary, "summaries.jsonl")
+        target = _known(record, "insight_id", line.insight_id, self.target, "insights.jsonl")
         if target.query_id != summary["query_id"]:
             expected = f"an insight of the summary's query {summary['query_id']!r}"
             found = f"{describe(target.target_id)} of query {target.query_id!r}"
-            raise record.error(field="insight_id", expected=expected, found=found)
-        label: dict[str, Any] = {
-            "annotator": record.filled("annotator"),
-            "summary_id": summary["summary_id"],
-            "target_kind": target.kind,
-            "target_id": target.target_id,
-            "mode": "full",
-            "repeat": 0,
-            "answer": record.choice("coverage", COVERAGE),
-            "linked_unit": _linked_unit(record, summary["text"]),
-        }
-        key = (label["annotator"], summary["summary_id"], target.target_id)
+            raise record.error("insight_id", expected=expected, found=found)
+        linked = _linked_unit(record, line, summary["text"])
+        key = (line.annotator, line.summary_id, line.insight_id)
         if key in self.labelled:
-            raise record.error(field="insight_id", expected="an insight that this annotator has not labelled above")
+            raise record.error("insight_id", expected="an insight that this annotator has not labelled above")
         self.labelled.add(key)
-        self.labels[target.haystack_id].append(label)
+        self.labels[target.haystack_id].append(insight_label(*key, line.coverage, linked, kind=target.kind))
 
 
 _READERS: Mapping[str, Callable[[_Folder, Record], None]] = {
@@ -247,40 +281,34 @@ _READERS: Mapping[str, Callable[[_Folder, Record], None]] = {
 """In an order in which a file refers only to those before it."""
 
 
-def _haystack(record: Record) -> str:
-    return record.filled("haystack") if record.has("haystack") else DEFAULT_HAYSTACK
-
-
-def _new_id(record: Record, field: str, known: Container[str]) -> str:
-    value = record.filled(field)
+def _refuse_known(record: Record, field: str, value: str, known: Container[str]) -> None:
     if value in known:
         raise record.error(field, expected="an id that no line above has")
-    return value
 
 
-def _known(record: Record, field: str, known: Mapping[str, _Known], file: str) -> _Known:
-    value = record.filled(field)
+def _known(record: Record, field: str, value: str, known: Mapping[str, _Known], file: str) -> _Known:
     if value not in known:
         raise record.error(field, expected=f"the {field} of a line in {file}")
     return known[value]
 
 
-def _summary_text(record: Record) -> str:
-    if record.has("text") == record.has("lines"):
-        found = "both" if record.has("text") else None
-        raise record.error(field="text", expected="the summary, as either text or lines", found=found)
-    return record.string("text") if record.has("text") else "\n".join(record.strings("lines"))
+def _summary_text(record: Record, line: _SummaryLine) -> str:
+    if line.text is not None and line.lines is None:
+        return line.text
+    if line.text is None and line.lines is not None:
+        return "\n".join(line.lines)
+    found = None if line.text is None else "both"
+    raise record.error("text", expected="the summary, as either text or lines", found=found)
 
 
-def _linked_unit(record: Record, summary: str) -> int | None:
-    """The bullet from 0; null is an answer (no bullet covers the insight) and has to be written."""
-    if "bullet" not in record.content:
-        raise record.error(field="bullet", expected="a bullet's number from 1, or null where there is none")
-    if not record.has("bullet"):
+def _linked_unit(record: Record, line: _LabelLine, summary: str) -> int | None:
+    """Return the bullet from 0; null is an answer (no bullet covers the insight) and has to be written."""
+    if "bullet" not in line.model_fields_set:
+        raise record.error("bullet", expected="a bullet's number from 1, or null where there is none")
+    if line.bullet is None:
         return None
-    bullet = record.integer("bullet", minimum=1)
     n_bullets = len(bullets(summary))
-    if bullet > n_bullets:
+    if line.bullet > n_bullets:
         expected = f"a number up to {n_bullets}, the summary's non-empty lines, or null"
-        raise record.error(field="bullet", expected=expected)
-    return bullet - 1
+        raise record.error("bullet", expected=expected)
+    return line.bullet - 1

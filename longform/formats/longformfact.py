@@ -14,12 +14,15 @@ example as a whole (mode `full`). Documents without text are dropped, and counte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import AliasChoices, Field, JsonValue
 
 from longform.errors import UsageError
-from longform.formats.fields import Lines, Record, describe, json_lines
+from longform.formats.fields import Entry, Filled, Record, Text, describe
 from longform.formats.files import Found, Named, SourceFile
-from longform.formats.rows import HaystackRows
+from longform.formats.json_files import Lines, json_lines
+from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
 from longform.keys import content_key
 from longform.records import Document, Query, Target
 from longform.text.punkt import release_sentences
@@ -35,14 +38,20 @@ _ANSWERS = {1: "supported", 0: "unsupported"}
 _QUESTION = "Summarise these documents."
 
 
+class _Line(Entry):
+    texts: list[Text] = Field(validation_alias=AliasChoices("documents", "document"))  # empty ones included
+    summary: Filled
+    ranking: list[Annotated[int, Field(strict=True)]] | None = None
+    model: JsonValue = None
+    faithfulness: JsonValue = None
+
+
 class Example(NamedTuple):
     """A line, checked."""
 
     record: Record
     haystack_id: str
-    texts: tuple[str, ...]  # empty ones included
-    summary: str
-    ranking: tuple[int, ...] | None
+    line: _Line
 
 
 def longformfact_files(named: Named, *, keep_empty: bool = False) -> Found:
@@ -86,14 +95,13 @@ def read_longformfact(name: str, lines: Lines, *, keep_empty: bool = False) -> I
 
 
 def _example(name: str, number: int, record: Record) -> Example:
-    field = "documents" if "documents" in record.content else "document"
-    texts = tuple(record.strings(field))
-    if not any(text.strip() for text in texts):
+    line = record.read(_Line)
+    if not any(text.strip() for text in line.texts):
+        field = "documents" if "documents" in record.content else "document"
         raise record.error(field, expected="at least one document with text")
-    ranking = tuple(record.list("ranking")) if record.has("ranking") else None
-    if ranking is not None and sorted(ranking) != list(range(len(texts))):
-        raise record.error("ranking", expected=f"the numbers from 0 to {len(texts) - 1}, each once")
-    return Example(record, f"longformfact:{name}:{number:04}", texts, record.filled("summary"), ranking)
+    if line.ranking is not None and sorted(line.ranking) != list(range(len(line.texts))):
+        raise record.error("ranking", expected=f"the numbers from 0 to {len(line.texts) - 1}, each once")
+    return Example(record, f"longformfact:{name}:{number:04}", line)
 
 
 # ---------------------------------------------------------------- rows
@@ -101,24 +109,19 @@ def _example(name: str, number: int, record: Record) -> Example:
 
 def _documents(example: Example, keep_empty: bool) -> dict[int, Document]:
     """Place in the release -> document; places in the haystack are those among the kept ones."""
-    kept = [place for place, text in enumerate(example.texts) if keep_empty or text.strip()]
+    kept = [place for place, text in enumerate(example.line.texts) if keep_empty or text.strip()]
     return {
-        place: Document(f"{example.haystack_id}:{place}", example.haystack_id, index, None, example.texts[place])
+        place: Document(f"{example.haystack_id}:{place}", example.haystack_id, index, None, example.line.texts[place])
         for index, place in enumerate(kept)
     }
 
 
 def _query(example: Example, dataset: str) -> Query:
-    return Query(
-        example.haystack_id,
-        example.haystack_id,
-        _QUESTION,
-        dataset=dataset,
-    )
+    return Query(example.haystack_id, example.haystack_id, _QUESTION, dataset=dataset)
 
 
-def _ranking(example: Example, documents: Mapping[int, Document]) -> list[dict[str, Any]]:
-    in_order = [documents[place].doc_id for place in example.ranking or () if place in documents]
+def _ranking(example: Example, documents: Mapping[int, Document]) -> list[ShippedRanking]:
+    in_order = [documents[place].doc_id for place in example.line.ranking or () if place in documents]
     return [
         {
             "work_id": content_key(example.haystack_id, IMPORTANCE),
@@ -137,25 +140,22 @@ def _input(example: Example, name: str, keep_empty: bool) -> HaystackRows:
     documents = _documents(example, keep_empty)
     reference = Target(
         f"{example.haystack_id}:reference", "reference", example.haystack_id, example.haystack_id, 0, None,
-        example.summary,
+        example.line.summary,
     )  # fmt: skip
     return HaystackRows(
         example.haystack_id,
         documents=list(documents.values()),
         queries=[_query(example, name)],
         targets=[reference],
-        qrels=(),
         rankings=_ranking(example, documents),
-        summaries=(),
-        labels=(),
     )
 
 
 def _labelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
     documents = _documents(example, keep_empty)
     summary_id = f"{example.haystack_id}:summary"
-    model = example.record.content.get("model")
-    summary = {
+    model = example.line.model
+    summary: ShippedSummary = {
         "work_id": summary_id,
         "summary_id": summary_id,
         "query_id": example.haystack_id,
@@ -163,25 +163,23 @@ def _labelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
         "summarizer": model if isinstance(model, str) else "unknown",
         "setting": "released",
         "method": "plain",
-        "text": example.summary,
+        "text": example.line.summary,
     }
     return HaystackRows(
         example.haystack_id,
         documents=list(documents.values()),
         queries=[_query(example, name)],
-        targets=(),
-        qrels=(),
         rankings=_ranking(example, documents),
         summaries=[summary],
         labels=_labels(example, summary_id),
     )
 
 
-def _labels(example: Example, summary_id: str) -> list[dict[str, Any]]:
-    given = example.record.content["faithfulness"]
+def _labels(example: Example, summary_id: str) -> list[ShippedLabel]:
+    given = example.line.faithfulness
     if not isinstance(given, list):
         return [_label(example, summary_id, None, given)]
-    n_sentences = len(release_sentences(example.summary))
+    n_sentences = len(release_sentences(example.line.summary))
     if len(given) != n_sentences:
         raise example.record.error(
             "faithfulness",
@@ -191,8 +189,8 @@ def _labels(example: Example, summary_id: str) -> list[dict[str, Any]]:
     return [_label(example, summary_id, index, label) for index, label in enumerate(given)]
 
 
-def _label(example: Example, summary_id: str, unit_index: int | None, given: Any) -> dict[str, Any]:
-    if given is not None and (isinstance(given, bool) or given not in _ANSWERS):
+def _label(example: Example, summary_id: str, unit_index: int | None, given: JsonValue) -> ShippedLabel:
+    if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given not in _ANSWERS):
         raise example.record.error("faithfulness", expected="0, 1 or null", found=describe(given))
     return {
         "annotator": PEOPLE,

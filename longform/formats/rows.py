@@ -3,9 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 from longform.records import Document, Qrel, Query, Target
+
+
+class ShippedRanking(TypedDict):
+    """A row of the table rankings that a release ships; columns left out are null."""
+
+    work_id: NotRequired[str]
+    query_id: str
+    haystack_id: str
+    system: str
+    doc_id: str
+    rank: int
+    score: float
+
+
+class ShippedSummary(TypedDict):
+    """A row of the table summaries that a release ships; columns left out are null."""
+
+    work_id: NotRequired[str]
+    summary_id: str
+    query_id: str
+    haystack_id: str
+    summarizer: str
+    setting: str
+    retriever: NotRequired[str]
+    order: NotRequired[str | None]
+    method: NotRequired[str]
+    parents: NotRequired[list[str]]
+    n_requested: NotRequired[int]
+    elapsed_minutes: NotRequired[float | None]
+    text: str
+
+
+class ShippedLabel(TypedDict):
+    """A row of the table labels that a release ships; columns left out are null."""
+
+    annotator: str
+    summary_id: str
+    unit_index: NotRequired[int | None]
+    target_kind: str
+    target_id: str
+    mode: str
+    repeat: int
+    answer: str | None
+    linked_unit: NotRequired[int | None]
+    failure: NotRequired[str | None]
 
 
 class HaystackRows(NamedTuple):
@@ -22,6 +67,22 @@ class HaystackRows(NamedTuple):
     queries: Iterable[Query]
     targets: Iterable[Target] = ()
     qrels: Iterable[Qrel] = ()
-    rankings: Iterable[dict[str, Any]] = ()
-    summaries: Iterable[dict[str, Any]] = ()
-    labels: Iterable[dict[str, Any]] = ()
+    rankings: Iterable[ShippedRanking] = ()
+    summaries: Iterable[ShippedSummary] = ()
+    labels: Iterable[ShippedLabel] = ()
+
+
+def insight_label(
+    annotator: str, summary_id: str, target_id: str, answer: str, linked_unit: int | None, *, kind: str = "insight"
+) -> ShippedLabel:
+    """Return the label of a whole summary by a target of its query."""
+    return {
+        "annotator": annotator,
+        "summary_id": summary_id,
+        "target_kind": kind,
+        "target_id": target_id,
+        "mode": "full",
+        "repeat": 0,
+        "answer": answer,
+        "linked_unit": linked_unit,
+    }

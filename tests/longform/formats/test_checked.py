@@ -41,7 +41,11 @@ def test_rows_that_fit_pass_as_they_are() -> None:
         ),
         (
             {"documents": [DOCUMENTS[0]._replace(text=None)]},
-            "Document 0: field 'text': expected a string, found nothing",
+            "Document 0: field 'text': expected a string, found null",
+        ),
+        (
+            {"documents": [DOCUMENTS[0]._replace(text=b"The dam.")]},
+            "Document 0: field 'text': expected a string, found bytes b'The dam.'",
         ),
         ({"documents": [DOCUMENTS[1]]}, "Document 0: field 'doc_index': expected its place, 0, found int 1"),
         (
@@ -54,7 +58,7 @@ def test_rows_that_fit_pass_as_they_are() -> None:
         ),
         (
             {"queries": [QUERIES[0]._replace(participants=["Ada", 3])]},
-            "'participants': expected a list of strings or nothing",
+            "field 'participants[1]': expected a string, found integer 3",
         ),
         (
             {"targets": [TARGETS[0]._replace(kind="fact")]},
@@ -70,7 +74,7 @@ def test_rows_that_fit_pass_as_they_are() -> None:
         ),
         (
             {"qrels": [Qrel("q", None, "d0", True)]},
-            "Qrel 0: field 'relevance': expected a whole number, found bool True",
+            "Qrel 0: field 'relevance': expected an integer of 32 bits, found boolean True",
         ),
         ({"labels": [{"summary_id": "s", "who": "me"}]}, "labels 0: field '(row)': expected a row of the table labels"),
     ],

@@ -3,16 +3,16 @@
 import io
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.errors import InputError
-from longform.formats.jsonl import COVERAGE, DOMAINS, TARGET_KINDS, read_jsonl
+from longform.formats.jsonl import Coverage, Domain, read_jsonl
 from longform.formats.rows import HaystackRows
-from longform.records import Document, Qrel, Query, Target
+from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
 from longform.tables import SCHEMAS, conform
 from tests.places import ROOT
 
@@ -193,7 +193,7 @@ def rows_of(draw: st.DrawFn, haystack_id: str, free: dict[str, Any]) -> Haystack
         for index in range(draw(st.integers(1, 4)))
     ]
     doc_ids = st.lists(st.sampled_from([document.doc_id for document in documents]), unique=True, min_size=1)
-    domain = st.none() | st.sampled_from(DOMAINS)
+    domain = st.none() | st.sampled_from(get_args(Domain))
     people = st.none() | st.lists(TEXT, **FEW)
     queries = [
         Query(new_id("query"), haystack_id, draw(FILLED), draw(domain), *(draw(MAYBE) for _ in range(3)), draw(people))
@@ -237,7 +237,7 @@ def rows_of(draw: st.DrawFn, haystack_id: str, free: dict[str, Any]) -> Haystack
             **label(
                 summary["summary_id"],
                 target.target_id,
-                draw(st.sampled_from(COVERAGE)),
+                draw(st.sampled_from(get_args(Coverage))),
                 draw(st.sampled_from([None, 0, 1])),
             ),
             "target_kind": target.kind,

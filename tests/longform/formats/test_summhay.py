@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from longform.errors import InputError
-from longform.formats.fields import json_object, json_objects
+from longform.formats.json_files import json_object, json_objects
 from longform.formats.summhay import read_human_study, read_topic
 
 TOPIC: dict[str, Any] = {
