@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from actors.local_models.encoder import MINILM, Encoder
 from actors.local_models.tokenizer import TokenCounter
-from actors.retrieval.retriever import HaystackRetriever
+from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.storage.benchmark import Benchmark
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import read_experiment

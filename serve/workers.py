@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_content, checkpoint_path
 from actors.local_models.encoder import Encoder
-from actors.retrieval.cross_encoder import CrossEncoderReranker
+from actors.retrieval.cross_encoder import CrossEncoderModel
 from actors.serving.messages import About
 from longform.errors import LongformError
 from longform.retrieval.ranking import rounded
@@ -61,7 +61,7 @@ class CrossEncoderWorker:
     """
 
     def __init__(self, name: str, settings: ServedCrossEncoder, *, threads: int) -> None:
-        self._model = CrossEncoderReranker(checkpoint_path(settings.model), threads=threads)
+        self._model = CrossEncoderModel(checkpoint_path(settings.model), threads=threads)
         version = f"cross_encoder+{checkpoint_content(settings.model)}"
         # Inside, scores are logits, by which ties are told apart; the application turns them into what is asked for.
         kind, window = settings.scores, self._model.window

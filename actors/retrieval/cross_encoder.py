@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from actors.local_models.checkpoints import check_checkpoint as check
 from actors.local_models.checkpoints import checkpoint_path
 from actors.local_models.encoder import cannot_load
+from actors.retrieval.reranker import Reranked, Reranker, reranked
 from longform.errors import UsageError
+from longform.records import Document, Query
 from longform.retrieval.ranking import ranked
-
-__all__ = ["CrossEncoderReranker", "Reranked", "check"]
+from longform.settings.retrievers import CrossEncoderRerankerSettings
 
 _BATCH_SIZE = 32
 _LOGIT_DECIMALS = 4
@@ -21,14 +20,7 @@ _UNABLE = ("Model", "ForMaskedLM", "ForPreTraining")
 """Endings of the names of models that read texts and score no pairs: one that scores is made of them untrained."""
 
 
-class Reranked(NamedTuple):
-    """A place in the new order."""
-
-    place: int  # in the order that came in, from 0
-    score: float | None  # null: below the depth, not scored
-
-
-class CrossEncoderReranker:
+class CrossEncoderModel:
     """
     A Sentence Transformers cross-encoder with one output, by hub name, folder, `package:NAME` or `s3://`.
 
@@ -63,11 +55,11 @@ class CrossEncoderReranker:
         self.window: int = self._model.max_seq_length or self._model.tokenizer.model_max_length
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The relevance of each text as a logit of 4 decimals. The model's window cuts long texts."""
+        """Return the relevance of each text as a logit of 4 decimals. The model's window cuts long texts."""
         return self.score_pairs([(query, text) for text in texts])
 
     def lengths(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
-        """Tokens of each pair, special tokens included, uncut."""
+        """Count the tokens of each pair, special tokens included, uncut."""
         if not pairs:
             return []
         queries, texts = ([pair[side] for pair in pairs] for side in (0, 1))
@@ -75,7 +67,7 @@ class CrossEncoderReranker:
         return [len(ids) for ids in encoded["input_ids"]]
 
     def score_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The same for pairs (query, text); equal pairs are scored once, so that they tie."""
+        """Score pairs (query, text); equal pairs are scored once, so that they tie."""
         if not pairs:
             return []
         distinct = list(dict.fromkeys(tuple(pair) for pair in pairs))
@@ -85,12 +77,25 @@ class CrossEncoderReranker:
 
     def rerank(self, query: str, texts: Sequence[str], *, depth: int) -> list[Reranked]:
         """
-        All *texts* in their new order.
+        Return all *texts* in their new order.
 
         The first *depth* stand by descending score, ties as they came; the rest follow as they came, without a score.
         """
         scores = self.score(query, texts[:depth])
-        return [
-            *(Reranked(place, scores[place]) for place in ranked(scores)),
-            *(Reranked(place, None) for place in range(len(scores), len(texts))),
-        ]
+        return reranked([(place, scores[place]) for place in ranked(scores)], len(texts))
+
+
+class CrossEncoderReranker(Reranker):
+    """
+    Reorders by a model that is loaded here.
+
+    Raises:
+        UsageError: The model cannot be used.
+    """
+
+    def __init__(self, settings: CrossEncoderRerankerSettings, *, threads: int) -> None:
+        self._model = CrossEncoderModel(settings.model, threads=threads)
+        self._depth = settings.depth
+
+    async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
+        return self._model.rerank(query.text, [document.text for document in documents], depth=self._depth)

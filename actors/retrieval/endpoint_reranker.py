@@ -1,4 +1,4 @@
-"""A reranker behind an endpoint of Cohere's or Jina's dialect, and any reranker behind one call."""
+"""A reranker behind an endpoint of Cohere's or Jina's dialect."""
 
 from __future__ import annotations
 
@@ -7,43 +7,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from actors.retrieval.cross_encoder import CrossEncoderReranker, Reranked
-from actors.retrieval.python_ranker import PythonRanker
+from actors.retrieval.reranker import Reranked, Reranker, reranked
 from actors.secret_values import secret
 from actors.serving.client import Reply, Send, ServedClient, over_http
 from actors.serving.handle import is_of_cluster, over_application
 from longform.errors import LongformError, UsageError
 from longform.records import Document, Query
-from longform.settings.retrievers import EndpointRerankerSettings, PythonRerankerSettings, RerankerSettings
-
-Order = Callable[[Query, Sequence[Document]], Awaitable[list[Reranked]]]
-"""A query, whose text is searched with, and documents in their old order -> all of them in the new one."""
+from longform.settings.retrievers import EndpointRerankerSettings
 
 _DECIMALS = 6
 
 
-def open_reranker(settings: RerankerSettings, *, threads: int) -> Order:
-    """
-    Open the reranker that *settings* describe, and load its model here.
-
-    Raises:
-        UsageError: Its model, its token or its class is missing.
-    """
-    match settings:
-        case EndpointRerankerSettings():
-            return EndpointReranker(settings).order
-        case PythonRerankerSettings():
-            return PythonRanker(settings).order
-        case _:
-            model = CrossEncoderReranker(settings.model, threads=threads)
-
-            async def rerank(query: Query, documents: Sequence[Document]) -> list[Reranked]:
-                return model.rerank(query.text, [document.text for document in documents], depth=settings.depth)
-
-            return rerank
-
-
-class EndpointReranker:
+class EndpointReranker(Reranker):
     """
     Asks with all documents of a query at once; overload and dead replicas are waited out.
 
@@ -64,12 +39,11 @@ class EndpointReranker:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
-        """Return the *documents* in their new order; see `rerank`."""
         return await self.rerank(query.text, [document.text for document in documents])
 
     async def rerank(self, query: str, texts: Sequence[str]) -> list[Reranked]:
         """
-        All *texts* in their new order.
+        Return all *texts* in their new order.
 
         The first of them, down to the depth, stand by descending score, ties as the server has them; the rest follow as
         they came, without a score.
@@ -88,10 +62,7 @@ class EndpointReranker:
             raise LongformError(f"{where}: {error}") from error
         check_order(found, len(asked), where)
         scored = sorted(((place, round(float(score), _DECIMALS)) for place, score in found), key=lambda one: -one[1])
-        return [
-            *(Reranked(place, score) for place, score in scored),
-            *(Reranked(place, None) for place in range(len(asked), len(texts))),
-        ]
+        return reranked(scored, len(texts))
 
     def _place(self) -> asyncio.Semaphore:
         """Return the semaphore of the running loop: a worker has one for each task."""
@@ -109,10 +80,10 @@ def _sends(settings: EndpointRerankerSettings) -> Send:
 
 def check_order(found: Sequence[tuple[Any, Any]], n_documents: int, where: str) -> None:
     """
-    Each document stands in the answer once, with a number.
+    Check that each document stands in the answer once, with a number.
 
     Raises:
-        LongformError: That is not so.
+        LongformError: One does not.
     """
     places = [place for place, _ in found]
     if sorted(map(str, places)) != sorted(map(str, range(n_documents))):
@@ -138,7 +109,7 @@ def token_of(settings: EndpointRerankerSettings) -> str | None:
 
 
 def _to_one_url(send: Send) -> Send:
-    """The configured URL is the endpoint's own, and replaces the client's path: Cohere's is /v2/rerank."""
+    """Send to the configured URL in place of the client's path; it is the endpoint's own, Cohere's is /v2/rerank."""
 
     async def sent(_path: str, body: Mapping[str, Any]) -> Reply:
         return await send("", body)

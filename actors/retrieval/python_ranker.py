@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.python_class import UserCodeError, open_class, user_code
-from actors.retrieval.cross_encoder import Reranked
+from actors.python_class import UserCodeError, check_class, open_class, user_code
+from actors.retrieval.haystack import Haystack
+from actors.retrieval.reranker import Reranked, Reranker, reranked
+from actors.retrieval.retriever import Resources, Retriever, Scores
 from longform.protocols import Ranker
 from longform.records import Document, Query
 from longform.retrieval.ranking import ranked, rounded
@@ -40,22 +43,6 @@ class PythonRanker:
             found = self._ranker.rank(query, documents)
         return self._numbers(found, len(documents), query)
 
-    async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
-        """
-        Return all *documents* in their new order.
-
-        The first of them, down to the depth, stand by descending score; the rest follow as they came, without a score.
-        Documents that the class does not rank follow those that it does.
-        """
-        assert isinstance(self._settings, PythonRerankerSettings), "only a reranker has a depth"
-        scores = rounded(self.scores(query, documents[: self._settings.depth]))
-        first = ranked(scores)
-        rest = sorted({*range(len(documents))}.difference(first))
-        return [
-            *(Reranked(place, float(scores[place])) for place in first),
-            *(Reranked(place, None) for place in rest),
-        ]
-
     def _numbers(self, found: object, n_documents: int, query: Query) -> NDArray[np.float64]:
         expected = f"{n_documents} numbers, one a document (None: not ranked)"
         try:
@@ -72,3 +59,39 @@ class PythonRanker:
         return UserCodeError(
             f"{self._settings.class_}: rank: expected {expected}, found {found}, for query {query.query_id!r}"
         )
+
+
+class PythonRetriever(Retriever):
+    """Ranks all documents of a haystack with the user's class."""
+
+    def __init__(self, settings: PythonClassSettings, resources: Resources) -> None:
+        self._settings = settings
+        self._resources = resources
+
+    def check(self) -> None:
+        check_class(self._settings, Ranker)
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        return self._ranker.scores(self._resources.shown(query), haystack.documents)
+
+    @cached_property
+    def _ranker(self) -> PythonRanker:
+        return PythonRanker(self._settings)
+
+
+class PythonReranker(Reranker):
+    """Scores the first documents of another's ranking with the user's class."""
+
+    def __init__(self, settings: PythonRerankerSettings) -> None:
+        self._ranker = PythonRanker(settings)
+        self._depth = settings.depth
+
+    async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
+        """
+        Return all *documents* in their new order.
+
+        The first of them, down to the depth, stand by descending score. Documents that the class does not rank follow
+        those that it does.
+        """
+        scores = rounded(self._ranker.scores(query, documents[: self._depth]))
+        return reranked([(place, float(scores[place])) for place in ranked(scores)], len(documents))

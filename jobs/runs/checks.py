@@ -8,7 +8,7 @@ from actors.chat.openai_client import servers
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
 from actors.python_class import check_class
 from actors.retrieval.endpoint_reranker import token_of
-from actors.retrieval.retriever import check_loadable
+from actors.retrieval.opening import check_loadable
 from actors.serving.handle import is_of_cluster
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder

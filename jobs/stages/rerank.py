@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from actors.local_models.checkpoints import changing_content
 from actors.python_class import class_version
-from actors.retrieval.endpoint_reranker import Order, open_reranker
+from actors.retrieval.opening import open_reranker
+from actors.retrieval.reranker import Reranker
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import WHOLE, Given, Item, Source
 from jobs.stages.retrieve import Ranked
@@ -74,7 +75,7 @@ class Rerank(Stage[Ranked]):
 
     def make_worker(self) -> Worker:
         reader, benchmark = self.reader(), Benchmark(self.bench)
-        orders: dict[str, Order] = {}
+        opened: dict[str, Reranker] = {}
 
         async def rerank(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
             found = await asyncio.gather(*(reranked(one, reader.rows(one.sources[0], RankingRow)) for one in given))
@@ -83,12 +84,12 @@ class Rerank(Stage[Ranked]):
         async def reranked(one: Given[Ranked], rows: Sequence[RankingRow]) -> list[RankingRow]:
             name = one.key.reranker
             assert name is not None, one.key
-            if name not in orders:
-                orders[name] = open_reranker(self.rerankers[name], threads=self.threads)
+            if name not in opened:
+                opened[name] = open_reranker(self.rerankers[name], threads=self.threads)
             query = benchmark.queries[one.key.query_id]
             documents = {document.doc_id: document for document in benchmark.documents(query.haystack_id)}
             shown = shown_query(query, query_text=self.query_text)
-            order = await orders[name](shown, [documents[row["doc_id"]] for row in rows])
+            order = await opened[name].order(shown, [documents[row["doc_id"]] for row in rows])
             return [
                 {
                     **rows[place],

@@ -118,7 +118,7 @@ class Retrieve(Stage[Ranked]):
                 yield [one for of_query in queries[start : start + _QUERIES_A_TASK] for one in of_query]
 
     def make_worker(self) -> Worker:
-        from actors.retrieval.retriever import HaystackRetriever
+        from actors.retrieval.haystack_retriever import HaystackRetriever
 
         ranker = HaystackRetriever(self.bench, self.retrieval, threads=self.threads)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
+from longform.errors import UsageError
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
@@ -119,10 +120,33 @@ RetrieverSettings = Annotated[
 
 
 def base_retrievers(retriever: RetrieverSettings) -> tuple[str, ...]:
-    """The names of the retrievers that *retriever* combines or expands."""
+    """Return the names of the retrievers that *retriever* combines or expands."""
     if isinstance(retriever, FusionRetrieverSettings):
         return retriever.of
     return (retriever.of,) if isinstance(retriever, FeedbackRetrieverSettings) else ()
+
+
+def with_bases(retrievers: Mapping[str, RetrieverSettings], names: Iterable[str]) -> list[str]:
+    """
+    Return *names* and the retrievers they build on, bases first, each once.
+
+    Raises:
+        UsageError: One is not defined, or they build on each other in a circle.
+    """
+    found: dict[str, None] = {}
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise UsageError(f"retrievers build on each other in a circle: {' -> '.join([*above, name])}")
+        if name not in retrievers:
+            raise UsageError(f"no retriever is called {name!r}; defined are {sorted(retrievers)}")
+        for base in base_retrievers(retrievers[name]):
+            visit(base, (*above, name))
+        found[name] = None
+
+    for name in names:
+        visit(name, ())
+    return list(found)
 
 
 class RetrievalSettings(NamedTuple):

@@ -7,7 +7,7 @@ import time
 from functools import partial
 from typing import Any
 
-from actors.retrieval.retriever import HaystackRetriever
+from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.storage.benchmark import Benchmark
 from longform.settings.experiment import Experiment
 from tests.bench.inputs import make_benchmark

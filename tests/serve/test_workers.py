@@ -11,7 +11,7 @@ import pytest
 
 from actors.judges.lexical import LexicalJudge
 from actors.local_models.encoder import MINILM, Encoder
-from actors.retrieval.cross_encoder import CrossEncoderReranker
+from actors.retrieval.cross_encoder import CrossEncoderModel
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card, shipped_card_line
 from longform.judges.kind import Group
@@ -65,7 +65,7 @@ def test_logits_are_the_rerankers(tmp_path: Path, save_cross_encoder: Callable[.
     worker = loaded("rerankers", {"kind": "cross_encoder", "model": folder, "scores": "probability"})
     pairs = [("bank rate", "fed"), ("bank", "rate " * 100), ("fed", "rate")]
     work = worker.run(pairs)
-    reranker = CrossEncoderReranker(folder, threads=1)
+    reranker = CrossEncoderModel(folder, threads=1)
     for one, (query, text) in zip(work, pairs, strict=True):
         assert one.content == pytest.approx(reranker.score(query, [text])[0], abs=ONE_STEP)
     assert [one.truncated for one in work] == [False, True, False]

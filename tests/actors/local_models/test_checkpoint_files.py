@@ -17,7 +17,7 @@ import pytest
 from actors.local_models import checkpoint_files
 from actors.local_models.checkpoint_files import Stated, appear, check_whole, copy
 from actors.local_models.checkpoints import checkpoint_path
-from actors.retrieval.cross_encoder import CrossEncoderReranker
+from actors.retrieval.cross_encoder import CrossEncoderModel
 from actors.storage.folder import Folder
 from longform.errors import UsageError
 
@@ -73,7 +73,7 @@ def test_damaged_reranker_fails_with_the_reason(tmp_path: Path, save_cross_encod
     weights.write_bytes(weights.read_bytes()[:-100])
 
     with pytest.raises(UsageError, match=r"model.safetensors is not whole"):
-        CrossEncoderReranker(str(folder), threads=1)
+        CrossEncoderModel(str(folder), threads=1)
 
 
 def test_folder_that_cannot_be_filled_is_not_there_afterwards(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import JSONResponse
 
-from actors.retrieval.endpoint_reranker import EndpointReranker, check_order, open_reranker, token_of
+from actors.retrieval.endpoint_reranker import EndpointReranker, check_order, token_of
+from actors.retrieval.opening import open_reranker
 from longform.errors import LongformError, UsageError
 from longform.records import Document, Query
 from longform.settings.retrievers import EndpointRerankerSettings
@@ -34,7 +35,7 @@ async def test_order_of_the_real_application_through_overload(path: str) -> None
     app = Overloaded(make_app(small_backends(), Access(bind="127.0.0.1")), 2)
     query, documents = Query("q", "h", QUERY), [Document(text, "h", 0, None, text) for text in TEXTS]
     with running(app) as url:
-        found = await open_reranker(settings(f"{url}{path}"), threads=1)(query, documents)
+        found = await open_reranker(settings(f"{url}{path}"), threads=1).order(query, documents)
 
     assert app.refused == 2
     assert [place for place, _ in found] == [1, 2, 4, 0, 3, 5]  # by words shared; ties as they came; the last unscored

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from actors.python_class import UserCodeError
-from actors.retrieval.endpoint_reranker import open_reranker
+from actors.retrieval.haystack_retriever import HaystackRetriever
+from actors.retrieval.opening import check_loadable, open_reranker
 from actors.retrieval.python_ranker import PythonRanker
-from actors.retrieval.retriever import HaystackRetriever, check_loadable
 from actors.storage.folder import Folder
 from jobs.stages.retrieve import definition
 from longform.errors import UsageError
@@ -102,17 +102,17 @@ async def test_a_reranker_scores_the_first_documents(write: Write, tmp_path: Pat
     write("their_ranker", LONGEST)
     query = QUERY._replace(text="What of the dam? its cost")
 
-    order = open_reranker(settings(tmp_path, depth=3), threads=1)  # type: ignore[arg-type]
+    reranker = open_reranker(settings(tmp_path, depth=3), threads=1)  # type: ignore[arg-type]
 
-    assert await order(query, DOCUMENTS) == [(2, 8.0), (1, 4.0), (0, 0.0), (3, None)]
+    assert await reranker.order(query, DOCUMENTS) == [(2, 8.0), (1, 4.0), (0, 0.0), (3, None)]
 
 
 async def test_documents_that_a_reranker_does_not_rank_follow_those_it_does(write: Write, tmp_path: Path) -> None:
     write("their_ranker", "class Some:\n    def rank(self, query, documents): return [None, 1, None, 2]")
 
-    order = open_reranker(settings(tmp_path, "their_ranker:Some", depth=9), threads=1)  # type: ignore[arg-type]
+    reranker = open_reranker(settings(tmp_path, "their_ranker:Some", depth=9), threads=1)  # type: ignore[arg-type]
 
-    assert await order(QUERY, DOCUMENTS) == [(3, 2.0), (1, 1.0), (0, None), (2, None)]
+    assert await reranker.order(QUERY, DOCUMENTS) == [(3, 2.0), (1, 1.0), (0, None), (2, None)]
 
 
 @pytest.mark.parametrize(

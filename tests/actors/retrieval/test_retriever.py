@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from actors.local_models.encoder import MINILM, Encoder
-from actors.retrieval.retriever import HaystackRetriever, check_loadable
+from actors.retrieval.haystack_retriever import HaystackRetriever
+from actors.retrieval.opening import check_loadable
 from actors.storage.folder import Folder
 from longform.errors import LongformError, UsageError
 from longform.retrieval.ranking import z_sum
@@ -188,7 +189,7 @@ def test_poolings_are_the_best_chunk_and_the_mean_weighted_by_words(retriever: H
     """Document 2 holds two sentences of unequal length, too long for one chunk of twelve tokens."""
     rows = retriever.rank("north", ["pandas"], ["mean", "max"])
     found = {row["system"]: row["score"] for row in rows if row["doc_id"] == doc_id("north", 2)}
-    encoder = retriever._encoder(MINILM)
+    encoder = retriever._resources.encoder(MINILM)
     chunks = encoder.chunks(TEXTS["north"][2], max_tokens=12)
     assert len({len(chunk.split()) for chunk in chunks}) > 1
     vectors, query = encoder.embed(chunks), encoder.embed([QUERIES["pandas"][1]])[0]
@@ -308,10 +309,10 @@ def test_queries_and_their_subtopics_are_embedded_in_one_batch(
 
 
 @STATEMENT_RETRIEVERS
-def test_the_encoder_of_statement_retrievers_is_checked(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_the_encoder_of_statement_retrievers_is_checked(bench: str, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     checked: list[str] = []
-    monkeypatch.setattr("actors.retrieval.retriever.check_checkpoint", checked.append)
-    check_loadable(experiment({"bm25": RETRIEVERS["bm25"], name: RETRIEVERS[name]}))
+    monkeypatch.setattr("actors.retrieval.statements.check_checkpoint", checked.append)
+    check_loadable(experiment({"bm25": RETRIEVERS["bm25"], name: RETRIEVERS[name]}), bench_url=bench)
     assert checked == [MINILM]
 
 
@@ -343,28 +344,29 @@ def test_retrievers_that_build_on_each_other_in_a_circle_are_refused(bench: str)
         "c": {"kind": "full"},
     }
     with pytest.raises(UsageError, match="circle: a -> b -> a"):
-        check_loadable(experiment(circle))
+        check_loadable(experiment(circle), bench_url=bench)
     with pytest.raises(UsageError, match="circle"):
         HaystackRetriever(bench, experiment(circle).retrieval, threads=1)
 
 
-def test_what_systems_use_is_checked_also_behind_a_fusion() -> None:
+def test_what_systems_use_is_checked_also_behind_a_fusion(bench: str) -> None:
     broken = {"kind": "encoder", "model": "/no/such/model", "pooling": "max"}
     retrievers = {
         "bm25": {"kind": "bm25"},
         "broken": broken,
         "z": {"kind": "fusion", "of": ["bm25", "broken"], "by": "z_sum"},
     }
-    check_loadable(experiment(retrievers, systems=["bm25"]))
+    check_loadable(experiment(retrievers, systems=["bm25"]), bench_url=bench)
     with pytest.raises(UsageError, match="/no/such/model"):
-        check_loadable(experiment(retrievers, systems=["z"]))
+        check_loadable(experiment(retrievers, systems=["z"]), bench_url=bench)
 
 
-def test_a_missing_reranker_is_found_before_any_work() -> None:
+def test_a_missing_reranker_is_found_before_any_work(bench: str) -> None:
     cross = {"cross": {"kind": "cross_encoder", "model": "/no/such/reranker"}}
     systems = [{"retriever": "bm25", "reranker": "cross", "budget_tokens": None, "summarizer": "offline"}]
+    content = {**experiment().model_dump(), "rerankers": cross, "systems": systems}
     with pytest.raises(UsageError, match="/no/such/reranker"):
-        check_loadable(Experiment.model_validate({**experiment().model_dump(), "rerankers": cross, "systems": systems}))
+        check_loadable(Experiment.model_validate(content), bench_url=bench)
 
 
 def test_released_scores_the_benchmark_lacks_are_found_before_any_work(bench: str) -> None:

@@ -1,0 +1,65 @@
+"""Retrievers that build on the scores of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actors.retrieval.haystack import Haystack
+from actors.retrieval.retriever import Retriever, Scores
+from longform.records import Query
+from longform.retrieval.feedback import feedback_scores
+from longform.retrieval.ranking import reciprocal_rank_fusion, z_sum
+from longform.settings.retrievers import Bm25RetrieverSettings, FeedbackRetrieverSettings, FusionRetrieverSettings
+
+_FEEDBACK_INDEX = Bm25RetrieverSettings(kind="bm25")
+
+
+class ScoredOnce(Retriever):
+    """Scores each query once for all that build on *retriever*."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self._scored: dict[str, Scores] = {}
+
+    def check(self) -> None:
+        self._retriever.check()
+
+    def prepare(self, queries: Sequence[Query]) -> None:
+        self._scored.clear()
+        self._retriever.prepare(queries)
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        if query.query_id not in self._scored:
+            self._scored[query.query_id] = self._retriever.scores(haystack, query)
+        return self._scored[query.query_id]
+
+
+class FusionRetriever(Retriever):
+    """Adds the z-scores or the reciprocal ranks of its bases."""
+
+    def __init__(self, settings: FusionRetrieverSettings, bases: Sequence[Retriever]) -> None:
+        self._settings = settings
+        self._bases = bases
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        scores = [base.scores(haystack, query) for base in self._bases]
+        if self._settings.by == "z_sum":
+            return z_sum(scores, self._settings.weights)
+        return reciprocal_rank_fusion(scores, rank_constant=self._settings.rank_constant)
+
+
+class FeedbackRetriever(Retriever):
+    """Expands the query by the best documents of its base."""
+
+    def __init__(self, settings: FeedbackRetrieverSettings, base: Retriever) -> None:
+        self._settings = settings
+        self._base = base
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        return feedback_scores(
+            haystack.bm25(_FEEDBACK_INDEX),
+            self._base.scores(haystack, query),
+            documents=self._settings.documents,
+            terms=self._settings.terms,
+            weight=self._settings.weight,
+        )

@@ -1,0 +1,89 @@
+"""
+Rank the documents of a haystack for its queries.
+
+Tables in: `queries` x `documents`, and `qrels` or released `rankings` if a retriever reads them. Table out: `rankings`,
+one row for each (query, retriever, document) down to the experiment's depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from actors.retrieval.haystack import Haystack
+from actors.retrieval.opening import make_retrievers
+from actors.retrieval.retriever import Resources
+from longform.errors import LongformError
+from longform.records import Query
+from longform.retrieval.ranking import ranked, rounded
+from longform.settings.retrievers import RetrievalSettings, with_bases
+
+
+class RankedRow(TypedDict):
+    """A row of `rankings` before its stage adds how it was made."""
+
+    query_id: str
+    haystack_id: str
+    system: str
+    doc_id: str
+    rank: int
+    score: float
+
+
+class HaystackRetriever:
+    """
+    All retrievers of a configuration, over one haystack at a time.
+
+    Models are loaded on first use and stay; indexes and vectors stay until another haystack is asked for.
+
+    Raises:
+        UsageError: No benchmark stands at the URL, or the retrievers refer to each other in a circle.
+    """
+
+    def __init__(self, bench_url: str, settings: RetrievalSettings, *, threads: int) -> None:
+        self._settings = settings
+        self._resources = Resources(bench_url, query_text=settings.query_text, threads=threads)
+        self._benchmark = self._resources.benchmark
+        self._retrievers = make_retrievers(settings.retrievers, settings.retrievers, self._resources)
+        self._haystack: Haystack | None = None
+
+    def rank(self, haystack_id: str, query_ids: Sequence[str], names: Sequence[str]) -> list[RankedRow]:
+        """
+        Return rows for each query and each retriever of *names* in turn.
+
+        Raises:
+            UsageError: The experiment has no such retriever, or the benchmark lacks what one reads.
+            LongformError: The benchmark has no such haystack or query.
+        """
+        haystack = self._hold(haystack_id)
+        queries = [self._query(query_id, haystack_id) for query_id in query_ids]
+        for name in with_bases(self._settings.retrievers, names):
+            self._retrievers[name].prepare(queries)
+        return [row for query in queries for name in names for row in self._rows(haystack, query, name)]
+
+    def _rows(self, haystack: Haystack, query: Query, name: str) -> Iterator[RankedRow]:
+        scores = rounded(self._retrievers[name].scores(haystack, query))
+        for rank, index in enumerate(ranked(scores, depth=self._settings.ranking_depth)):
+            yield {
+                "query_id": query.query_id,
+                "haystack_id": haystack.haystack_id,
+                "system": name,
+                "doc_id": haystack.doc_ids[index],
+                "rank": rank,
+                "score": float(scores[index]),
+            }
+
+    def _hold(self, haystack_id: str) -> Haystack:
+        if self._haystack is None or self._haystack.haystack_id != haystack_id:
+            documents = self._benchmark.documents(haystack_id)
+            if not documents:
+                raise LongformError(f"the benchmark has no documents of haystack {haystack_id!r}")
+            self._resources.forget()
+            self._haystack = Haystack(haystack_id, documents)
+        return self._haystack
+
+    def _query(self, query_id: str, haystack_id: str) -> Query:
+        query = self._benchmark.queries.get(query_id)
+        if query is None or query.haystack_id != haystack_id:
+            raise LongformError(f"the benchmark has no query {query_id!r} of haystack {haystack_id!r}")
+        return query

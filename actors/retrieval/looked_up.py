@@ -1,0 +1,56 @@
+"""Retrievers that read their scores in the benchmark."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.compute as pc
+
+from actors.retrieval.haystack import Haystack
+from actors.retrieval.retriever import Resources, Retriever, Scores
+from longform.errors import LongformError, UsageError
+from longform.records import Query
+from longform.settings.retrievers import ReleasedRetrieverSettings
+
+
+class OracleRetriever(Retriever):
+    """Scores by the relevance that people gave."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    def check(self) -> None:
+        benchmark = self._resources.benchmark
+        if not benchmark.qrels:
+            raise UsageError(
+                f"the oracle retriever reads the qrels, and the benchmark at {benchmark.folder.url!r} has none"
+            )
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        self.check()
+        relevance = self._resources.relevance.get(query.query_id, {})
+        return np.array([float(relevance.get(doc_id, 0)) for doc_id in haystack.doc_ids])
+
+
+class ReleasedRetriever(Retriever):
+    """Scores as a ranking that the benchmark ships; documents that it leaves out are not ranked."""
+
+    def __init__(self, settings: ReleasedRetrieverSettings, resources: Resources) -> None:
+        self._system = f"released:{settings.name}"
+        self._resources = resources
+
+    def check(self) -> None:
+        known = sorted(pc.unique(self._resources.rankings["system"]).to_pylist())
+        if self._system not in known:
+            raise UsageError(f"expected rankings of {self._system!r} in the benchmark; it has {known or 'none'}")
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        self.check()
+        rankings = self._resources.rankings
+        wanted = pc.and_(pc.equal(rankings["system"], self._system), pc.equal(rankings["query_id"], query.query_id))
+        rows = rankings.filter(wanted)
+        found = dict(zip(rows["doc_id"].to_pylist(), rows["score"].to_pylist(), strict=True))
+        if not found:
+            raise LongformError(
+                f"the benchmark's rankings of {self._system!r} have no rows for query {query.query_id!r}"
+            )
+        return np.array([found.get(doc_id, np.nan) for doc_id in haystack.doc_ids], dtype=np.float64)

@@ -1,0 +1,129 @@
+"""Any retriever or reranker by its settings: the one place that knows which settings mean which class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from actors.local_models.checkpoints import check_checkpoint
+from actors.python_class import check_class
+from actors.retrieval.combined import FeedbackRetriever, FusionRetriever, ScoredOnce
+from actors.retrieval.cross_encoder import CrossEncoderReranker
+from actors.retrieval.endpoint_reranker import EndpointReranker
+from actors.retrieval.looked_up import OracleRetriever, ReleasedRetriever
+from actors.retrieval.python_ranker import PythonReranker, PythonRetriever
+from actors.retrieval.query_free import FullContext, RandomRetriever, ShortFirstRetriever
+from actors.retrieval.reranker import Reranker
+from actors.retrieval.retriever import Resources, Retriever
+from actors.retrieval.statements import ClusterFeedbackRetriever, StatementsRetriever
+from actors.retrieval.vectors import EncoderRetriever
+from actors.retrieval.word_match import Bm25Retriever, KeywordRetriever
+from longform.protocols import Ranker
+from longform.settings.experiment import Experiment
+from longform.settings.python_class import PythonClassSettings
+from longform.settings.retrievers import (
+    Bm25RetrieverSettings,
+    ClusterFeedbackRetrieverSettings,
+    CrossEncoderRerankerSettings,
+    EncoderRetrieverSettings,
+    EndpointRerankerSettings,
+    FeedbackRetrieverSettings,
+    FullContextSettings,
+    FusionRetrieverSettings,
+    KeywordRetrieverSettings,
+    OracleRetrieverSettings,
+    PythonRerankerSettings,
+    RandomRetrieverSettings,
+    ReleasedRetrieverSettings,
+    RerankerSettings,
+    RetrieverSettings,
+    ShortFirstRetrieverSettings,
+    StatementsRetrieverSettings,
+    with_bases,
+)
+
+
+def make_retrievers(
+    settings: Mapping[str, RetrieverSettings], names: Iterable[str], resources: Resources
+) -> dict[str, Retriever]:
+    """
+    Return the retrievers *names* and those that they build on, bases first; nothing is loaded.
+
+    Raises:
+        UsageError: One is not defined, or they build on each other in a circle.
+    """
+    made: dict[str, Retriever] = {}
+    for name in with_bases(settings, names):
+        made[name] = ScoredOnce(_made(settings[name], made, resources))
+    return made
+
+
+def _made(settings: RetrieverSettings, bases: Mapping[str, Retriever], resources: Resources) -> Retriever:  # noqa: C901, PLR0911, PLR0912  a line a kind
+    match settings:
+        case RandomRetrieverSettings():
+            return RandomRetriever(settings)
+        case ShortFirstRetrieverSettings():
+            return ShortFirstRetriever()
+        case FullContextSettings():
+            return FullContext()
+        case KeywordRetrieverSettings():
+            return KeywordRetriever(resources)
+        case Bm25RetrieverSettings():
+            return Bm25Retriever(settings, resources)
+        case EncoderRetrieverSettings():
+            return EncoderRetriever(settings, resources)
+        case ClusterFeedbackRetrieverSettings():
+            return ClusterFeedbackRetriever(resources)
+        case StatementsRetrieverSettings():
+            return StatementsRetriever(settings, resources)
+        case FusionRetrieverSettings():
+            return FusionRetriever(settings, [bases[name] for name in settings.of])
+        case FeedbackRetrieverSettings():
+            return FeedbackRetriever(settings, bases[settings.of])
+        case OracleRetrieverSettings():
+            return OracleRetriever(resources)
+        case ReleasedRetrieverSettings():
+            return ReleasedRetriever(settings, resources)
+        case PythonClassSettings():
+            return PythonRetriever(settings, resources)
+
+
+def open_reranker(settings: RerankerSettings, *, threads: int) -> Reranker:
+    """
+    Open the reranker that *settings* describe, and load its model here.
+
+    Raises:
+        UsageError: Its model, its token or its class is missing.
+    """
+    match settings:
+        case CrossEncoderRerankerSettings():
+            return CrossEncoderReranker(settings, threads=threads)
+        case EndpointRerankerSettings():
+            return EndpointReranker(settings)
+        case PythonRerankerSettings():
+            return PythonReranker(settings)
+
+
+def check_loadable(experiment: Experiment, *, bench_url: str) -> None:
+    """
+    Check that the models of the experiment's rankers are there, and their tables of the benchmark.
+
+    Raises:
+        UsageError: Something is missing; no weights were read and no work was done.
+    """
+    systems = experiment.all_systems()
+    resources = Resources(bench_url, query_text=experiment.query_text, threads=1)
+    used = (system.retriever for system in systems)
+    for retriever in make_retrievers(experiment.retrievers, used, resources).values():
+        retriever.check()
+    for name in dict.fromkeys(system.reranker for system in systems if system.reranker is not None):
+        _check_reranker(experiment.rerankers[name])
+
+
+def _check_reranker(settings: RerankerSettings) -> None:
+    match settings:
+        case CrossEncoderRerankerSettings():
+            check_checkpoint(settings.model)
+        case PythonRerankerSettings():
+            check_class(settings, Ranker)
+        case EndpointRerankerSettings():
+            pass

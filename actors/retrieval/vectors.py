@@ -1,0 +1,71 @@
+"""The retriever that compares vectors of an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.local_models.checkpoints import check_checkpoint
+from actors.local_models.encoder import Encoder
+from actors.retrieval.haystack import Haystack
+from actors.retrieval.retriever import Resources, Retriever, Scores
+from longform.records import Query
+from longform.settings.retrievers import EncoderRetrieverSettings
+
+
+class EncoderRetriever(Retriever):
+    """
+    Scores by the cosine of the query with each document.
+
+    `whole`: with the document cut at the window. `max`: with its best chunk. `mean`: with the mean of its chunks'
+    vectors weighted by their words (MSRS, released code).
+    """
+
+    def __init__(self, settings: EncoderRetrieverSettings, resources: Resources) -> None:
+        self._settings = settings
+        self._resources = resources
+        self._embedded: tuple[Haystack, NDArray[np.float32]] | None = None
+
+    def check(self) -> None:
+        check_checkpoint(self._settings.model)
+
+    def prepare(self, queries: Sequence[Query]) -> None:
+        self._encoder.embed([self._shown(query) for query in queries])
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        if self._embedded is None or self._embedded[0] is not haystack:
+            self._embedded = haystack, self._document_vectors(haystack)
+        cosines = self._embedded[1] @ self._encoder.embed([self._shown(query)])[0]
+        if self._settings.pooling != "max":
+            return np.asarray(cosines)
+        return np.asarray(np.maximum.reduceat(cosines, _starts(self._chunks(haystack))))
+
+    @property
+    def _encoder(self) -> Encoder:
+        return self._resources.encoder(self._settings.model)
+
+    def _shown(self, query: Query) -> str:
+        return self._settings.query_prefix + self._resources.text(query)
+
+    def _chunks(self, haystack: Haystack) -> list[list[str]]:
+        return haystack.chunks(self._settings, self._encoder)
+
+    def _document_vectors(self, haystack: Haystack) -> NDArray[np.float32]:
+        """Embed the documents: shape (documents, dimensions), (chunks, dimensions) for `max`."""
+        prefix = self._settings.document_prefix
+        if self._settings.pooling == "whole":
+            return self._encoder.embed([prefix + text for text in haystack.texts])
+        chunked = self._chunks(haystack)
+        vectors = self._encoder.embed([prefix + chunk for chunks in chunked for chunk in chunks])
+        if self._settings.pooling == "max":
+            return vectors
+        n_words = np.array([max(len(chunk.split()), 1) for chunks in chunked for chunk in chunks], dtype=np.float32)
+        sums = np.add.reduceat(vectors * n_words[:, None], _starts(chunked), axis=0)
+        return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True))
+
+
+def _starts(chunked: Sequence[Sequence[str]]) -> NDArray[np.int64]:
+    """Return the place of each document's first chunk among all chunks; every document has one."""
+    return np.cumsum([0, *(len(chunks) for chunks in chunked[:-1])])
