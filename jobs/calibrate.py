@@ -10,142 +10,187 @@ A judge against human labels: its agreement, its bias, and the card that states 
     longform calibrate LABELS --support mean:offline+checker
     longform calibrate LABELS --support '{kind: checkpoint, model: FOLDER}' --out card.json
 
-Reads   summaries, targets and labels of a benchmark; those of all annotators but `released:NAME`, unless told
-Writes  the card, if `--out` names a file
+Reads   summaries, targets, documents and labels of a benchmark; those of all annotators but `released:NAME`, unless
+        told
+Writes  the card, if `--out` names a file; `verdicts` into the folder that `--run` names, where they are found again
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+import re
+import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Any
 
-from jobs.calibration.coverage import RELEASED, Calibration, calibrate, plan_calibration
-from jobs.calibration.support import UNJUDGED_THRESHOLD, add_support_arguments, run_of, support_outcome
+from actors.storage.folder import Folder
+from jobs.calibration.asking import plan_calibration
+from jobs.calibration.card import Calibrated, calibrate
+from jobs.calibration.documents import LabelledDocuments
+from jobs.calibration.judges_by_name import named_judge
+from jobs.calibration.labelled import Calibration, Labelled, kind_of_judge
+from jobs.calibration.targets import LabelledTargets
 from jobs.calling import add_calling_arguments, calling_of
 from jobs.cluster import add_cluster_arguments, cluster_of
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
-from jobs.configs import read_experiment, validated
+from jobs.configs import read_experiment
 from jobs.runs.cards import write_card
 from jobs.spending.plan import plan_words
 from longform.errors import UsageError
 from longform.judges.cards import describe
+from longform.judges.kind import Kind
+from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
 from longform.settings.experiment import Experiment
-from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings, MeanJudgeSettings, judges_of
+from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings
 
-_MEAN = "mean:"
+_UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
+"""The share of answers above which the exit code says so, if no configuration states one."""
+
 _OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "threshold": None}
-"""Options that --judge does not take, and what they are when nobody names them."""
+"""Options of support judges alone, and what they are when nobody names them."""
 
 
-def named_judges(judge: str, judges: Mapping[str, JudgeSettings]) -> Mapping[str, JudgeSettings]:
+def calibration_of(arguments: argparse.Namespace, experiment: Experiment | None) -> Calibration:
     """
-    Return *judges*, with the one that `mean:A+B` defines if *judge* is such a name.
+    Return the judge and the labels that the command line names.
 
     Raises:
-        UsageError: *judge*, or a judge it means over, is neither released nor one of *judges*; or the mean is none.
+        UsageError: There is no such judge, or an option does not fit it.
     """
-    if judge not in judges and judge.startswith(_MEAN):
-        content = {"kind": "mean", "task": task_of(judge, judges), "of": _members(judge)}
-        mean = validated(MeanJudgeSettings, content, (), where=judge)
-        judges = {**judges, judge: mean}
-    definition = judges.get(judge)
-    for name in (definition.members if definition else ()) or [judge]:
-        if name not in judges and not name.startswith(RELEASED):
-            raise UsageError(f"no judge {name!r}: expected released:NAME, mean:A+B or one of {sorted(judges)}")
-        if name != judge and name in judges and judges[name].members:
-            raise UsageError(f"{judge}: expected judges that are asked, found the mean {name!r}")
-    return judges
-
-
-def _members(judge: str) -> list[str]:
-    """Return the judges that a name means over; itself, if it is no `mean:A+B`."""
-    return judge.removeprefix(_MEAN).split("+") if judge.startswith(_MEAN) else [judge]
-
-
-def task_of(judge: str, judges: Mapping[str, JudgeSettings]) -> str:
-    """Return what a judge judges, by its name or by those it means over; predictions of a release are of coverage."""
-    known = [judges[name].task for name in [judge, *_members(judge)] if name in judges]
-    return known[0] if known else "coverage"
-
-
-def targets_outcome(arguments: argparse.Namespace, experiment: Experiment | None, task: str) -> Outcome:
-    """Calibrate a judge of targets; exit code 3 if more than the threshold of the labels are unjudged."""
-    if given := [name for name, usual in _OF_SUPPORT.items() if getattr(arguments, name) != usual]:
-        raise UsageError(f"--{given[0]}: expected a support judge (--support), found --judge of {task}")
-    calibration = Calibration(
-        bench_url=arguments.benchmark,
-        judge=arguments.judge,
-        judges=named_judges(arguments.judge, judges_of(task, _judges(experiment))),
+    known = {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})}
+    task = "support" if arguments.support else None
+    name, judges = named_judge(arguments.support or arguments.judge, known, task=task)
+    return Calibration(
+        judge=name,
+        judges=judges,
+        labelled=_labelled(arguments, kind_of_judge(judges.get(name)), judges.get(name)),
         prompts=experiment.prompts if experiment else None,
-        annotators=tuple(dict.fromkeys(arguments.annotator)),
-        seed=arguments.seed,
-        resamples=arguments.resamples,
+        note=arguments.note,
     )
+
+
+def _labelled(arguments: argparse.Namespace, kind: Kind, settings: JudgeSettings | None) -> Labelled:
+    common: dict[str, Any] = {
+        "bench_url": arguments.benchmark,
+        "task": kind.task,
+        "target_kind": kind.targets,
+        "answers": tuple(kind.counts),
+        "annotators": tuple(dict.fromkeys(arguments.annotator)),
+        "seed": arguments.seed,
+        "resamples": arguments.resamples,
+    }
+    if kind.targets != "document":
+        if given := [name for name, usual in _OF_SUPPORT.items() if getattr(arguments, name) != usual]:
+            raise UsageError(f"--{given[0]}: expected a support judge, found one of {kind.task}")
+        return LabelledTargets(**common)
+    modes = modes_of(arguments.modes)
+    if arguments.out and EACH_DOCUMENT not in modes:
+        raise UsageError(f"--out: a card is of mode {DOCUMENT}, found --modes {arguments.modes}")
+    return LabelledDocuments(**common, modes=modes, orders=arguments.orders, scoring=_scoring(arguments, settings))
+
+
+def _scoring(arguments: argparse.Namespace, settings: JudgeSettings | None) -> Scoring:
+    if arguments.threshold is not None and not 0 <= arguments.threshold < 1:
+        raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
+    own = getattr(settings, "threshold", Scoring().threshold)
+    threshold = own if arguments.threshold is None else arguments.threshold
+    return Scoring(arguments.fidelity, threshold, arguments.seed, arguments.resamples)
+
+
+def modes_of(text: str) -> tuple[Mode, ...]:
+    """
+    Return the modes of a comma list, each once.
+
+    Raises:
+        UsageError: One is none.
+    """
+    return tuple(dict.fromkeys(_mode(part.strip()) for part in text.split(",")))
+
+
+def _mode(text: str) -> Mode:
+    named = {mode.name: mode for mode in (EACH_DOCUMENT, JOINED)}
+    if chunk := re.fullmatch(r"chunk-0*([1-9]\d*)", text, re.ASCII):
+        return chunks_of(int(chunk[1]))
+    if text not in named:
+        raise UsageError(f"--modes: expected document, full or chunk-N with N tokens, found {text!r}")
+    return named[text]
+
+
+# ---------------------------------------------------------------- command line
+
+
+def outcome(arguments: argparse.Namespace) -> Outcome:
+    """Calibrate; exit code 3 if more than the threshold of the answers are missing."""
+    experiment = read_experiment(arguments.config) if arguments.config else None
+    calibration = calibration_of(arguments, experiment)
     calling = calling_of(arguments, "calibrate", arguments.benchmark)
     with ExitStack() as until_done, cluster_of(arguments) as cluster:
-        run = run_of(arguments, until_done)
+        run = _run_of(arguments, until_done)
         if arguments.plan:
             planned = plan_calibration(calibration, run=run, calling=calling, workers=cluster.workers)
             return Outcome(planned, plan_words(planned))
-        card = calibrate(calibration, run=run, cluster=cluster, calling=calling)
-    judged_some = len(calibration.labels) > card["n_unjudged"]
-    write_card(card, note=arguments.note, out=arguments.out if judged_some else None)
-    share = card["n_unjudged"] / len(calibration.labels)
-    most = experiment.unjudged_threshold if experiment else UNJUDGED_THRESHOLD
-    words = f"{arguments.judge} {describe(card)}\ncost: {_cost_words(card['cost'])}"
+        found = calibrate(calibration, run=run, cluster=cluster, calling=calling)
+    measured = found.measured
+    judged_some = measured.n > measured.n_unjudged
+    if found.card and arguments.out and judged_some:
+        write_card(found.card, arguments.out)
+    words = _words(calibration.judge, found)
     if arguments.out and not judged_some:
         words += f"\n{arguments.out}: no card is written, since no label was judged"
-    return Outcome(card, words, FAILURES_ABOVE_THRESHOLD if share > most else DONE)
+    most = experiment.unjudged_threshold if experiment else _UNJUDGED_THRESHOLD
+    code = FAILURES_ABOVE_THRESHOLD if measured.n_unjudged / measured.n > most else DONE
+    told = found.card if measured.told is None else measured.told | {"card": found.card}
+    assert told is not None, "what is told is the card, or has it"
+    return Outcome(told, words, code)
 
 
-def _judges(experiment: Experiment | None) -> dict[str, JudgeSettings]:
-    return {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})}
+def _words(judge: str, found: Calibrated) -> str:
+    parts = [found.measured.words] if found.measured.words else []
+    if found.card:
+        parts.append(f"{'The card:' if parts else judge} {describe(found.card)}")
+    return "\n\n".join(parts) + f"\ncost: {found.cost.words}"
 
 
-def _cost_words(cost: Mapping[str, object]) -> str:
-    dollars = "unknown" if cost["usd"] is None else f"${cost['usd']:,.4f}"
-    return f"{dollars} ({cost['why']})"
+def _run_of(arguments: argparse.Namespace, until_done: ExitStack) -> Folder:
+    """Return the folder of verdicts; if none is named, one of the command's own, which is deleted behind it."""
+    if arguments.run:
+        return Folder(arguments.run)
+    return Folder(until_done.enter_context(tempfile.TemporaryDirectory(prefix="longform-calibrate-")))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def calibrate_parser() -> argparse.ArgumentParser:
     parser = verb_parser("calibrate", __doc__)
     parser.add_argument("benchmark", metavar="BENCH")
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--judge", help="of any task: released:NAME, one that ships, mean:A+B, or a judge of --config")
-    which.add_argument("--support", help="a judge of support, which may be its settings as YAML")
+    which.add_argument("--judge", help="released:NAME, one that ships, mean:A+B, one of --config, or settings as YAML")
+    which.add_argument("--support", help="the same, of task support")
     parser.add_argument("--config", help="a configuration whose judges may be named")
     parser.add_argument(
         "--annotator",
         action="append",
         default=[],
         metavar="NAME",
-        help="of --judge: hold it against this annotator's labels; may be repeated; default: all but released:NAME",
+        help="hold the judge against this annotator's labels; may be repeated; default: all but released:NAME",
     )
     parser.add_argument("--out", metavar="CARD", help="write the card to this file")
     parser.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
     parser.add_argument("--resamples", type=int, default=2000, help="of each interval")
     parser.add_argument("--seed", type=int, default=1, help="of the intervals")
-    parser.add_argument(
-        "--plan", action="store_true", help="say what the judge is asked and what it costs; ask nothing"
-    )
+    parser.add_argument("--plan", action="store_true", help="say what the judge is asked and its cost; ask nothing")
     parser.add_argument("--run", metavar="RUN", help="keep verdicts in this folder, and find them there")
     add_calling_arguments(parser)
     add_cluster_arguments(parser)
-    add_support_arguments(parser)
+    group = parser.add_argument_group("of support judges")
+    group.add_argument("--modes", default=DOCUMENT, help="comma list of document, full, chunk-N (N tokens)")
+    group.add_argument("--orders", action="store_true", help="judge the joined documents in four orders by importance")
+    group.add_argument("--fidelity", choices=["ours", "release"], default="ours", help="how missing cells are merged")
+    group.add_argument("--threshold", type=float, help="a number above it is supported; default: the judge's own")
+    return parser
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        experiment = read_experiment(arguments.config) if arguments.config else None
-        if not arguments.support:
-            task = task_of(arguments.judge, _judges(experiment))
-            if task != "support":
-                return targets_outcome(arguments, experiment, task)
-            arguments.support = arguments.judge
-        if arguments.annotator:
-            raise UsageError("--annotator: expected a coverage judge, or another of targets, found one of support")
-        return support_outcome(arguments, experiment)
 
-    return run_verb(parser, work, argv)
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_verb(calibrate_parser(), outcome, argv)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
@@ -31,23 +31,32 @@ class LabelledText(NamedTuple):
     ranking: Mapping[str, int] | None  # document -> importance, larger is more; None: it has none
 
 
-def labelled_texts(benchmark: Benchmark) -> list[LabelledText]:
+def labels_of_people(benchmark: Benchmark) -> list[Row]:
+    """Return the labels that a release of this benchmark has."""
+    return [row for row in benchmark.folder.read("labels").to_pylist() if row["annotator"] == PEOPLE]
+
+
+def labelled_texts(benchmark: Benchmark, rows: Iterable[Row]) -> list[LabelledText]:
     """
-    The summaries that people labelled, in the benchmark's order; those without any label left are none.
+    Return the labelled summaries, in the benchmark's order; those without any label left are none.
+
+    Args:
+        benchmark: With the summaries.
+        rows: Labels of support.
 
     Raises:
         UsageError: There is none, or a data set's labels are of sentences here and of summaries there.
     """
     labels: dict[str, list[Row]] = {}
-    for row in benchmark.folder.read("labels").to_pylist():
-        if row["annotator"] == PEOPLE and row["answer"] in _ANSWERS:
+    for row in rows:
+        if row["answer"] in _ANSWERS:
             labels.setdefault(row["summary_id"], []).append(row)
     rankings = _rankings(benchmark)
     summaries = [row for row in benchmark.folder.read("summaries").to_pylist() if row["summary_id"] in labels]
     found = [_labelled(benchmark, row, labels[row["summary_id"]], rankings.get(row["query_id"])) for row in summaries]
     levels = {(text.summary.data_set, text.summary.level) for text in found}
     if not found or len(levels) > len({name for name, _ in levels}):
-        expected = f"labels of support by annotator {PEOPLE!r}, in each data set all of sentences or all of summaries"
+        expected = "labels of support, in each data set all of sentences or all of summaries"
         raise UsageError(f"{benchmark.folder.url}: expected {expected}; found {sorted(levels) or 'none'}")
     return found
 
@@ -64,18 +73,20 @@ def _rankings(benchmark: Benchmark) -> dict[str, dict[str, int]]:
 def _labelled(benchmark: Benchmark, row: Row, labels: Sequence[Row], ranking: Mapping[str, int] | None) -> LabelledText:
     haystack_id, sentences = row["haystack_id"], release_sentences(row["text"])
     whole = any(label["unit_index"] is None for label in labels)
-    if whole and len(labels) > 1:
+    if whole and len(labels) > len({label["annotator"] for label in labels}):
         raise UsageError(f"{row['summary_id']}: expected one label, or labels of sentences; found {len(labels)} labels")
     in_order = labels if whole else sorted(labels, key=lambda label: int(label["unit_index"]))
+    asked = [] if whole else list(dict.fromkeys(label["unit_index"] for label in in_order))
     summary = LabelledSummary(
         summary_id=row["summary_id"],
         data_set=benchmark.queries[row["query_id"]].dataset or "labels",
         article=content_key([document.text for document in with_text(benchmark.documents(haystack_id))]),
         level="summary" if whole else "sentence",
         labels=tuple(_ANSWERS[label["answer"]] for label in in_order),
+        places=tuple(asked.index(label["unit_index"]) for label in in_order) if 0 < len(asked) < len(in_order) else (),
     )
-    asked = sentences if whole else [sentences[label["unit_index"]] for label in in_order]
-    return LabelledText(summary, haystack_id, tuple(asked), ranking)
+    said = sentences if whole else [sentences[unit] for unit in asked]
+    return LabelledText(summary, haystack_id, tuple(said), ranking)
 
 
 def with_text(documents: Sequence[Document]) -> list[Document]:

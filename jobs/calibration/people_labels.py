@@ -12,8 +12,9 @@ from actors.judges.checkpoint import CheckpointJudge
 from actors.judges.opening import CHECKPOINT_VERSION
 from actors.local_models.encoder import MINILM, Encoder
 from actors.storage.benchmark import Benchmark
-from jobs.calibration.label_texts import LabelledText, labelled_texts, with_text
-from longform.judges.cards import SUPPORT_CHECKER
+from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, with_text
+from longform.formats.longformfact import PEOPLE
+from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.lexical_support import evidence
@@ -45,7 +46,8 @@ def people_reach(
     Raises:
         UsageError: A benchmark has no labels of people.
     """
-    texts = [(Benchmark(url), text) for url in label_urls for text in labelled_texts(Benchmark(url))]
+    benchmarks = [Benchmark(url) for url in label_urls]
+    texts = [(one, text) for one in benchmarks for text in labelled_texts(one, labels_of_people(one))]
     settings = judge.model_copy(update={"model": checkpoint})
     scoring = Scoring(threshold=judge.threshold, seed=1)
     ways = {
@@ -54,15 +56,12 @@ def people_reach(
     }
     found = {name: _found(texts, read, scoring) for name, read in ways.items()}
     rows = [row for name, one in found.items() for row in _rows(name, one)]
-    card = support_card(
-        judge=SUPPORT_CHECKER,
-        settings=judge.identity,
-        version=f"checkpoint_support@{CHECKPOINT_VERSION}+{content}",
-        found=found["checker"],
-        summaries=[text.summary for _, text in texts],
-        held_out=[],
-        fitted_articles=[],
+    made = f"checkpoint_support@{CHECKPOINT_VERSION}+{content}"
+    frame = card_of(
+        SUPPORT_CHECKER, {SUPPORT_CHECKER: judge}, {SUPPORT_CHECKER: Version(made, made)}, task=SUPPORT.task
     )
+    summaries = [text.summary for _, text in texts]
+    card = frame | support_card(found["checker"], summaries, fitted_articles=[], annotators=[PEOPLE])
     return rows, card
 
 
@@ -74,7 +73,7 @@ def _found(texts: Sequence[tuple[Benchmark, LabelledText]], read: ReadMatrix, sc
     summaries = [text.summary for _, text in texts]
     return {
         "scoring": scoring._asdict(),
-        "data_sets": label_counts(summaries),
+        "data_sets": [counts | {"held_out": False} for counts in label_counts(summaries)],
         "grid": grid(summaries, cells, [DOCUMENT], scoring),
     }
 

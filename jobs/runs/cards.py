@@ -9,7 +9,7 @@ from typing import Any
 from actors.judges.cards import card_of_file
 from actors.judges.opening import make_judges
 from actors.storage.folder import file_place
-from longform.judges.cards import card_identity, describe, other_judge, shipped_card_line, shipped_line
+from longform.judges.cards import describe, judged_by, other_judge, shipped_card_line, shipped_line
 from longform.settings.experiment import Experiment
 from longform.settings.judges import judge_scale
 
@@ -42,17 +42,15 @@ def _card_fields(experiment: Experiment, name: str) -> dict[str, Any]:
         return {"card": shipped_line(judge), "card_reason": None}
     card = card_of_file(path, judge.task, expected=f"the card of judge {name!r}")
     versions = {one: made.version for one, made in make_judges(experiment.judges, prompts=experiment.prompts).items()}
-    if reason := other_judge(card, card_identity(name, experiment.judges, versions)):
+    if reason := other_judge(card, judged_by(name, experiment.judges, versions)):
         return {"card": None, "card_reason": f"{path} is {reason}"}
     return {"card": describe(card), "card_reason": None}
 
 
-def write_card(card: dict[str, Any], *, note: str | None, out: str | None) -> None:
-    """Add the *note*, and write the card to the file *out*, a path or `s3://` URL, where one is named."""
-    card["note"] = note
-    if out:
-        folder, name = file_place(out)
-        folder.write_bytes(name, card_bytes(card))
+def write_card(card: Mapping[str, Any], out: str) -> None:
+    """Write the card to the file *out*, a path or `s3://` URL."""
+    folder, name = file_place(out)
+    folder.write_bytes(name, card_bytes(card))
 
 
 def card_bytes(card: Mapping[str, Any]) -> bytes:

@@ -8,16 +8,14 @@ made with the judge. A judge without a card says so.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from longform.judges.kinds import KINDS
-from longform.judges.support_cards import KIND as SUPPORT
-from longform.judges.support_cards import describe_support
-from longform.judges.target_cards import describe_targets
+from longform.judges.support_cards import support_words
+from longform.judges.target_cards import target_words
 from longform.models import read_model
-from longform.settings.judges import SHIPPED_CHECKER, JudgeSettings, whole_identity
+from longform.settings.judges import SHIPPED_CHECKER, JudgeSettings, judge_scale
 
 
 class Version(NamedTuple):
@@ -61,10 +59,31 @@ def shipped_line(judge: JudgeSettings) -> str | None:
     return shipped_card_line(SUPPORT_LEXICAL) if judge.is_lexical and judge.task == "support" else None
 
 
-_FIELDS: Mapping[str, set[str]] = {
-    task: {"settings", "version", "data_sets"} if task == SUPPORT else {"judged_by", "texts"} for task in KINDS
-}
-"""Fields of a card of each kind; without them it is no card, or one of an earlier version."""
+PEOPLE = (("human",), ("people",))
+"""The annotators of the studies whose labels are released; a card names other ones."""
+
+_FIELDS = {"judged_by", "labels", "n_unjudged"}
+"""Fields of every card; without them it is no card, or one of an earlier version."""
+
+
+def card_of(
+    judge: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, Version], *, task: str
+) -> dict[str, Any]:
+    """
+    Return the fields of a card that say whose it is; its figures, its cost and a note go with them.
+
+    Args:
+        judge: One of *judges*, or `released:NAME`, whose predictions a release ships.
+        judges: How judges are made.
+        versions: Judge -> what made its verdicts.
+        task: Of the judge.
+    """
+    return {
+        "kind": task,
+        "judge": judge,
+        "judged_by": judged_by(judge, judges, versions),
+        "scale": judge_scale(judge, judges),
+    }
 
 
 def read_card(content: bytes, kind: str) -> dict[str, Any]:
@@ -77,11 +96,11 @@ def read_card(content: bytes, kind: str) -> dict[str, Any]:
     read = json.loads(content)
     card: dict[str, Any] = read if isinstance(read, dict) else {}
     found = card.get("kind")
-    if found not in _FIELDS:
+    if found is None:
         raise ValueError("expected a card of this version, found none; `longform calibrate --out` writes one")
     if found != kind:
         raise ValueError(f"expected the card of a {kind} judge, found one of {found}")
-    if missing := sorted(_FIELDS[kind] - card.keys()):
+    if missing := sorted(_FIELDS - card.keys()):
         raise ValueError(f"expected a card of this version, found none of its {missing}; make it anew")
     try:
         describe(card)
@@ -97,47 +116,58 @@ def held_out_rows(scale: str) -> list[dict[str, Any]]:
 
 def describe(card: Mapping[str, Any]) -> str:
     """The card in one line: what the judge is worth against people, with intervals and the label set's hash."""
-    return describe_support(card) if card.get("kind") == SUPPORT else describe_targets(card)
+    labels = card["labels"]
+    words = support_words if "data_sets" in card else target_words
+    parts = [
+        card.get("scale"),
+        *words(card, _annotators(labels["annotators"])),
+        f"label set {labels['hash']}",
+        _unjudged(card) if card["n_unjudged"] else None,
+        card.get("note"),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _annotators(names: Sequence[str]) -> str:
+    if tuple(names) in PEOPLE:
+        return "people"
+    return ("annotator " if len(names) == 1 else "annotators ") + " and ".join(names)
+
+
+def _unjudged(card: Mapping[str, Any]) -> str:
+    reasons = ", ".join(f"{count} {reason}" for reason, count in card.get("unjudged", {}).items())
+    return f"{card['n_unjudged']} unjudged" + (f" ({reasons})" if reasons else "")
 
 
 # ---------------------------------------------------------------- whose card it is
 
 
-def card_identity(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, Version]) -> dict[str, Any]:
-    """
-    Return the fields of a card that say whose it is: those of the kind of judge *name*.
-
-    Args:
-        name: One of *judges*, or `released:NAME`, whose predictions a release ships.
-        judges: How judges are made.
-        versions: Judge -> what made its verdicts.
-    """
-    judge = judges.get(name)
-    if judge is None or judge.task != "support":
-        return {"judged_by": judged_by(name, judges, versions)}
-    return {"settings": whole_identity(judge, judges), "version": versions[name].work}
-
-
 def judged_by(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, Version]) -> dict[str, Any]:
-    """Name a judge by its backend, its model and its prompt; a mean by its members."""
+    """Name a judge by its backend, model, prompt and the options by which it answers; a mean by its members."""
     judge = judges.get(name)
     if judge is None:
         return {"backend": "released", "model": name, "prompt_version": None}
     if judge.members:
         members = [judged_by(member, judges, versions) for member in judge.members]
         return {"backend": "mean", "cuts": list(judge.bounds), "of": members}
-    return {"backend": judge.kind, "model": judge.model_name, "prompt_version": versions[name].prompt}
+    found = {"backend": judge.kind, "model": judge.model_name, "prompt_version": versions[name].prompt}
+    options = {option: value for option, value in judge.identity.items() if option not in _NAMED}
+    return found | ({"options": options} if options else {})
 
 
-def other_judge(card: Mapping[str, Any], identity: Mapping[str, Any]) -> str | None:
+_NAMED = {"kind", "task", "model", "chat", "prompt", "calibration", "probability", "url", "judge", "class"}
+"""Settings that the backend, the model and the prompt of a card tell, or that change no answer."""
+
+
+def other_judge(card: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
     """
-    Say in words why a card is not of the judge of this identity; return None if it is.
+    Say in words why a card is not of the judge of this name, as `judged_by` gives it; return None if it is.
 
     Args:
-        card: Of coverage (`judged_by`) or of support (`settings`, `version`).
-        identity: The same fields of the judge, as it is now.
+        card: Of any kind.
+        wanted: The name of the judge as it is now.
     """
-    found = [f"{place}{was!r}, not {wanted!r}" for place, was, wanted in _differences(card, identity)]
+    found = [f"{place}{was!r}, not {now!r}" for place, was, now in _differences(card["judged_by"], wanted)]
     return f"the card of another judge: {'; '.join(found)}" if found else None
 
 

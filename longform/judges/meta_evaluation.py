@@ -92,7 +92,8 @@ class LabelledSummary(NamedTuple):
         data_set: Measures are of one data set; a data set has one level.
         article: What its documents say: summaries of equal documents are one cluster.
         level: What a label is of.
-        labels: One a sentence that was labelled, or one in all; True: supported.
+        labels: One a sentence that was labelled, or one in all; True: supported. More, if several people labelled it.
+        places: The sentence of each label; none: the labels are of one sentence after the other, or of the summary.
     """
 
     summary_id: str
@@ -100,6 +101,7 @@ class LabelledSummary(NamedTuple):
     article: str
     level: Level
     labels: tuple[bool, ...]
+    places: tuple[int, ...] = ()
 
 
 Cells = Mapping[tuple[str, str], Array]
@@ -132,11 +134,15 @@ def labelled_numbers(
     """
     merge = merge_documents if fidelity == "ours" else merge_documents_as_released
     sentences = merge(cells, merging.documents)
-    if summary.level == "sentence" and len(sentences) != len(summary.labels):
+    if summary.level == "sentence" and not summary.places and len(sentences) != len(summary.labels):
         raise ValueError(
             f"{summary.summary_id}: expected a sentence for each of {len(summary.labels)} labels, got {len(sentences)}"
         )
-    numbers = [_of_summary(sentences, merging.sentences, fidelity)] if summary.level == "summary" else _known(sentences)
+    if summary.level == "summary":
+        numbers = [_of_summary(sentences, merging.sentences, fidelity)] * len(summary.labels)
+    else:
+        known = _known(sentences)
+        numbers = [known[place] for place in summary.places or range(len(known))]
     return [Labelled(summary.article, label, number) for label, number in zip(summary.labels, numbers, strict=True)]
 
 

@@ -13,30 +13,23 @@ from typing import Any
 from longform.judges.meta_evaluation import LabelledSummary
 from longform.keys import content_key
 
-KIND = "support"
-
 
 def support_card(
-    *,
-    judge: str,
-    settings: Mapping[str, Any],
-    version: str,
     found: Mapping[str, Any],
     summaries: Sequence[LabelledSummary],
-    held_out: Sequence[str],
+    *,
     fitted_articles: Sequence[str],
+    annotators: Sequence[str],
 ) -> dict[str, Any]:
     """
-    The card, as JSON values.
+    Return the figures of a card, as JSON values.
 
     Args:
-        judge: Its name.
-        settings: What can change its answers.
-        version: Of its code, models or prompts.
-        found: What calibration found: `scoring`, `data_sets` (counts) and `grid`.
+        found: What calibration found: `scoring`, `data_sets` (counts) and `grid`. A data set that the judge was fitted
+            on is `held_out`: its figures are of models that have not seen the article.
         summaries: With people's labels.
-        held_out: Data sets the judge was fitted on: their figures are of models that have not seen the article.
         fitted_articles: The articles that the judge was fitted on, by the hash of their documents.
+        annotators: Whose labels.
 
     Raises:
         ValueError: The documents were not judged each apart.
@@ -44,15 +37,8 @@ def support_card(
     row = shown_row(found)
     if row is None:
         raise ValueError("expected cells of mode document, which a card is of, found none")
-    data_sets = [
-        {**counts, "held_out": counts["data_set"] in held_out, **row["data_sets"][counts["data_set"]]}
-        for counts in found["data_sets"]
-    ]
+    data_sets = [{**counts, **row["data_sets"][counts["data_set"]]} for counts in found["data_sets"]]
     return {
-        "kind": KIND,
-        "judge": judge,
-        "settings": dict(settings),
-        "version": version,
         "documents": row["documents"],
         "sentences": row["sentences"],
         **found["scoring"],
@@ -61,12 +47,18 @@ def support_card(
         "n": sum(one["balanced_accuracy"]["n"] for one in data_sets),
         "n_unjudged": sum(one["n_unjudged"] for one in data_sets),
         "labels": {
-            "hash": content_key([[s.summary_id, s.article, s.level, s.labels] for s in summaries]),
+            "hash": content_key([_label_key(summary) for summary in summaries]),
+            "annotators": list(annotators),
             "n_summaries": len(summaries),
             "n_articles": len({summary.article for summary in summaries}),
         },
         "fitted_articles": list(fitted_articles),
     }
+
+
+def _label_key(summary: LabelledSummary) -> list[Any]:
+    places = [summary.places] if summary.places else []
+    return [summary.summary_id, summary.article, summary.level, summary.labels, *places]
 
 
 def shown_row(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -75,19 +67,15 @@ def shown_row(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return next(rows, None)
 
 
-def describe_support(card: Mapping[str, Any]) -> str:
-    """The card in one line."""
+def support_words(card: Mapping[str, Any], annotators: str) -> list[str]:
+    """Return the parts of the card's line that other cards have not."""
     labels = card["labels"]
-    parts = [
-        f"support against people: {'; '.join(_data_set(row) for row in card['data_sets'])}",
+    return [
+        f"support against {annotators}: {'; '.join(_data_set(row) for row in card['data_sets'])}",
         f"{card['documents']} over documents, {card['sentences']} over sentences",
         f"supported above {card['threshold']:g}",
         f"{card['n']} labels of {labels['n_summaries']} summaries, {labels['n_articles']} articles",
-        f"label set {labels['hash']}",
-        f"{card['n_unjudged']} unjudged" if card["n_unjudged"] else None,
-        card.get("note"),
     ]
-    return "; ".join(part for part in parts if part)
 
 
 def _data_set(row: Mapping[str, Any]) -> str:

@@ -18,9 +18,6 @@ from longform.metrics.agreement import WEIGHTS, JudgedPair
 from longform.metrics.statistics import Estimate
 from longform.text.citations import words_per_bullet
 
-PEOPLE = ("human",)
-"""The annotators of SummHay's study; a card names other ones."""
-
 Settings = Mapping[str, int]
 """`seed` and `resamples` of the intervals."""
 
@@ -170,35 +167,15 @@ def _mean_of(group: Sequence[agreement.SampleBias], settings: Settings) -> Estim
 # ---------------------------------------------------------------- in words
 
 
-def describe_targets(card: Mapping[str, Any]) -> str:
-    """The card in one line: its figures on text that the judge was not fitted on come first."""
-    labels = card["labels"]
+def target_words(card: Mapping[str, Any], annotators: str) -> list[str]:
+    """Return the parts of the card's line that other cards have not: text that the judge was not fitted on first."""
     unseen = [row for row in card["texts"] if not row["fitted"]]
     fitted = [row for row in card["texts"] if row["fitted"]]
     told = [_row_words(row, first=place == 0) for place, row in enumerate(unseen)]
     first, *others = told or ["text that it was not fitted on: not measured"]
     transfer = "transfer to " if card["fitted_haystacks"] and unseen else ""
-    parts = [
-        card.get("scale"),
-        f"against {_annotators(labels['annotators'])}, {transfer}{first}",
-        *others,
-        _held_out(card["held_out"], fitted) if card.get("held_out") else None,
-        f"label set {labels['hash']}",
-        _unjudged(card) if card["n_unjudged"] else None,
-        card.get("note"),
-    ]
-    return "; ".join(part for part in parts if part)
-
-
-def _unjudged(card: Mapping[str, Any]) -> str:
-    reasons = ", ".join(f"{count} {reason}" for reason, count in card["unjudged"].items())
-    return f"{card['n_unjudged']} unjudged ({reasons})"
-
-
-def _annotators(names: Sequence[str]) -> str:
-    if tuple(names) == PEOPLE:
-        return "people"
-    return ("annotator " if len(names) == 1 else "annotators ") + " and ".join(names)
+    held_out = [_held_out(card["held_out"], fitted)] if card.get("held_out") else []
+    return [f"against {annotators}, {transfer}{first}", *others, *held_out]
 
 
 def _row_words(row: Mapping[str, Any], *, first: bool) -> str:

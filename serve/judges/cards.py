@@ -25,17 +25,9 @@ def served_card(settings: ServedKind, judge: Judge) -> str | None:
     if settings.card is None:
         return shipped_line(judge.settings)
     card = card_of_file(settings.card, judge.kind.task, expected="a file that `longform calibrate` wrote")
-    if reason := other_judge(card, _identity(judge)):
+    if reason := other_judge(card, judged_by(judge.name, {judge.name: judge.settings}, {judge.name: judge.version})):
         raise UsageError(f"card {settings.card!r}: expected that of this judge, found {reason}")
     return describe(card)
-
-
-def _identity(judge: Judge) -> dict[str, Any]:
-    if judge.kind.task != "support":
-        return {"judged_by": judged_by(judge.name, {judge.name: judge.settings}, {judge.name: judge.version})}
-    chat = judge.settings.asked_model
-    made_of = {"kind": judge.settings.kind} | ({} if chat is None else {"chat": {"model": chat.model}})
-    return {"settings": made_of, "version": judge.version.work}
 
 
 def card_fields(line: str | None) -> dict[str, Any]:

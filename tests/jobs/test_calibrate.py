@@ -202,8 +202,9 @@ def test_mean_with_a_judge_of_a_configuration_uses_its_cuts(human: str, tmp_path
     [
         ("released:gpt-9", "released:gpt-4o"),
         ("nobody", "offline-people"),
-        ("offline", "expected labels of support"),
+        ("offline", "expected people's labels of support"),
         ("mean:offline-people", "at least 2"),
+        ("mean:offline-people+offline", "no judge 'offline'"),
         ("mean:offline-people+nobody", "no judge 'nobody'"),
         ("mean:released:gpt-4o+released:gpt-4o", "different judges"),
         ("mean:released:gpt-4o+released:gpt-9", "released:gpt3.5"),

@@ -78,7 +78,7 @@ def test_mean_plans_what_its_members_ask_each_call_once(
     assert main([*mean, "--config", str(tmp_path / "c.yaml"), "--plan"]) == 0
 
     stages = json.loads(capsys.readouterr().out)["stages"]
-    assert [(stage["stage"], stage["calls"]) for stage in stages] == [("calibrate one", N_CALLS), ("calibrate two", 0)]
+    assert [(stage["stage"], stage["calls"]) for stage in stages] == [("check one", N_CALLS), ("check two", 0)]
 
 
 @pytest.mark.ray

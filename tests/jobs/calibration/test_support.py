@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calibrate import main
-from jobs.calibration.label_texts import chunks, labelled_texts, texts_of_mode
-from jobs.calibration.support import add_support_arguments, asked_of, modes_of, named_support_judge, support_members
+from jobs.calibrate import calibrate_parser, calibration_of, main, modes_of
+from jobs.calibration.documents import LabelledDocuments
+from jobs.calibration.judges_by_name import named_judge
+from jobs.calibration.label_texts import chunks, labelled_texts, labels_of_people, texts_of_mode
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judges.meta_evaluation import BY_ORDER, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
+from longform.judges.meta_evaluation import (
+    BY_ORDER,
+    EACH_DOCUMENT,
+    JOINED,
+    Mode,
+    Scoring,
+    chunks_of,
+    labelled_numbers,
+)
+from longform.metrics.faithfulness import Merging
 from longform.records import Document
 from longform.settings.judges import (
     SHIPPED_CHECKER,
@@ -69,7 +79,7 @@ def bench(tmp_path: Path) -> str:
 
 
 def test_labels_are_of_sentences_or_summaries_and_equal_documents_are_one_article(bench: str) -> None:
-    first, second, third, fourth = labelled_texts(Benchmark(bench))
+    first, second, third, fourth = labelled_texts(Benchmark(bench), labels_of_people(Benchmark(bench)))
 
     assert [text.summary.level for text in (first, second, third, fourth)] == ["sentence"] * 2 + ["summary"] * 2
     assert first.summary.article == second.summary.article != third.summary.article
@@ -128,34 +138,44 @@ def test_chunks_join_to_the_text_and_are_full_but_the_last() -> None:
 
 
 def test_names_and_settings_of_judges() -> None:
-    assert named_support_judge("offline", SUPPORT_JUDGES) == (
-        "offline",
-        OfflineJudgeSettings(kind="offline", task="support"),
-    )
-    name, judge = named_support_judge("{kind: checkpoint, model: some/folder}", SUPPORT_JUDGES)
-    assert (name, type(judge)) == ("some/folder", CheckpointJudgeSettings)
-    with pytest.raises(UsageError, match=r"no support judge 'gpt'.*\['checker', 'offline'\]"):
-        named_support_judge("gpt", SUPPORT_JUDGES)
+    name, known = named_judge("offline", SHIPPED_JUDGES, task="support")
+    assert (name, known[name]) == ("offline", OfflineJudgeSettings(kind="offline", task="support"))
+    name, known = named_judge("{kind: checkpoint, model: some/folder}", SHIPPED_JUDGES, task="support")
+    assert (name, type(known[name])) == ("some/folder", CheckpointJudgeSettings)
+    with pytest.raises(UsageError, match=r"no judge 'gpt' of support.*\['checker', 'offline'\]"):
+        named_judge("gpt", SHIPPED_JUDGES, task="support")
+    with pytest.raises(UsageError, match="no judge 'offline-people' of support"):
+        named_judge("offline-people", SHIPPED_JUDGES, task="support")
     with pytest.raises(UsageError, match="modle"):
-        named_support_judge("{kind: checkpoint, modle: x}", SUPPORT_JUDGES)
+        named_judge("{kind: checkpoint, modle: x}", SHIPPED_JUDGES, task="support")
+
+
+@pytest.mark.parametrize("task", ["support", None])
+def test_a_judge_of_any_task_may_be_its_settings(task: str | None) -> None:
+    """Without a task of the command they say it themselves, or are of coverage."""
+    name, known = named_judge("{task: support, kind: checkpoint, model: m}", SHIPPED_JUDGES, task=task)
+    assert (name, known[name].task) == ("m", "support")
+    name, known = named_judge("{kind: chat, chat: {model: gpt-4o}}", SHIPPED_JUDGES, task=task)
+    assert (name, known[name].task) == ("gpt-4o", task or "coverage")
 
 
 @pytest.mark.parametrize("text", ["mean:offline+checker", "{kind: mean, of: [offline, checker]}"])
 def test_mean_asks_its_members_and_no_mean_is_one(text: str) -> None:
-    name, mean = named_support_judge(text, SUPPORT_JUDGES)
-    known = {**SUPPORT_JUDGES, "inner": mean}
+    name, known = named_judge(text, SHIPPED_JUDGES, task="support")
+    mean = known[name]
 
-    assert mean.members
-    assert support_members(name, mean, known) == dict(SUPPORT_JUDGES)
-    assert support_members("checker", SHIPPED_CHECKER, known) == {"checker": SHIPPED_CHECKER}
-    for other in ("inner", "nobody"):
-        with pytest.raises(UsageError, match=rf"of \['checker', 'offline'\]; found '{other}'"):
-            support_members(name, mean.model_copy(update={"of": ("offline", other)}), known)
+    assert mean.members == ("offline", "checker")
+    assert {one: known[one] for one in mean.members} == SUPPORT_JUDGES
+    with pytest.raises(UsageError, match=r"of \['checker', 'offline'\]; found the mean 'inner'"):
+        named_judge("mean:offline+inner", {**SUPPORT_JUDGES, "inner": mean}, task="support")
+    with pytest.raises(UsageError, match=r"no judge 'nobody' of support.*\['checker', "):
+        named_judge("mean:checker+nobody", SUPPORT_JUDGES, task="support")
 
 
 def test_version_and_settings_of_a_mean_follow_its_members() -> None:
     """A card of the mean is of these members as they are."""
-    _, mean = named_support_judge("mean:offline+checker", SUPPORT_JUDGES)
+    name, known = named_judge("mean:offline+checker", SUPPORT_JUDGES, task="support")
+    mean = known[name]
     judges: dict[str, JudgeSettings] = dict(SUPPORT_JUDGES)
     others = judges | {"checker": SHIPPED_CHECKER.model_copy(update={"best_windows": 2})}
     swapped = judges | {"checker": judges["offline"]}
@@ -180,7 +200,7 @@ def test_wrong_use_is_exit_2(bench: str, tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "plain.jsonl").write_text(json.dumps({"documents": ["a"], "summary": "a."}))
     ingest("longformfact", [str(tmp_path / "plain.jsonl")], str(tmp_path / "unlabelled"))
     assert main([str(tmp_path / "unlabelled"), "--support", "offline"]) == USAGE
-    assert "expected labels of support" in capsys.readouterr().err
+    assert "expected people's labels of support" in capsys.readouterr().err
 
 
 def test_orders_need_a_ranking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,7 +276,7 @@ def test_chat_judge_that_answers_nonsense_is_unjudged_and_exit_3(
     card = json.loads((tmp_path / "card.json").read_text())
     assert (code, found["n_cells_unjudged"]) == (FAILURES_ABOVE_THRESHOLD, unjudged)
     assert all(reason.startswith("talker: ") for reason in found["failures"])  # type: ignore[attr-defined]
-    assert list(card["settings"]["of"]) == ["offline", "talker"]
+    assert [member["model"] for member in card["judged_by"]["of"]] == ["offline", "scripted (script misbehaving)"]
 
 
 @pytest.mark.ray
@@ -275,7 +295,7 @@ def test_shipped_card_is_what_the_offline_judge_reaches(
 
     assert shipped is not None
     assert isinstance(card, dict)
-    for key in ("version", "labels", "fitted_articles", "settings", "threshold", "n_unjudged"):
+    for key in ("judged_by", "labels", "fitted_articles", "threshold", "n_unjudged"):
         assert card[key] == shipped[key]
     for now, then in zip(card["data_sets"], shipped["data_sets"], strict=True):
         assert now["held_out"] == then["held_out"]
@@ -285,10 +305,46 @@ def test_shipped_card_is_what_the_offline_judge_reaches(
 
 @pytest.mark.parametrize(("said", "threshold"), [([], SHIPPED_CHECKER.threshold), (["--threshold", "0.2"], 0.2)])
 def test_a_judge_is_measured_at_its_own_threshold_where_none_is_said(said: list[str], threshold: float) -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--support")
-    parser.add_argument("--resamples", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=1)
-    add_support_arguments(parser)
-    asked = asked_of(parser.parse_args(["--support", "checker", *said]), {}, None)
-    assert asked.scoring.threshold == threshold != Scoring().threshold
+    arguments = calibrate_parser().parse_args(["bench", "--support", "checker", *said])
+    labelled = calibration_of(arguments, None).labelled
+    assert isinstance(labelled, LabelledDocuments)
+    assert labelled.scoring.threshold == threshold != Scoring().threshold
+
+
+def labelled_twice(bench: str, second: dict[int, str]) -> str:
+    """Add labels of another person to the benchmark: sentences of the first summary -> answer."""
+    folder = Folder(bench)
+    first = next(row for row in folder.read("labels").to_pylist() if row["unit_index"] is not None)
+    rows = [first | {"annotator": "bo", "unit_index": unit, "answer": answer} for unit, answer in second.items()]
+    folder.commit("labels", [folder.write_part("labels", rows, work_ids=["bo"])])
+    return bench
+
+
+def test_labels_of_several_people_stand_beside_one_number_each(bench: str) -> None:
+    labels = Folder(labelled_twice(bench, {0: "unsupported", 1: "unsupported"})).read("labels").to_pylist()
+    first, second, *_ = labelled_texts(Benchmark(bench), labels)
+
+    assert (first.summary.labels, first.summary.places) == ((True, False, False, False), (0, 0, 1, 1))
+    assert len(first.sentences) == 2
+    assert second.summary.places == ()
+    numbers = labelled_numbers(first.summary, np.array([[0.9, 0.2]]), Merging("max", "mean"))
+    assert [one.number for one in numbers] == [0.9, 0.9, 0.2, 0.2]
+
+
+def test_labels_of_people_keep_their_keys_whoever_else_labels(bench: str) -> None:
+    """Stored verdicts are found again; those on sentences that others chose are of their own."""
+    options = {
+        "bench_url": bench,
+        "task": "support",
+        "target_kind": "document",
+        "answers": ("supported", "unsupported"),
+    }
+    judge = make_judge("offline", SHIPPED_JUDGES)
+
+    def keys(*annotators: str) -> list[str]:
+        return [piece.work_id for piece in LabelledDocuments(**options, annotators=annotators).pieces(judge)]  # type: ignore[arg-type]
+
+    before = keys()
+    labelled_twice(bench, {1: "supported"})
+    assert keys("people") == before
+    assert not set(keys("bo")) & set(before)

@@ -10,10 +10,11 @@ import pytest
 
 from jobs.runs.cards import judge_rows, released_judge_row
 from longform.errors import UsageError
-from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card, shipped_card_line
+from longform.judges.cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, describe, shipped_card, shipped_card_line
 from longform.prompts import load_prompt
 from longform.report.parts import judge_line
 from longform.settings.experiment import Experiment
+from longform.settings.judges import SHIPPED_CHECKER
 
 OFFLINE = {"kind": "offline", "calibration": "gpt-4o"}
 
@@ -173,15 +174,36 @@ def test_named_card_of_a_support_judge_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"version": "0"}, "version '0', not "),
-        ({"settings": CHAT}, "kind 'chat', not 'offline'"),
+        ({"prompt_version": "0"}, "prompt_version '0', not "),
+        ({"backend": "chat"}, "backend 'chat', not 'offline'"),
     ],
 )
 def test_card_of_another_support_judge_is_not_shown(tmp_path: Path, change: dict[str, object], reason: str) -> None:
-    (row,) = support_rows(tmp_path, card=(shipped_card(SUPPORT_LEXICAL) or {}) | change, mine=LEXICAL)
+    shipped = shipped_card(SUPPORT_LEXICAL)
+    assert shipped is not None
+    card = shipped | {"judged_by": shipped["judged_by"] | change}
+    (row,) = support_rows(tmp_path, card=card, mine=LEXICAL)
 
     assert row["card"] is None
     assert f"is the card of another judge: {reason}" in str(row["card_reason"])
+
+
+def test_card_of_a_checkpoint_is_of_its_way_of_reading(tmp_path: Path) -> None:
+    """Another threshold makes another answer of the same number."""
+    card, checker = shipped_card(SUPPORT_CHECKER), SHIPPED_CHECKER.model_dump(exclude={"task"})
+    (same,) = support_rows(tmp_path, card=card, mine=checker)
+    (other,) = support_rows(tmp_path, card=card, mine=checker | {"threshold": 0.5})
+
+    assert (same["card"], same["card_reason"]) == (describe(card or {}), None)
+    assert other["card"] is None
+    assert str(other["card_reason"]).endswith("another judge: threshold 0.77, not 0.5")
+
+
+def test_card_of_a_support_judge_that_an_earlier_version_wrote_is_refused(tmp_path: Path) -> None:
+    card = {name: value for name, value in (shipped_card(SUPPORT_LEXICAL) or {}).items() if name != "judged_by"}
+
+    with pytest.raises(UsageError, match=r"found none of its \['judged_by'\]; make it anew"):
+        support_rows(tmp_path, card=card | {"settings": LEXICAL, "version": "1"}, mine=LEXICAL)
 
 
 @pytest.mark.parametrize(

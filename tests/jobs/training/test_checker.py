@@ -13,7 +13,7 @@ from actors.local_models.checkpoints import change_content, checkpoint_path
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
 from jobs.training import checker as train_checker
-from longform.judges.cards import SUPPORT_CHECKER, shipped_card
+from longform.judges.cards import SUPPORT_CHECKER, judged_by, shipped_card
 from longform.models import read_model
 from longform.settings.judges import SHIPPED_CHECKER
 from longform.training.reach import Reach, reach_table
@@ -40,8 +40,8 @@ def test_the_shipped_change_is_the_one_its_files_speak_of() -> None:
     assert read_model("checker")["content"] == content == read_model("reach_checker")["content"]
     card = shipped_card(SUPPORT_CHECKER)
     assert card is not None
-    assert card["version"] == make_judge("checker", {"checker": SHIPPED_CHECKER}).version.work
-    assert card["settings"] == SHIPPED_CHECKER.identity
+    version = make_judge("checker", {"checker": SHIPPED_CHECKER}).version
+    assert card["judged_by"] == judged_by("checker", {"checker": SHIPPED_CHECKER}, {"checker": version})
     assert card["threshold"] == SHIPPED_CHECKER.threshold == read_model("checker")["threshold"]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
+from longform.judges.cards import SUPPORT_LEXICAL, Version, card_of, describe, shipped_card
 from longform.judges.meta_evaluation import LabelledSummary, Scoring, grid, label_counts
 from longform.judges.support_cards import support_card
 from longform.models import models_version, read_model
+from longform.settings.judges import OfflineJudgeSettings
 
 SUMMARIES = [
     LabelledSummary("a", "x", "1", "summary", (True,)),
@@ -22,17 +25,16 @@ CELLS = {
 }
 
 
-def card(summaries: list[LabelledSummary] = SUMMARIES, modes: tuple[str, ...] = ("document",)) -> dict[str, object]:
+def card(summaries: list[LabelledSummary] = SUMMARIES, modes: tuple[str, ...] = ("document",)) -> dict[str, Any]:
     scoring = Scoring(resamples=100)
     found = {
         "scoring": scoring._asdict(),
-        "data_sets": label_counts(summaries),
+        "data_sets": [counts | {"held_out": counts["data_set"] == "x"} for counts in label_counts(summaries)],
         "grid": grid(summaries, CELLS, modes, scoring),
     }
-    return support_card(
-        judge="j", settings={"kind": "offline"}, version="1", found=found, summaries=summaries, held_out=["x"],
-        fitted_articles=["1"],
-    )  # fmt: skip
+    versions = {"j": Version("1", "1")}
+    frame = card_of("j", {"j": OfflineJudgeSettings(kind="offline", task="support")}, versions, task="support")
+    return frame | support_card(found, summaries, fitted_articles=["1"], annotators=["people"])
 
 
 def test_line_says_figures_unknowns_and_what_was_held_out() -> None:
@@ -43,6 +45,10 @@ def test_line_says_figures_unknowns_and_what_was_held_out() -> None:
     assert "supported above 0.5" in line
     assert "3 labels of 3 summaries" in line
     assert "1 unjudged" in line
+    assert line.startswith("support against people: ")
+    assert "support against annotators ann and bo: " in describe(
+        card() | {"labels": card()["labels"] | {"annotators": ["ann", "bo"]}}
+    )
 
 
 def test_hash_is_of_the_labels() -> None:
@@ -62,7 +68,7 @@ def test_shipped_card_is_of_the_model_that_ships_and_held_out_where_it_was_fitte
     shipped = shipped_card(SUPPORT_LEXICAL)
 
     assert shipped is not None
-    assert models_version("support_judge") in shipped["version"]
+    assert models_version("support_judge") in shipped["judged_by"]["prompt_version"]
     fitted, other = shipped["data_sets"]
     assert (fitted["data_set"], fitted["held_out"]) == ("longeval_pubmed", True)
     assert (other["data_set"], other["held_out"]) == ("qmsum", False)

@@ -1,0 +1,167 @@
+"""
+Asks a judge about labelled summaries, and plans what it will be asked.
+
+Reads   summaries, targets, documents and labels of a benchmark
+Writes  `verdicts` into a folder, where they are found again
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from actors.chat.call_context import CallContext
+from actors.chat.opening import Asking, check_chat
+from actors.judges.opening import Judge, make_judge
+from actors.judges.rows import judged_rows
+from actors.local_models.tokenizer import TokenCounter
+from actors.storage.folder import Folder
+from jobs.calibration.labelled import Calibration, Labelled, Piece, Verdicts
+from jobs.calling import Calling, open_rows
+from jobs.cluster import Cluster
+from jobs.runs.retry import passing_failures
+from jobs.spending.call_count import CallCount, StageCalls, Unasked
+from jobs.spending.plan import opened_ledger, plan_document
+from jobs.stages.items import Row
+from jobs.stages.runner import PlainStage, Task, Worker, run_stage
+from longform.chat.call import ChatRequest
+from longform.judges.matrix import groups_of
+from longform.keys import content_key
+from longform.settings.chat import ChatSettings
+from longform.settings.judges import JudgeSettings
+
+
+def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> None:
+    """Ask each member about what *run* does not hold yet; the cluster and the ledger start only if that needs them."""
+    labelled = calibration.labelled
+    pieces = {name: labelled.pieces(judge) for name, judge in calibration.made.items()}
+    for of_judge in pieces.values():
+        if failed := passing_failures(run, "verdicts", [piece.work_id for piece in of_judge]):
+            run.forget("verdicts", sorted(failed))
+    left = {name: _left(run, of_judge) for name, of_judge in pieces.items()}
+    if chats := [chat for name, chat in calibration.chats.items() if left[name]]:
+        for chat in chats:
+            check_chat(chat)
+        calling.check_prices(chats)
+        cluster.start()
+        calling.start()
+    for name, judge in calibration.made.items():
+        here = name not in calibration.chats and not labelled.in_cluster
+        stage = _stage(calibration, judge, run, calling, threads=1 if here else max(1, int(cluster.cpus)))
+        tasks = _tasks(left[name])
+        if here:
+            _run_here(run, stage, tasks)
+        else:
+            run_stage(run, stage, len(pieces[name]), tasks, cluster=cluster)
+
+
+def _left(run: Folder, pieces: Iterable[Piece]) -> list[Piece]:
+    done = run.locate("verdicts")
+    return [piece for piece in pieces if piece.work_id not in done]
+
+
+def _tasks(pieces: Iterable[Piece]) -> list[Task]:
+    together: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        together.setdefault(piece.together, []).append(piece)
+    return [Task(work_ids=tuple(piece.work_id for piece in of), payload=of) for of in together.values()]
+
+
+def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling, *, threads: int) -> PlainStage:
+    labelled, settings, chat = calibration.labelled, judge.settings, judge.settings.asked_model
+    name, prompts = stage_name(labelled, judge.name), calibration.prompts
+    work = partial(_worker, labelled, judge.name, settings, prompts=prompts, context=calling.context(name))
+    return PlainStage(
+        name=name,
+        table="verdicts",
+        identity=content_key(run.url, repr(labelled), judge.name, settings.model_dump(mode="json"), prompts, threads),
+        make_worker=partial(work, threads=threads),
+        holds_model=True,
+        asynchronous=chat is not None,
+        slots=1 if chat is None else open_rows(chat),
+    )
+
+
+def stage_name(labelled: Labelled, judge: str) -> str:
+    """Return the name under which the judge's calls stand in the ledger."""
+    return f"{labelled.step} {judge}"
+
+
+def _worker(
+    labelled: Labelled,
+    name: str,
+    settings: JudgeSettings,
+    *,
+    prompts: str | None,
+    context: CallContext,
+    threads: int,
+) -> Callable[[Sequence[Piece]], Any]:
+    judge = make_judge(name, {name: settings}, prompts=prompts)
+    read, backend_of = labelled.reader(judge.kind, threads), labelled.opened(judge, context, threads)
+
+    async def work(pieces: Sequence[Piece]) -> list[Row]:
+        rows: list[Row] = []
+        for _, part in groupby(pieces, lambda piece: piece.left_out):
+            of_part = list(part)
+            rows += await judged_rows(judge, backend_of(of_part[0]), [read(piece) for piece in of_part])
+        return rows
+
+    return work
+
+
+def _run_here(run: Folder, stage: PlainStage, tasks: Sequence[Task]) -> None:
+    """Do a stage in this process: its pairs are so few that a cluster would take longer to start."""
+    if not tasks:
+        return
+    work: Worker = stage.make_worker()
+    rows = asyncio.run(work([piece for task in tasks for piece in task.payload]))
+    work_ids = [work_id for task in tasks for work_id in task.work_ids]
+    run.commit(stage.table, [run.write_part(stage.table, rows, work_ids=work_ids)])
+
+
+def verdicts_of(calibration: Calibration, name: str, run: Folder) -> Verdicts:
+    """Return the verdicts of a member; they are there."""
+    work_ids = {piece.work_id for piece in calibration.labelled.pieces(calibration.made[name])}
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in run.read("verdicts", work_ids=work_ids).to_pylist():
+        found.setdefault((row["mode"], row["summary_id"]), []).append(row)
+    return found
+
+
+# ---------------------------------------------------------------- what will be asked
+
+
+def plan_calibration(calibration: Calibration, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
+    """Plan the calls of chat models and what they will take; nothing is asked, and no key is needed."""
+    calibration.check()
+    for name, chat in calibration.chats.items():
+        check_chat(chat, logprobs=calibration.judges[name].needs_logprobs, with_key=False)
+    with opened_ledger(calling) as ledger:
+        count = CallCount(ledger)
+        found = [_planned(calibration, name, run, count) for name in calibration.chats]
+    return plan_document(found, calling=calling, workers=workers)
+
+
+def _planned(calibration: Calibration, name: str, run: Folder, count: CallCount) -> StageCalls:
+    chat, pieces = calibration.chats[name], calibration.labelled.pieces(calibration.made[name])
+    calls = count.calls(stage_name(calibration.labelled, name), chat)
+    again = passing_failures(run, "verdicts", [piece.work_id for piece in pieces])
+    done = run.locate("verdicts").keys() - again
+    for request in requests(calibration, name, chat, [piece for piece in pieces if piece.work_id not in done]):
+        count.add(calls, request)
+    return replace(calls, n_paid=len(count.paid(calls)))
+
+
+def requests(calibration: Calibration, name: str, chat: ChatSettings, pieces: Iterable[Piece]) -> Iterator[ChatRequest]:
+    """Give the first requests that a member makes about *pieces*; nothing is asked."""
+    counter = TokenCounter(threads=1)
+    asking = Asking(chat=Unasked(chat), prompts_folder=calibration.prompts, count_tokens=counter.count)
+    made = calibration.made[name]
+    assert made.asking is not None, "a judge with a model asks it"
+    asker, read = made.asking(asking), calibration.labelled.reader(made.kind, 1)
+    for piece in pieces:
+        yield from asker.requests(groups_of(made.kind, read(piece)))

@@ -1,0 +1,77 @@
+"""Holds a judge of any kind against labels, and makes its card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from actors.storage.folder import Folder
+from jobs.calibration.asking import ask, verdicts_of
+from jobs.calibration.cost import Cost, cost_of
+from jobs.calibration.labelled import Calibration, Measured, Verdicts
+from jobs.calling import Calling
+from jobs.cluster import Cluster
+from longform.judges.cards import card_of
+from longform.judges.mean import mean_rows
+
+
+class Calibrated(NamedTuple):
+    """
+    A judge that was held against labels.
+
+    Attributes:
+        measured: What it reaches.
+        card: None if the labels allow none.
+        cost: Of its verdicts.
+    """
+
+    measured: Measured
+    card: dict[str, Any] | None
+    cost: Cost
+
+
+def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> Calibrated:
+    """
+    Hold the judge against the labels.
+
+    Args:
+        calibration: The judge and the labels.
+        run: Where verdicts are, and are found.
+        cluster: Where a judge runs that has much to do; it is not started for the others.
+        calling: Where calls are recorded, and what they may cost.
+
+    Raises:
+        UsageError: There are no labels or predictions, or the judge cannot be used.
+        BudgetReachedError: The command may not spend what is left to do.
+    """
+    labelled = calibration.labelled
+    calibration.check()
+    ask(calibration, run=run, cluster=cluster, calling=calling)
+    given = {
+        name: verdicts_of(calibration, name, run) if name in calibration.made else labelled.released(name)
+        for name in calibration.members
+    }
+    measured, cost = labelled.measured(calibration, _own(calibration, given)), cost_of(calibration, given, calling)
+    versions = {name: made.version for name, made in calibration.made.items()}
+    card = None
+    if measured.figures is not None:
+        frame = card_of(calibration.judge, calibration.judges, versions, task=calibration.kind.task)
+        card = frame | measured.figures | {"cost": cost._asdict(), "note": calibration.note}
+    return Calibrated(measured, card, cost)
+
+
+def _own(calibration: Calibration, given: Mapping[str, Verdicts]) -> Verdicts:
+    """Return the judge's own verdicts, or the means of its members'."""
+    settings = calibration.settings
+    if settings is None or not settings.members:
+        return given[calibration.judge]
+    places = dict.fromkeys(place for verdicts in given.values() for place in verdicts)
+    return {
+        place: mean_rows(
+            calibration.kind,
+            {name: verdicts.get(place, ()) for name, verdicts in given.items()},
+            judge=calibration.judge,
+            bounds=settings.bounds,
+        )
+        for place in places
+    }

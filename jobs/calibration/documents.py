@@ -1,0 +1,211 @@
+"""Labels of support, of sentences or of whole summaries, and what a judge of documents reaches on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from actors.chat.call_context import CallContext
+from actors.judges.backend import Backend
+from actors.judges.opening import Judge
+from actors.storage.benchmark import Benchmark
+from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, texts_of_mode
+from jobs.calibration.labelled import BackendOf, Calibration, Labelled, Measured, Piece, Verdicts
+from jobs.stages.items import Row
+from longform.errors import UsageError
+from longform.formats.longformfact import PEOPLE
+from longform.judges.cards import SUPPORT_LEXICAL, shipped_card
+from longform.judges.kind import Group, Kind
+from longform.judges.kind import Verdicts as Judged
+from longform.judges.kinds.support import SUPPORT
+from longform.judges.matrix import JudgedText, TargetText
+from longform.judges.meta_evaluation import (
+    BY_ORDER,
+    EACH_DOCUMENT,
+    Cells,
+    Mode,
+    Scoring,
+    grid,
+    label_counts,
+    order_study,
+    text_index,
+)
+from longform.judges.meta_evaluation_words import meta_evaluation_words
+from longform.judges.support_cards import shown_row, support_card
+from longform.keys import content_key
+from longform.metrics.faithfulness import Array
+from longform.settings.judges import JudgeSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledDocuments(Labelled):
+    """
+    Attributes:
+        modes: The texts that sentences are checked against.
+        orders: True if the joined documents are judged in four orders by importance, too.
+        scoring: Rules by which verdicts become figures.
+    """
+
+    step = "check"
+    in_cluster = True
+
+    modes: tuple[Mode, ...] = (EACH_DOCUMENT,)
+    orders: bool = False
+    scoring: Scoring = field(default_factory=Scoring)
+
+    @cached_property
+    def texts(self) -> list[LabelledText]:
+        """
+        The labelled summaries.
+
+        Raises:
+            UsageError: Labels of a data set are of sentences here and of summaries there; or orders need a ranking.
+        """
+        texts = labelled_texts(self.benchmark, self.labels)
+        if self.orders and not any(text.ranking for text in texts):
+            url = self.bench_url
+            raise UsageError(f"{url}: orders need a ranking of documents by importance, and no summary has one")
+        return texts
+
+    @property
+    def all_modes(self) -> list[Mode]:
+        """The modes whose cells are needed."""
+        by_order = BY_ORDER.values() if self.orders else []
+        return list(dict.fromkeys([*self.modes, *by_order]))
+
+    def pieces(self, judge: Judge) -> list[Piece]:
+        """Orders by importance are only of summaries whose documents have a ranking."""
+        fitted = _fitted_articles(judge.settings)
+        wanted = [(text, mode) for text in self.texts for mode in self.all_modes if text.ranking or mode.order is None]
+        return [self._piece(judge, text, mode, fitted) for text, mode in wanted]
+
+    def _piece(self, judge: Judge, text: LabelledText, mode: Mode, fitted: frozenset[str]) -> Piece:
+        article, seen = text.summary.article, text.summary.article in fitted
+        how = [judge.settings.identity, judge.version.work, self.scoring.fidelity, self.scoring.seed]
+        dataset = self.benchmark.manifest["dataset_hash"]
+        # other annotators may have labelled other sentences
+        asked = [] if self.chosen == (PEOPLE,) else [text.sentences]
+        left_out = sorted(fitted) if seen else []
+        key = content_key("labels", judge.name, *how, dataset, text.summary.summary_id, mode.name, left_out, *asked)
+        # the models of left-out articles share examples, so that these articles are one task
+        return Piece(key, text.summary.summary_id, "" if seen else article, mode, article if seen else None)
+
+    def reader(self, kind: Kind, threads: int) -> Callable[[Piece], JudgedText]:  # noqa: ARG002  there is one kind
+        from actors.local_models.tokenizer import TokenCounter
+
+        texts = {text.summary.summary_id: text for text in self.texts}
+        prefix_chars = TokenCounter(threads=threads).prefix_chars
+
+        def judged(piece: Piece) -> JudgedText:
+            text, mode = texts[piece.summary_id], piece.mode
+            assert mode is not None, "sentences are checked against texts of a mode"
+            shown = texts_of_mode(
+                self.benchmark.documents(text.haystack_id),
+                mode,
+                ranking=text.ranking,
+                fidelity=self.scoring.fidelity,
+                seed=self.scoring.seed,
+                prefix_chars=prefix_chars,
+            )
+            targets = tuple(TargetText(_target_kind(mode), content_key(said), said) for said in shown)
+            return JudgedText(piece.work_id, piece.summary_id, text.sentences, targets, mode=mode.name)
+
+        return judged
+
+    def opened(self, judge: Judge, context: CallContext, threads: int) -> BackendOf:
+        backend = judge.open(context, threads)
+        fitted = _fitted_articles(judge.settings)
+        without = cache(lambda: _left_out_judge(self.bench_url, fitted, threads))
+        return lambda piece: backend if piece.left_out is None else _Without(without(), piece.left_out)
+
+    def measured(self, calibration: Calibration, verdicts: Verdicts) -> Measured:
+        members = calibration.members.values()
+        fitted = frozenset(article for one in members if one is not None for article in _fitted_articles(one))
+        summaries = [text.summary for text in self.texts]
+        held_out = sorted({summary.data_set for summary in summaries if summary.article in fitted})
+        cells, failures = cells_of(verdicts)
+        n, n_unjudged = sum(matrix.size for matrix in cells.values()), sum(failures.values())
+        found = {
+            "judge": calibration.judge,
+            "scoring": self.scoring._asdict(),
+            "data_sets": [{**counts, "held_out": counts["data_set"] in held_out} for counts in label_counts(summaries)],
+            "n_cells": n,
+            "n_cells_unjudged": n_unjudged,
+            "failures": failures,
+            "grid": grid(summaries, cells, [mode.name for mode in self.modes], self.scoring),
+            "orders": order_study(summaries, cells, self.scoring) if self.orders else None,
+        }
+        named = {"fitted_articles": sorted(fitted), "annotators": self.chosen}
+        figures = support_card(found, summaries, **named) if shown_row(found) else None
+        return Measured(figures, found, meta_evaluation_words(found), n, n_unjudged)
+
+
+def _target_kind(mode: Mode) -> str:
+    if mode == EACH_DOCUMENT:
+        return "document"
+    return "context" if mode.chunk_tokens is None else "chunk"
+
+
+def cells_of(verdicts: Verdicts) -> tuple[Cells, dict[str, int]]:
+    """Return the cells, and how many were not judged, by reason."""
+    missing = (row["failure"] for rows in verdicts.values() for row in rows if row["answer"] is None)
+    return {key: _matrix(rows) for key, rows in verdicts.items()}, dict(Counter(missing))
+
+
+def _matrix(rows: Sequence[Row]) -> Array:
+    at = [(text_index(row), row["unit_index"]) for row in rows]
+    matrix = np.full((max(p for p, _ in at) + 1, max(s for _, s in at) + 1), np.nan)
+    for cell, row in zip(at, rows, strict=True):
+        value = SUPPORT.number(row["answer"], row["probability"])
+        matrix[cell] = np.nan if value is None else value
+    return matrix
+
+
+# ---------------------------------------------------------------- what the judge was fitted on
+
+
+def _fitted_articles(settings: JudgeSettings) -> frozenset[str]:
+    # the offline judge's figures on its own training labels would be in sample; only its shipped card names them
+    if not settings.is_lexical:
+        return frozenset()
+    return frozenset((shipped_card(SUPPORT_LEXICAL) or {})["fitted_articles"])
+
+
+class _Without(Backend):
+    """The offline judge, fitted without one article."""
+
+    def __init__(self, judge: Any, article: str) -> None:
+        self._judge, self._article = judge, article
+
+    async def ask(self, groups: Sequence[Group]) -> Judged:
+        found: Judged = self._judge.judge_without(self._article, groups)
+        return found
+
+
+def _left_out_judge(bench_url: str, articles: frozenset[str], threads: int) -> Any:
+    from actors.judges.article_left_out import ArticleLeftOutJudge, Embed
+    from longform.training.support_judge import LabelledSentence, labelled_sentences
+
+    benchmark = Benchmark(bench_url)
+    texts = labelled_texts(benchmark, labels_of_people(benchmark))
+    fitted = [text for text in texts if text.summary.article in articles]
+
+    def examples(embed: Embed) -> list[LabelledSentence]:
+        return [
+            sentence
+            for text in fitted
+            for sentence in labelled_sentences(
+                text.summary.article,
+                [document.text for document in benchmark.documents(text.haystack_id)],
+                text.sentences,
+                [int(label) for label in text.summary.labels],
+                embed,
+            )
+        ]
+
+    return ArticleLeftOutJudge(examples, threads=threads)

@@ -1,0 +1,84 @@
+"""Labels of a summary's targets, which are insights, key points or references, and what a judge reaches on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from actors.judges.opening import Judge
+from actors.storage.benchmark import Benchmark
+from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts
+from jobs.stages.items import Row
+from jobs.stages.judge import judged_summary
+from longform.judges.cards import held_out_rows
+from longform.judges.kind import Kind
+from longform.judges.lexical_coverage import shipped_judge
+from longform.judges.matrix import JudgedText
+from longform.judges.target_cards import LabelledTarget, target_card
+from longform.keys import content_key
+from longform.settings.judges import JudgeSettings
+from longform.text.citations import bullets
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledTargets(Labelled):
+    step = "judge"
+    in_cluster = False
+
+    @cached_property
+    def summaries(self) -> dict[str, Row]:
+        """Summary id -> row, of the summaries with labels, in the labels' order."""
+        rows = {row["summary_id"]: row for row in self.benchmark.folder.read("summaries").to_pylist()}
+        return {label["summary_id"]: rows[label["summary_id"]] for label in self.labels}
+
+    def pieces(self, judge: Judge) -> list[Piece]:
+        how = (self.benchmark.manifest["dataset_hash"], judge.name, judge.settings.identity, judge.version.work)
+        return [Piece(content_key("labelled", *how, one), one, together=one) for one in self.summaries]
+
+    def reader(self, kind: Kind, threads: int) -> Callable[[Piece], JudgedText]:  # noqa: ARG002  nothing is counted
+        benchmark = Benchmark(self.bench_url)
+        summaries = {row["summary_id"]: row for row in benchmark.folder.read("summaries").to_pylist()}
+
+        def text(piece: Piece) -> JudgedText:
+            row = summaries[piece.summary_id] | {"work_id": piece.work_id, "failure": None}
+            return judged_summary(kind, row, [bullet.text for bullet in bullets(row["text"] or "")], benchmark)
+
+        return text
+
+    def measured(self, calibration: Calibration, verdicts: Verdicts) -> Measured:
+        labelled = list(self._labelled(calibration.kind, verdicts))
+        fitted = frozenset(haystack for one in calibration.members.values() for haystack in _fitted_haystacks(one))
+        settings = {"seed": self.seed, "resamples": self.resamples}
+        card = target_card(labelled, self.summaries, fitted_haystacks=fitted, settings=settings)
+        figures = card | _held_out(calibration.settings, card)
+        return Measured(figures, None, "", len(labelled), card["n_unjudged"])
+
+    def _labelled(self, kind: Kind, verdicts: Verdicts) -> Iterator[LabelledTarget]:
+        answers = {(row["summary_id"], row["target_id"]): row for rows in verdicts.values() for row in rows}
+        for label in self.labels:
+            summary = self.summaries[label["summary_id"]]
+            yield LabelledTarget(
+                summary_id=label["summary_id"],
+                target_id=label["target_id"],
+                annotator=label["annotator"],
+                haystack_id=summary["haystack_id"],
+                text=self.benchmark.queries[summary["query_id"]].domain,
+                label=label,
+                verdict=answers.get((label["summary_id"], label["target_id"])),
+                counts=kind.counts,
+            )
+
+
+def _fitted_haystacks(judge: JudgeSettings | None) -> tuple[str, ...]:
+    fitted = None if judge is None else judge.fitted_model
+    return () if fitted is None else shipped_judge(fitted).fitted_haystacks
+
+
+def _held_out(judge: JudgeSettings | None, card: Mapping[str, Any]) -> dict[str, Any]:
+    """Return figures of the offline judge on text it was fitted on, with a part left out; only beside such labels."""
+    fitted = None if judge is None else judge.fitted_model
+    if fitted is None or not any(row["fitted"] for row in card["texts"]):
+        return {}
+    return {"held_out": held_out_rows("people" if fitted == "people" else "GPT-4o")}
