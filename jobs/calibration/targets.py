@@ -11,7 +11,7 @@ from actors.judges.opening import Judge
 from actors.storage.benchmark import Benchmark
 from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts
 from jobs.stages.items import Row
-from jobs.stages.judge import judged_summary
+from jobs.stages.judged_texts import SummaryToJudge, judged_summary
 from longform.judges.cards import held_out_rows
 from longform.judges.kind import Kind
 from longform.judges.lexical_coverage import shipped_judge
@@ -42,8 +42,15 @@ class LabelledTargets(Labelled):
         summaries = {row["summary_id"]: row for row in benchmark.folder.read("summaries").to_pylist()}
 
         def text(piece: Piece) -> JudgedText:
-            row = summaries[piece.summary_id] | {"work_id": piece.work_id, "failure": None}
-            return judged_summary(kind, row, [bullet.text for bullet in bullets(row["text"] or "")], benchmark)
+            row = summaries[piece.summary_id]
+            summary: SummaryToJudge = {
+                "work_id": piece.work_id,
+                "summary_id": row["summary_id"],
+                "query_id": row["query_id"],
+                "haystack_id": row["haystack_id"],
+                "failure": None,
+            }
+            return judged_summary(kind, summary, [bullet.text for bullet in bullets(row["text"] or "")], benchmark)
 
         return text
 
