@@ -58,9 +58,6 @@ class Axes(NamedTuple):
 COLUMNS = ("retriever", "reranker", "budget_tokens", "n_documents", "length_tokens", "permutation")
 """Columns of contexts and summaries beside `order` and `method`, which they had first."""
 
-COPIED = (*COLUMNS, "dataset")
-"""Columns that a summary takes from its context."""
-
 
 def axes_of(row: Mapping[str, Any]) -> Axes:
     """Read the axes of a row of summaries; one without a retriever was written elsewhere and has its setting alone."""

@@ -2,8 +2,8 @@
 Summaries written by a chat model: cited bullets (SummHay, section 5.2) or a number of sentences (Wan et al., section
 4.1), in one prompt or by a method of several steps (Wan et al., section 5.1).
 
-Table in: `CONTEXTS` with work_id, n_requested and setting, and the name of a method. Table out: `SUMMARIES`. For each
-row in, in order: one row for every intermediate step of its method, then the summary itself.
+Table in: rows of `AskedContext`. Table out: `SUMMARIES`. For each row in, in order: one row for every intermediate step
+of its method, then the summary itself.
 """
 
 from __future__ import annotations
@@ -12,40 +12,34 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import MatrixExecutor
 from actors.chat.opening import Asking
 from actors.storage.benchmark import Benchmark
 from actors.summarizers.prompts import SummaryPrompts
-from longform.axes import COPIED
+from actors.summarizers.summarizer import AskedContext, Summarizer, summary_row
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
+from longform.rows import SummaryRow
 from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings
 from longform.summaries.asking import step_replies
-from longform.summaries.methods import FINAL, Plan, Step, make_plan
+from longform.summaries.methods import Plan, Step, make_plan
 from longform.summaries.replies import EMPTY_SUMMARY, summary_text
-
-PLAIN = "plain"
-
-_REFUSED_STEP = Step(FINAL, "summarize")
-
-Row = Mapping[str, Any]
-"""A row of `CONTEXTS`, with what the summary needs to know beside it."""
 
 
 class _Asked(NamedTuple):
     """A row whose method has one step."""
 
-    row: Row
+    row: AskedContext
     step: Step
 
 
-InPlace = dict[int, list[dict[str, Any]]]
+InPlace = dict[int, list[SummaryRow]]
 """Place of a row -> its rows of `SUMMARIES`."""
 
 
@@ -62,7 +56,7 @@ class RowPlan(NamedTuple):
     asks: Asks[InPlace]
 
 
-class ChatSummarizer:
+class ChatSummarizer(Summarizer):
     """
     Asks the model for one summary a row, all rows of a call at once within the model's concurrency.
 
@@ -79,10 +73,10 @@ class ChatSummarizer:
 
     Args:
         bench_url: The benchmark folder that holds the documents and queries.
-        name: What the table calls this summarizer.
+        name: Of the summarizer, for messages.
         settings: Model and prompt; without a prompt, the query's domain decides.
         asking: The client and its limits.
-        methods: By the names that rows give; a row without one is summarised by `plain`.
+        methods: By the names that rows give.
 
     Raises:
         UsageError: A prompt cannot be used, before anything is asked.
@@ -98,26 +92,25 @@ class ChatSummarizer:
         methods: Mapping[str, MethodSettings] = SHIPPED_METHODS,
     ) -> None:
         self.chat = asking.chat
-        self._name = name
         self._settings = settings.chat
         self._methods = methods
         self._prompts = SummaryPrompts(Benchmark(bench_url), name, settings, asking)
 
-    async def summarize(self, context_rows: Sequence[Row]) -> list[dict[str, Any]]:
-        found = await asyncio.gather(*(self._carried_out(plan) for plan in self.plans(context_rows)))
-        in_place = {place: rows for of_plan in found for place, rows in of_plan.items()}
-        return [summary for place in range(len(context_rows)) for summary in in_place[place]]
+    async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
+        found = await asyncio.gather(*(self._carried_out(plan) for plan in self.plans(rows)))
+        in_place = {place: written for of_plan in found for place, written in of_plan.items()}
+        return [summary for place in range(len(rows)) for summary in in_place[place]]
 
-    def plans(self, context_rows: Sequence[Row]) -> list[RowPlan]:
+    def plans(self, rows: Sequence[AskedContext]) -> list[RowPlan]:
         """Return plans that ask for all rows: one for rows of one step that begin alike, one for each other row."""
         alike: dict[tuple[str, str], dict[int, _Asked]] = {}
         found: list[RowPlan] = []
-        for place, row in enumerate(context_rows):
+        for place, row in enumerate(rows):
             plan = self._plan(row)
             if isinstance(plan, str) or len(plan) > 1:
                 found.append(RowPlan(None, self._of_row(place, row, plan)))
             else:
-                alike.setdefault((_beginning(row), _method_name(row)), {})[place] = _Asked(row, plan[0])
+                alike.setdefault((_beginning(row), row["method"]), {})[place] = _Asked(row, plan[0])
         return [*(RowPlan(key, self._alike(group)) for (key, _), group in alike.items()), *found]
 
     async def _carried_out(self, plan: RowPlan) -> InPlace:
@@ -128,11 +121,11 @@ class ChatSummarizer:
             return {name: self.chat.complete(request) for name, request in requests.items()}
         return together(requests, self._executor.growing_replies(shared, list(requests.values())))
 
-    def _of_row(self, place: int, row: Row, plan: Plan | str) -> Asks[InPlace]:
+    def _of_row(self, place: int, row: AskedContext, plan: Plan | str) -> Asks[InPlace]:
         if isinstance(plan, str):
-            return {place: [self._summary(row, _REFUSED_STEP, failed(plan)) | {"prompt_version": None}]}
+            return {place: [summary_row(row, failed(plan), None)]}
         replies = yield from step_replies(plan, partial(self._prompts.request, row), partial(self._read, row))
-        return {place: [self._summary(row, step, replies[step.name]) for step in plan]}
+        return {place: [self._written(row, step, replies[step.name]) for step in plan]}
 
     def _alike(self, asked: Mapping[int, _Asked]) -> Asks[InPlace]:
         """Ask for rows of one step at once."""
@@ -143,22 +136,25 @@ class ChatSummarizer:
             replies |= yield new
             new = {}
         return {
-            place: [self._summary(row, step, self._read(row, step, replies[place]))]
+            place: [self._written(row, step, self._read(row, step, replies[place]))]
             for place, (row, step) in asked.items()
         }
 
-    def _read(self, row: Row, step: Step, reply: ChatReply) -> ChatReply:
+    def _written(self, row: AskedContext, step: Step, reply: ChatReply) -> SummaryRow:
+        return summary_row(row, reply, self._prompts.version(row, step), step)
+
+    def _read(self, row: AskedContext, step: Step, reply: ChatReply) -> ChatReply:
         return _unlabelled(reply) if self._prompts.labelled(row, step) else reply
 
     @cached_property
     def _executor(self) -> MatrixExecutor:
         return MatrixExecutor(self.chat, self._settings)
 
-    def _plan(self, row: Row) -> Plan | str:
-        """The row's plan, or the reason why it has none."""
+    def _plan(self, row: AskedContext) -> Plan | str:
+        """Return the row's plan, or the reason why it has none."""
         if not row["doc_ids"]:
             return "no_documents"
-        name = _method_name(row)
+        name = row["method"]
         if name not in self._methods:
             return f"unknown_method: {name}"
         try:
@@ -167,49 +163,10 @@ class ChatSummarizer:
         except UsageError as error:
             return f"method_refused: {error}"
 
-    # ---------------------------------------------------------------- rows
 
-    def _summary(self, row: Row, step: Step, reply: ChatReply) -> dict[str, Any]:
-        return {
-            "work_id": row["work_id"],
-            "summary_id": summary_id(row["work_id"], step.name),
-            "context_id": row["context_id"],
-            "query_id": row["query_id"],
-            "haystack_id": row["haystack_id"],
-            "summarizer": self._name,
-            "setting": row["setting"],
-            "order": row["order"],
-            **{name: row.get(name) for name in COPIED},
-            "method": _method_name(row),
-            "parents": [summary_id(row["work_id"], parent) for parent in step.parents],
-            "step": None if step.name == FINAL else step.name,
-            "n_requested": row["n_requested"],
-            "repeat": row.get("repeat", 0),
-            "text": reply.text,
-            "failure": reply.failure,
-            "cause": reply.cause or reply.failure,
-            "cut_share": row["cut_share"],
-            "model": reply.model,
-            "prompt_version": self._prompts.version(row, step),
-            "finish_reason": reply.finish_reason,
-            **reply.usage._asdict(),
-            "cost_usd": reply.cost_usd,
-            "seconds": reply.seconds,
-        }
-
-
-def summary_id(work_id: str, step: str = FINAL) -> str:
-    """The key of what *step* wrote for the row *work_id*."""
-    return content_key(work_id) if step == FINAL else content_key(work_id, step)
-
-
-def _beginning(row: Row) -> str:
+def _beginning(row: AskedContext) -> str:
     """Return a key of the beginning of the row's prompt: the same for the first 1, 2, ... documents in one order."""
     return content_key(row["query_id"], row["doc_ids"][:1])
-
-
-def _method_name(row: Row) -> str:
-    return str(row.get("method", PLAIN))
 
 
 def _unlabelled(reply: ChatReply) -> ChatReply:

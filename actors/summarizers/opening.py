@@ -1,45 +1,43 @@
-"""Any summarizer by its definition, behind one call."""
+"""Any summarizer by its settings: the one place that knows which settings mean which class."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from actors.chat.call_context import CallContext
-from longform.settings.chat import ChatSummarizerSettings, PythonSummarizerSettings, SummarizerSettings
+from actors.summarizers.summarizer import Summarizer
+from longform.settings.chat import (
+    ChatSummarizerSettings,
+    OfflineSummarizerSettings,
+    PythonSummarizerSettings,
+    SummarizerSettings,
+)
 from longform.settings.methods import MethodSettings
-
-Rows = list[dict[str, Any]]
-AskSummarizer = Callable[[Sequence[Mapping[str, Any]]], Awaitable[Rows]]
-"""Rows of `contexts` with n_requested, method and setting -> rows of `summaries`: one each, and what methods kept."""
 
 
 def make_summarizer(
     bench_url: str,
     name: str,
-    definition: SummarizerSettings,
+    settings: SummarizerSettings,
     *,
     methods: Mapping[str, MethodSettings],
     prompts: str | None,
     context: CallContext,
     threads: int,
-) -> AskSummarizer:
-    """Open the summarizer that *definition* describes, and load its model here."""
-    if isinstance(definition, ChatSummarizerSettings):
-        from actors.chat.opening import Asking, open_pool
-        from actors.summarizers.chat import ChatSummarizer
+) -> Summarizer:
+    """Open the summarizer that *settings* describe, and load its model here."""
+    match settings:
+        case ChatSummarizerSettings():
+            from actors.chat.opening import Asking, open_pool
+            from actors.summarizers.chat import ChatSummarizer
 
-        asking = Asking(chat=open_pool(definition.chat, context), prompts_folder=prompts)
-        return ChatSummarizer(bench_url, name, definition, asking, methods=methods).summarize
-    if isinstance(definition, PythonSummarizerSettings):
-        from actors.summarizers.python import PythonSummarizer
+            asking = Asking(chat=open_pool(settings.chat, context), prompts_folder=prompts)
+            return ChatSummarizer(bench_url, name, settings, asking, methods=methods)
+        case PythonSummarizerSettings():
+            from actors.summarizers.python import PythonSummarizer
 
-        return PythonSummarizer(bench_url, definition).summarize
-    from actors.summarizers.offline import OfflineSummarizer
+            return PythonSummarizer(bench_url, settings)
+        case OfflineSummarizerSettings():
+            from actors.summarizers.offline import OfflineSummarizer
 
-    summarizer = OfflineSummarizer(bench_url, max_words=definition.max_words, threads=threads)
-
-    async def ask(rows: Sequence[Mapping[str, Any]]) -> Rows:
-        return summarizer.summarize(rows)
-
-    return ask
+            return OfflineSummarizer(bench_url, max_words=settings.max_words, threads=threads)

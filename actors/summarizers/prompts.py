@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from actors.chat.opening import Asking, prompt_request
 from actors.storage.benchmark import Benchmark
+from actors.summarizers.summarizer import AskedContext
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.prompts import Prompt
@@ -86,7 +86,7 @@ class SummaryPrompts:
         self._chat = settings.chat
         self._count_tokens = asking.counter
 
-    def request(self, row: Mapping[str, Any], step: Step, texts: Sequence[str]) -> ChatRequest | str:
+    def request(self, row: AskedContext, step: Step, texts: Sequence[str]) -> ChatRequest | str:
         """
         Return the request of *step* for a row of contexts, with its parents' *texts*; or the reason
         why there is none.
@@ -99,22 +99,22 @@ class SummaryPrompts:
         if step.focus is not None and "focus" not in prompt.fields:
             text = f"{text}\n{self._focus(step)}\n"
         request = prompt_request(self._chat, text, count_tokens=self._count_tokens)
-        return replace(request, repeat=row.get("repeat", 0))
+        return replace(request, repeat=row["repeat"])
 
-    def version(self, row: Mapping[str, Any], step: Step) -> str:
+    def version(self, row: AskedContext, step: Step) -> str:
         """Return the version of all prompts that *step* is asked with."""
         used = [self._prompt(row, step)]
         if step.focus is not None:
             used.append(self._prompts[_FOCUS_OF[step.focus]])
         return "+".join(prompt.version for prompt in used)
 
-    def labelled(self, row: Mapping[str, Any], step: Step) -> bool:
+    def labelled(self, row: AskedContext, step: Step) -> bool:
         """Return whether the reply should begin with a label that is no part of the summary."""
         return self._prompt(row, step).name in _LABELLED
 
     # ---------------------------------------------------------------- which prompt
 
-    def _prompt(self, row: Mapping[str, Any], step: Step) -> Prompt:
+    def _prompt(self, row: AskedContext, step: Step) -> Prompt:
         if step.task == "summarize":
             return self._prompts[self._summarize_prompt(self._query(row))]
         return self._prompts[_MERGE if step.task == "merge" else _UPDATE]
@@ -123,7 +123,7 @@ class SummaryPrompts:
         domain = query.domain if query and query.domain else ""
         return self._prompt_name or _PROMPT_OF_DOMAIN.get(domain, _PROMPT_OF_ANY)
 
-    def _query(self, row: Mapping[str, Any]) -> Query | None:
+    def _query(self, row: AskedContext) -> Query | None:
         return self._benchmark.queries.get(row["query_id"])
 
     def _focus(self, step: Step) -> str:
@@ -131,7 +131,7 @@ class SummaryPrompts:
 
     # ---------------------------------------------------------------- with what in it
 
-    def _values(self, prompt: Prompt, row: Mapping[str, Any], step: Step, texts: Sequence[str]) -> dict[str, object]:
+    def _values(self, prompt: Prompt, row: AskedContext, step: Step, texts: Sequence[str]) -> dict[str, object]:
         query = self._query(row)
         if query is None:
             raise _UnanswerableError(reason="missing_query")
@@ -165,7 +165,7 @@ class SummaryPrompts:
             case _:
                 return f"\nQuestion: {query.text}\n"
 
-    def _documents(self, summarize_prompt: str, row: Mapping[str, Any], step: Step) -> dict[str, str]:
+    def _documents(self, summarize_prompt: str, row: AskedContext, step: Step) -> dict[str, str]:
         texts = self._texts(row, step)
         heading = _HEADING_OF.get(summarize_prompt)
         if heading is None:
@@ -175,8 +175,8 @@ class SummaryPrompts:
         shown = [f"{heading} {number}:\n{text}\n\n" for number, text in zip(numbers, texts, strict=True)]
         return {"documents": "".join(shown), "document": "".join(shown).strip()}
 
-    def _texts(self, row: Mapping[str, Any], step: Step) -> list[str]:
-        """The documents that *step* shows, cut as the context says."""
+    def _texts(self, row: AskedContext, step: Step) -> list[str]:
+        """Return the documents that *step* shows, cut as the context says."""
         texts = {document.doc_id: document.text for document in self._benchmark.documents(row["haystack_id"])}
         shown = []
         for place in step.documents:

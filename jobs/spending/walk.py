@@ -20,10 +20,11 @@ from actors.local_models.tokenizer import TokenCounter
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
+from actors.summarizers.summarizer import AskedContext
 from jobs.runs.retry import passing_failures
 from jobs.spending.assumed_summaries import AssumedSummaries, AssumedSummary, WrittenSummary
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
-from jobs.stages.items import Item, Row
+from jobs.stages.items import Item
 from jobs.stages.judge import AskJudge, Judged, of_documents
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary, texts_of
 from jobs.stages.split import split_text
@@ -117,7 +118,7 @@ class _Walk:
             self._written[row["work_id"]] = self._add_row(calls, summarizer, row)
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
-    def _add_row(self, calls: StageCalls, summarizer: ChatSummarizer, row: Row) -> _Written:
+    def _add_row(self, calls: StageCalls, summarizer: ChatSummarizer, row: AskedContext) -> _Written:
         """Add the calls of a row's method; the texts that a step reads are the ledger's, else assumed."""
         assumed = AssumedSummaries(self._counter, row["summarizer"], [], max_tokens=calls.chat.max_tokens)
         text = assumed.summary(row["n_requested"], "word")
@@ -146,7 +147,7 @@ class _Walk:
             return _Written()
         return _Written(call=keys[-1]) if guessed else _Written(self._units(summary["text"]))
 
-    def _context_rows(self, wanted: Sequence[Item[Summarized]]) -> Iterator[Row]:
+    def _context_rows(self, wanted: Sequence[Item[Summarized]]) -> Iterator[AskedContext]:
         """The rows that the summarizer will be given, a haystack after the other."""
         of_context: dict[str, list[Item[Summarized]]] = {}
         for item in wanted:

@@ -18,15 +18,16 @@ from actors.python_class import class_version
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.prompts import prompts_of
+from actors.summarizers.summarizer import AskedContext
 from jobs.stages.check_methods import Asked, check_methods
-from jobs.stages.items import Given, Item, Row, Source, SourceReader
+from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.pack import HowPacked, Packed, how_packed
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
 from longform.chat.asking import Asks
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
-from longform.rows import ContextRow
+from longform.rows import ContextRow, SummaryRow
 from longform.settings.chat import (
     ChatSettings,
     ChatSummarizerSettings,
@@ -173,7 +174,7 @@ class Summarize(Stage[Summarized]):
         from actors.summarizers.opening import make_summarizer
 
         reader = self.reader()
-        ask = make_summarizer(
+        summarizer = make_summarizer(
             self.bench,
             self.summarizer,
             self.settings,
@@ -183,20 +184,27 @@ class Summarize(Stage[Summarized]):
             threads=self.threads,
         )
 
-        async def summarize(given: Sequence[Given[Summarized]]) -> list[Row]:
-            return await ask(_asked_rows(reader, given))
+        async def summarize(given: Sequence[Given[Summarized]]) -> list[SummaryRow]:
+            return await summarizer.summarize(_asked_rows(reader, given))
 
         return summarize
 
 
-def _asked_rows(reader: SourceReader, given: Sequence[Given[Summarized]]) -> list[Row]:
+def _asked_rows(reader: SourceReader, given: Sequence[Given[Summarized]]) -> list[AskedContext]:
     return [asked_context(reader.row(one.sources[0], ContextRow), one.work_id, one.key) for one in given]
 
 
-def asked_context(context: ContextRow, work_id: str, key: Summarized) -> Row:
+def asked_context(context: ContextRow, work_id: str, key: Summarized) -> AskedContext:
     """Return what a summarizer is given."""
-    asked = {"n_requested": key.n_requested, "method": key.method, "setting": key.setting, "repeat": key.repeat}
-    return {**context, **asked, "work_id": work_id, "summarizer": key.summarizer}
+    return {
+        **context,
+        "work_id": work_id,
+        "summarizer": key.summarizer,
+        "setting": key.setting,
+        "method": key.method,
+        "n_requested": key.n_requested,
+        "repeat": key.repeat,
+    }
 
 
 def n_bullets(benchmark: Benchmark, bullets: int | str, query_id: str) -> int:

@@ -16,6 +16,7 @@ from longform.settings.methods import SHIPPED_METHODS
 from longform.text.citations import bullets
 from longform.text.sentences import sentences
 from tests.actors.judges.planted import EXAMPLES, N_DOCUMENTS, N_EXAMPLES, about
+from tests.actors.summarizers.contexts import asked_context
 
 N_SENTENCES = 5
 
@@ -53,20 +54,15 @@ async def summaries(
     )
     made = ChatSummarizer(bench, "mine", settings, Asking(chat=open_chat(settings.chat)))
     rows = [
-        {
-            "work_id": f"{script}-{method}-{example}",
-            "context_id": f"c{example}",
-            "query_id": f"q{example}",
-            "haystack_id": f"h{example}",
-            "setting": "full",
-            "order": "given",
-            "method": method,
-            "doc_ids": [f"d{place}" for place in range(N_DOCUMENTS)],
-            "doc_numbers": list(range(1, N_DOCUMENTS + 1)),
-            "doc_chars": [10_000] * N_DOCUMENTS,
-            "cut_share": 0.0,
-            "n_requested": n_sentences,
-        }
+        asked_context(
+            [f"d{place}" for place in range(N_DOCUMENTS)],
+            work_id=f"{script}-{method}-{example}",
+            context_id=f"c{example}",
+            query_id=f"q{example}",
+            haystack_id=f"h{example}",
+            method=method,
+            n_requested=n_sentences,
+        )
         for example in range(N_EXAMPLES)
     ]
     found = await made.summarize(rows)

@@ -9,9 +9,11 @@ from actors.rehearsal.scripted_chat import ScriptedChat
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
+from actors.summarizers.summarizer import AskedContext
 from longform.chat.asking import unanswered
 from longform.chat.call import ChatReply, ChatRequest, Usage, failed, refusal_reason
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
+from tests.actors.summarizers.contexts import asked_context
 
 TEXTS = [
     "The tram line opens in June this year. Nobody likes the new colour of it.",
@@ -48,22 +50,10 @@ def write_bench(tmp_path: Path) -> str:
     return folder.url
 
 
-def context(query_id: str = "q-talk", **changes: Any) -> dict[str, Any]:
-    row = {
-        "work_id": f"w-{query_id}",
-        "context_id": f"c-{query_id}",
-        "query_id": query_id,
-        "haystack_id": "h",
-        "system": "bm25",
-        "order": "given",
-        "doc_ids": ["d2", "d0", "d1"],
-        "doc_numbers": [3, 1, 2],
-        "doc_chars": [22, 1000, 1000],
-        "cut_share": 0.25,
-        "n_requested": 2,
-        "setting": "bm25",
-    }
-    return row | changes
+def context(query_id: str = "q-talk", **changes: Any) -> AskedContext:
+    ids = {"work_id": f"w-{query_id}", "context_id": f"c-{query_id}", "query_id": query_id}
+    shown = {"doc_chars": [22, 1000, 1000], "cut_share": 0.25, "setting": "bm25"}
+    return asked_context(**{"doc_ids": ["d2", "d0", "d1"], **ids, **shown, **changes})
 
 
 def summarizer(bench: str, *, prompt: str | None = None, folder: str | None = None, **chat: Any) -> ChatSummarizer:

@@ -16,9 +16,11 @@ from actors.chat.opening import Asking, open_pool
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
+from actors.summarizers.summarizer import AskedContext
 from longform.chat.call import Capabilities, ChatReply, ChatRequest
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from tests.actors.chat.test_matrix_llama import WORDS, counted, tokens
+from tests.actors.summarizers.contexts import asked_context
 from tests.actors.summarizers.summarizing import first_requests
 
 N_DOCUMENTS = 10
@@ -47,24 +49,13 @@ def bench(tmp_path: Path) -> str:
     return write_bench(tmp_path, n_words=400)
 
 
-def context(doc_ids: Sequence[int], *, query: str = "q", **more: Any) -> dict[str, Any]:
+def context(doc_ids: Sequence[int], *, query: str = "q", **more: Any) -> AskedContext:
     name = f"{query}/{'-'.join(map(str, doc_ids))}/{more.get('method', 'plain')}"
-    return {
-        "work_id": name,
-        "context_id": name,
-        "query_id": query,
-        "haystack_id": "h",
-        "order": "given",
-        "doc_ids": [f"d{i}" for i in doc_ids],
-        "doc_numbers": [i + 1 for i in doc_ids],
-        "doc_chars": [100_000] * len(doc_ids),
-        "cut_share": 0.0,
-        "n_requested": 2,
-        "setting": f"first {len(doc_ids)}",
-    } | more
+    ids = {"work_id": name, "context_id": name, "query_id": query, "setting": f"first {len(doc_ids)}"}
+    return asked_context([f"d{i}" for i in doc_ids], **ids, **more)
 
 
-def first(n: int, **more: Any) -> dict[str, Any]:
+def first(n: int, **more: Any) -> AskedContext:
     return context(range(n), **more)
 
 

@@ -38,14 +38,13 @@ def bench(tmp_path: Path) -> str:
 async def test_a_plain_row_is_asked_and_written_as_one_prompt(bench: str) -> None:
     made = summarizer(bench)
     chat = recorded(made)
-    bare, named = await made.summarize([context("q-any"), context("q-any", method="plain")])
-    assert bare == named
-    assert (bare["method"], bare["step"], bare["parents"]) == ("plain", None, [])
+    (row,) = await made.summarize([context("q-any")])
+    assert (row["method"], row["step"], row["parents"]) == ("plain", None, [])
     shown = f"Document 3:\n{TEXTS[2][:22]}\n\nDocument 1:\n{TEXTS[0]}\n\nDocument 2:\n{TEXTS[1]}\n\n"
     asked = load_prompt("summarize_documents").render(
         n_documents=3, documents=shown, query="When does the tram line open?", n_insights=2
     )
-    assert texts(chat) == [asked, asked]
+    assert texts(chat) == [asked]
 
 
 async def test_sentences_are_asked_for_with_the_documents_between_lines(bench: str) -> None:

@@ -4,8 +4,10 @@ import pytest
 
 from actors.storage.folder import Folder
 from actors.summarizers.offline import OfflineSummarizer
+from actors.summarizers.summarizer import AskedContext
 from longform.keys import content_key
 from longform.tables import SUMMARIES, conform
+from tests.actors.summarizers.contexts import asked_context
 
 PLANTED = "The library opens at seven on exam days this year."
 TEXTS = {"d0": f"{PLANTED}\nTrains ran late.", "d1": "Bread got dearer in town again.", "d2": f"Rain fell.\n{PLANTED}"}
@@ -26,33 +28,28 @@ def bench(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-def context(*doc_ids: str, chars: int = 1000) -> dict:
-    return {
-        "work_id": "w", "context_id": "c", "query_id": "q", "haystack_id": "h", "system": "full", "order": "given",
-        "doc_ids": list(doc_ids), "doc_numbers": [int(doc_id[1]) + 1 for doc_id in doc_ids],
-        "doc_chars": [chars] * len(doc_ids), "cut_share": 0.0,
-        "n_requested": 1, "setting": "full", "summarizer": "offline",
-    }  # fmt: skip
+def context(*doc_ids: str, chars: int = 1000) -> AskedContext:
+    return asked_context(list(doc_ids), doc_chars=[chars] * len(doc_ids), n_requested=1)
 
 
-def test_summary_quotes_what_is_repeated_and_cites_it(bench: str) -> None:
-    rows = OfflineSummarizer(bench, max_words=300, threads=1).summarize([context("d2", "d1", "d0")])
+async def test_summary_quotes_what_is_repeated_and_cites_it(bench: str) -> None:
+    rows = await OfflineSummarizer(bench, max_words=300, threads=1).summarize([context("d2", "d1", "d0")])
     assert rows[0]["text"] == f"- {PLANTED} [1][3]"
     assert rows[0]["summary_id"] == content_key("w")
     assert conform(rows, SUMMARIES).num_rows == 1
     assert set(rows[0]) == set(SUMMARIES.names)
 
 
-def test_prompt_order_changes_nothing_and_reads_nothing_twice(bench: str) -> None:
+async def test_prompt_order_changes_nothing_and_reads_nothing_twice(bench: str) -> None:
     summarizer = OfflineSummarizer(bench, max_words=300, threads=1)
-    first, second = summarizer.summarize([context("d0", "d1", "d2"), context("d2", "d0", "d1")])
+    first, second = await summarizer.summarize([context("d0", "d1", "d2"), context("d2", "d0", "d1")])
     assert first == second
     assert summarizer._extractor.cache_info().misses == 1
 
 
-def test_what_was_cut_away_is_not_quoted(bench: str) -> None:
+async def test_what_was_cut_away_is_not_quoted(bench: str) -> None:
     """A summarizer sees a document as the context keeps it."""
-    rows = OfflineSummarizer(bench, max_words=300, threads=1).summarize([context("d0", "d2", chars=30)])
+    rows = await OfflineSummarizer(bench, max_words=300, threads=1).summarize([context("d0", "d2", chars=30)])
     assert PLANTED not in rows[0]["text"]
     assert rows[0]["text"].startswith("- The library opens at seven")
 
@@ -64,6 +61,6 @@ def test_what_was_cut_away_is_not_quoted(bench: str) -> None:
         pytest.param(context("d0", chars=8), "no_sentence", id="no-sentence"),
     ],
 )
-def test_nothing_to_quote_is_a_failure_with_its_reason(bench: str, row: dict, failure: str) -> None:
-    summary = OfflineSummarizer(bench, max_words=300, threads=1).summarize([row])[0]
+async def test_nothing_to_quote_is_a_failure_with_its_reason(bench: str, row: AskedContext, failure: str) -> None:
+    (summary,) = await OfflineSummarizer(bench, max_words=300, threads=1).summarize([row])
     assert (summary["text"], summary["failure"]) == (None, failure)

@@ -10,10 +10,12 @@ import pytest
 from actors.python_class import UserCodeError
 from actors.storage.folder import Folder
 from actors.summarizers.python import PythonSummarizer
+from actors.summarizers.summarizer import AskedContext
 from longform.keys import content_key
 from longform.settings.chat import PythonSummarizerSettings
 from longform.settings.python_class import FOLDER
 from longform.tables import SUMMARIES, conform
+from tests.actors.summarizers.contexts import asked_context
 from tests.modules import Write
 
 FIRST_LINES = """
@@ -58,12 +60,8 @@ def bench(tmp_path: Path) -> str:
     return folder.url
 
 
-def context(*doc_ids: str) -> dict[str, Any]:
-    return {
-        "work_id": "w", "context_id": "c", "query_id": "q", "haystack_id": "h", "order": "given", "cut_share": 0.5,
-        "doc_ids": list(doc_ids), "doc_numbers": [int(doc_id[1]) + 1 for doc_id in doc_ids],
-        "doc_chars": [6] * len(doc_ids), "n_requested": 2, "setting": "full", "summarizer": "mine",
-    }  # fmt: skip
+def context(*doc_ids: str) -> AskedContext:
+    return asked_context(list(doc_ids), doc_chars=[6] * len(doc_ids))
 
 
 def summarizer(bench: str, folder: Path, path: str, **options: Any) -> PythonSummarizer:

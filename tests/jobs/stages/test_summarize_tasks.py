@@ -20,6 +20,7 @@ from jobs.stages.pack import Packed
 from jobs.stages.runner import Task
 from jobs.stages.stage import Plan, Site
 from longform.settings.experiment import Experiment
+from tests.actors.summarizers.contexts import asked_context
 from tests.actors.summarizers.summarizing import first_requests
 
 SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}
@@ -156,15 +157,13 @@ def test_growing_prompts_of_a_released_haystack_share_nine_tenths(released: Path
     made = ChatSummarizer(url, "chat", settings, Asking(chat=open_chat(settings.chat)))
     texts = []
     for n in range(10, len(documents) + 1, 10):
-        row = {
-            "query_id": query.query_id,
-            "haystack_id": query.haystack_id,
-            "context_id": f"first {n}",
-            "doc_ids": [document.doc_id for document in documents[:n]],
-            "doc_numbers": [document.number for document in documents[:n]],
-            "doc_chars": [len(document.text) for document in documents[:n]],
-            "n_requested": 3,
-        }
+        row = asked_context(
+            [document.doc_id for document in documents[:n]],
+            query_id=query.query_id,
+            haystack_id=query.haystack_id,
+            context_id=f"first {n}",
+            doc_numbers=[document.number for document in documents[:n]],
+        )
         (request,) = first_requests(made, row)
         texts.append(request.messages[0].text)
     assert len(texts) == 10

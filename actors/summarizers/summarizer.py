@@ -1,0 +1,78 @@
+"""The protocol of every summarizer, the rows it is given and the rows it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from longform.chat.call import ChatReply
+from longform.keys import content_key
+from longform.rows import ContextRow, SummaryRow
+from longform.summaries.methods import FINAL, Step
+
+SUMMARY = Step(FINAL, "summarize")
+"""The step of a summary that is written in one step."""
+
+
+class AskedContext(ContextRow):
+    """A row of `contexts`, whose `work_id` is the summary's, and what is asked for."""
+
+    summarizer: str
+    setting: str  # what it is given, in words
+    method: str
+    n_requested: int
+    repeat: int
+
+
+class Summarizer(Protocol):
+    """Writes summaries."""
+
+    async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
+        """Return a row for each of *rows*, in their order, and before it one for each earlier step of its method."""
+        ...
+
+
+def summary_row(row: AskedContext, reply: ChatReply, prompt_version: str | None, step: Step = SUMMARY) -> SummaryRow:
+    """Return what a step wrote for *row*; a summary that failed has its reason."""
+    return {
+        "work_id": row["work_id"],
+        "summary_id": summary_id(row["work_id"], step.name),
+        "context_id": row["context_id"],
+        "query_id": row["query_id"],
+        "haystack_id": row["haystack_id"],
+        "summarizer": row["summarizer"],
+        "setting": row["setting"],
+        "order": row["order"],
+        "retriever": row["retriever"],
+        "reranker": row["reranker"],
+        "budget_tokens": row["budget_tokens"],
+        "n_documents": row["n_documents"],
+        "length_tokens": row["length_tokens"],
+        "permutation": row["permutation"],
+        "dataset": row["dataset"],
+        "method": row["method"],
+        "parents": [summary_id(row["work_id"], parent) for parent in step.parents],
+        "step": None if step.name == FINAL else step.name,
+        "elapsed_minutes": None,
+        "n_requested": row["n_requested"],
+        "repeat": row["repeat"],
+        "text": reply.text,
+        "failure": reply.failure,
+        "cause": reply.cause or reply.failure,
+        "cited_by": None,
+        "cut_share": row["cut_share"],
+        "model": reply.model,
+        "prompt_version": prompt_version,
+        "finish_reason": reply.finish_reason,
+        "input_tokens": reply.usage.input_tokens,
+        "cached_tokens": reply.usage.cached_tokens,
+        "output_tokens": reply.usage.output_tokens,
+        "reasoning_tokens": reply.usage.reasoning_tokens,
+        "cost_usd": reply.cost_usd,
+        "seconds": reply.seconds,
+    }
+
+
+def summary_id(work_id: str, step: str = FINAL) -> str:
+    """Return the key of what *step* wrote for the row *work_id*."""
+    return content_key(work_id) if step == FINAL else content_key(work_id, step)
