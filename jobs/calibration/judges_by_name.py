@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import yaml
 
 from jobs.calibration.labelled import RELEASED
-from jobs.configs import validated
+from jobs.configs import Content, validated
 from longform.errors import UsageError
 from longform.settings.judges import JudgeSettings, judges_of
 from longform.settings.strict import Strict
@@ -52,7 +52,7 @@ def _own(text: str, judges: Mapping[str, JudgeSettings], task: str | None) -> tu
     if text.startswith(_MEAN):
         members = text.removeprefix(_MEAN).split("+")
         tasks = [judges[name].task for name in members if name in judges]
-        return text, _validated({"kind": "mean", "of": members}, task or next(iter(tasks), "coverage"), where=text)
+        return text, _validated({"kind": "mean", "of": [*members]}, task or next(iter(tasks), "coverage"), where=text)
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -63,7 +63,7 @@ def _own(text: str, judges: Mapping[str, JudgeSettings], task: str | None) -> tu
     return (judge.asked_model.model if judge.asked_model else judge.model_name), judge
 
 
-def _validated(content: dict[str, object], task: str, *, where: str) -> JudgeSettings:
+def _validated(content: Content, task: str, *, where: str) -> JudgeSettings:
     return validated(_Named, {"judge": content | {"task": task}}, (), where=where).judge
 
 

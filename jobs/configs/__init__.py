@@ -8,16 +8,19 @@ from difflib import get_close_matches
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic_core import ErrorDetails
 
 from actors.storage.folder import file_place
-from jobs.configs.shorthands import apply_shorthand, full_keys, is_shorthand
+from jobs.configs.shorthands import Content, apply_shorthand, full_keys, is_shorthand, with_support_apart
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
 from longform.settings.python_class import FOLDER
+
+__all__ = ["Content", "read_experiment", "read_yaml", "validated"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -32,27 +35,35 @@ def read_experiment(name: str, changes: Sequence[str] = ()) -> Experiment:
         UsageError: The configuration is wrong, or a change is, or a file of one's own was given a short name.
     """
     content = read_yaml(name, folder="configs")
-    short = [change for change in changes if isinstance(content, dict) and _is_short(content, change)]
+    if isinstance(content, dict):
+        changes = _with_short_names(content, changes, name)
+    return validated(Experiment, content, changes, where=name)
+
+
+def _with_short_names(content: Content, changes: Sequence[str], name: str) -> list[str]:
+    """Change *content* as the short names among *changes* say, and return the rest of them."""
+    short = [change for change in changes if _is_short(content, change)]
     if short and _is_file(name):
         raise UsageError("\n".join(_refusal(name, content, change) for change in short))
     for change in short:
-        key, value = _key_and_value(change)
-        apply_shorthand(content, key, value)
-    return validated(Experiment, content, [change for change in changes if change not in short], where=name)
+        apply_shorthand(content, *_key_and_value(change))
+    if any(change.startswith("support_judges") for change in changes):
+        with_support_apart(content)
+    return [change for change in changes if change not in short]
 
 
-def _is_short(content: Mapping[str, Any], change: str) -> bool:
+def _is_short(content: Mapping[str, JsonValue], change: str) -> bool:
     return "=" in change and "systems" in content and is_shorthand(*_key_and_value(change))
 
 
-def _refusal(name: str, content: Mapping[str, Any], change: str) -> str:
+def _refusal(name: str, content: Mapping[str, JsonValue], change: str) -> str:
     key, _, text = change.partition("=")
     instead = " ".join(f"--set {shlex.quote(full)}" for full in full_keys(content, key, text))
     several = "; leave out the systems that shall stay as they are" if "--set systems.1." in instead else ""
     return f"--set {change}: {key} is a short name for presets, and {name} is a file; write {instead}{several}"
 
 
-def read_yaml(name: str, *, folder: str) -> Any:
+def read_yaml(name: str, *, folder: str) -> JsonValue:
     """
     The content of a YAML file, here or on `s3://`, or of the preset *name* in `jobs/<folder>`.
 
@@ -60,9 +71,10 @@ def read_yaml(name: str, *, folder: str) -> Any:
         UsageError: There is no such file or preset, or it is not YAML.
     """
     try:
-        return yaml.safe_load(_content(name, files("jobs").joinpath(*folder.split("/"))))
+        content: JsonValue = yaml.safe_load(_content(name, files("jobs").joinpath(*folder.split("/"))))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{name}: expected YAML: {error}") from error
+    return content
 
 
 def _is_file(name: str) -> bool:
@@ -86,7 +98,7 @@ def _content(name: str, presets: Traversable) -> str:
     raise UsageError(f"no configuration {name!r}: expected a .yaml file, here or on s3://, or one of {known}")
 
 
-def validated(model: type[Model], content: Any, changes: Sequence[str], *, where: str) -> Model:
+def validated(model: type[Model], content: JsonValue, changes: Sequence[str], *, where: str) -> Model:
     """
     *content* as a *model*, with `a.b=value` changes applied first; values are read as YAML.
 
@@ -104,10 +116,10 @@ def validated(model: type[Model], content: Any, changes: Sequence[str], *, where
         raise UsageError(f"{where}: {len(lines)} wrong\n" + "\n".join(f"  {line}" for line in lines)) from error
 
 
-def _apply(content: dict[str, Any], change: str) -> None:
+def _apply(content: Content, change: str) -> None:
     key, parsed = _key_and_value(change)
     *parents, last = key.split(".")
-    place: Any = content
+    place: JsonValue = content
     for parent in parents:
         place = _step(place, parent, change)
     if isinstance(place, list):
@@ -120,7 +132,7 @@ def _apply(content: dict[str, Any], change: str) -> None:
         )
 
 
-def _key_and_value(change: str) -> tuple[str, Any]:
+def _key_and_value(change: str) -> tuple[str, JsonValue]:
     key, separator, value = change.partition("=")
     if not separator:
         raise UsageError(f"--set {change!r}: expected key=value")
@@ -130,7 +142,7 @@ def _key_and_value(change: str) -> tuple[str, Any]:
         raise UsageError(f"--set {change!r}: expected a value in YAML: {error}") from error
 
 
-def _step(place: Any, name: str, change: str) -> Any:
+def _step(place: JsonValue, name: str, change: str) -> JsonValue:
     if isinstance(place, list):
         return place[_index(place, name, change)]
     if isinstance(place, dict):
@@ -138,13 +150,13 @@ def _step(place: Any, name: str, change: str) -> Any:
     raise UsageError(f"--set {change!r}: {name!r} stands below {type(place).__name__}, expected a mapping or a list")
 
 
-def _index(place: list[Any], name: str, change: str) -> int:
+def _index(place: list[JsonValue], name: str, change: str) -> int:
     if not name.isdecimal() or int(name) >= len(place):
         raise UsageError(f"--set {change!r}: expected an index below {len(place)}, found {name!r}")
     return int(name)
 
 
-def _describe(problem: Any, model: type[BaseModel]) -> str:
+def _describe(problem: ErrorDetails, model: type[BaseModel]) -> str:
     place = ".".join(map(str, problem["loc"])) or "(top)"
     if problem["type"] == "extra_forbidden":
         return f"{place}: no such key{_meant(str(problem['loc'][-1]), model)}"

@@ -17,66 +17,98 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import yaml
+from pydantic import JsonValue
 
 from longform.errors import UsageError
 from longform.settings.judges import SHIPPED_JUDGES, judges_of
 
+Content = dict[str, JsonValue]
+"""A mapping of a configuration, as YAML."""
+
 _NAME = "chat"
+_NAME_OF_SUPPORT = f"{_NAME}-support"  # if another chat model judges coverage
 
 
-def _budget(content: dict[str, Any], tokens: Any) -> None:
-    for system in content["systems"]:
+def _systems(content: Mapping[str, JsonValue]) -> list[Content]:
+    return [system for system in _as_list(content["systems"]) if isinstance(system, dict)]
+
+
+def _as_list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else [value]
+
+
+def _budget(content: Content, tokens: JsonValue) -> None:
+    for system in _systems(content):
         system["budget_tokens"] = tokens
 
 
-def _retrievers(content: dict[str, Any], names: Any) -> None:
-    kept = []
-    for system in content["systems"]:
-        has = system["retriever"] if isinstance(system["retriever"], list) else [system["retriever"]]
-        if chosen := [name for name in has if name in names]:
+def _retrievers(content: Content, names: JsonValue) -> None:
+    content["systems"] = _with_retrievers(content, _as_list(names))
+
+
+def _with_retrievers(content: Mapping[str, JsonValue], names: list[JsonValue]) -> list[JsonValue]:
+    kept: list[JsonValue] = []
+    found: list[JsonValue] = []
+    for system in _systems(content):
+        if chosen := [name for name in _as_list(system["retriever"]) if name in names]:
             kept.append(system | {"retriever": chosen})
-    found = {name for system in kept for name in system["retriever"]}
+            found += chosen
     if missing := [name for name in names if name not in found]:
         raise UsageError(f"--set retrievers: no system of the configuration has {missing}")
-    content["systems"] = kept
+    return kept
 
 
-def _model(content: dict[str, Any], model: Any) -> None:
-    prompt = {"prompt": "summarize_sentences"} if content.get("units") == "sentences" else {}
-    content["summarizers"] = {_NAME: {"kind": "chat", "chat": _chat(model)} | prompt}
-    for system in content["systems"]:
+def _model(content: Content, model: JsonValue) -> None:
+    prompt: Content = {"prompt": "summarize_sentences"} if content.get("units") == "sentences" else {}
+    content["summarizers"] = {_NAME: {"kind": "chat", "chat": _chat(model), **prompt}}
+    for system in _systems(content):
         system["summarizer"] = _NAME
 
 
-def _judge(content: dict[str, Any], model: Any) -> None:
-    content["judges"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
+def _judge(content: Content, model: JsonValue) -> None:
+    _, checking = _judges_apart(content)
+    content["judges"] = _one_list({_NAME: {"kind": "chat", "chat": _chat(model)}}, checking)
     content.pop("cards", None)
-    _give_names_apart(content)
 
 
-def _support_judge(content: dict[str, Any], model: Any) -> None:
+def _support_judge(content: Content, model: JsonValue) -> None:
+    judging, _ = _judges_apart(content)
     if isinstance(model, str) and model in judges_of("support", SHIPPED_JUDGES):
-        content["support_judges"] = {model: SHIPPED_JUDGES[model].model_dump(mode="json")}
-        return
-    content["support_judges"] = {_NAME: {"kind": "chat", "chat": _chat(model)}}
-    _give_names_apart(content)
+        checking: Content = {model: SHIPPED_JUDGES[model].model_dump(mode="json")}
+    else:
+        checking = {_NAME: {"task": "support", "kind": "chat", "chat": _chat(model)}}
+    content["judges"] = _one_list(judging, checking)
 
 
-def _give_names_apart(content: dict[str, Any]) -> None:
-    """Give the chat model that checks sentences a name of its own if another chat model judges coverage."""
-    checking = content.get("support_judges") or {}
-    if _NAME in checking and _NAME in (content.get("judges") or {}):
-        checking[f"{_NAME}-support"] = checking.pop(_NAME)
+def _judges_apart(content: Mapping[str, JsonValue]) -> tuple[Content, Content]:
+    """Return the judges of other tasks, and those of support."""
+    judges = content.get("judges")
+    judging: Content = dict(judges) if isinstance(judges, dict) else {}
+    support = [name for name, judge in judging.items() if isinstance(judge, dict) and judge.get("task") == "support"]
+    return judging, {name: judging.pop(name) for name in support}
 
 
-def _chat(model: Any) -> dict[str, Any]:
+def _one_list(judging: Content, checking: Content) -> Content:
+    """Return all judges, with a name of its own for a chat model that checks if another one judges coverage."""
+    if _NAME in judging and _NAME in checking:
+        checking[_NAME_OF_SUPPORT] = checking.pop(_NAME)
+    return judging | checking
+
+
+def with_support_apart(content: Content) -> None:
+    """List the judges of support under `support_judges`, as older files do, for changes of that key."""
+    judging, checking = _judges_apart(content)
+    if checking:
+        content["judges"], content["support_judges"] = judging, checking
+
+
+def _chat(model: JsonValue) -> Content:
     return dict(model) if isinstance(model, dict) else {"model": model}
 
 
-_SHORTHANDS: Mapping[str, Callable[[dict[str, Any], Any], None]] = {
+_SHORTHANDS: Mapping[str, Callable[[Content, JsonValue], None]] = {
     "budget": _budget,
     "retrievers": _retrievers,
     "model": _model,
@@ -85,12 +117,12 @@ _SHORTHANDS: Mapping[str, Callable[[dict[str, Any], Any], None]] = {
 }
 
 
-def is_shorthand(key: str, value: Any) -> bool:
+def is_shorthand(key: str, value: JsonValue) -> bool:
     """Tell whether *key* with this *value* is a short name; a mapping of retrievers is the key of that name."""
     return key in _SHORTHANDS and (key != "retrievers" or isinstance(value, list))
 
 
-def apply_shorthand(content: dict[str, Any], key: str, value: Any) -> None:
+def apply_shorthand(content: Content, key: str, value: JsonValue) -> None:
     """
     Change *content*, an experiment's, as a short name says.
 
@@ -100,7 +132,7 @@ def apply_shorthand(content: dict[str, Any], key: str, value: Any) -> None:
     _SHORTHANDS[key](content, value)
 
 
-def full_keys(content: Mapping[str, Any], key: str, text: str) -> list[str]:
+def full_keys(content: Mapping[str, JsonValue], key: str, text: str) -> list[str]:
     """
     Return what to write after `--set` in place of the short name *key* with the value *text*.
 
@@ -112,13 +144,14 @@ def full_keys(content: Mapping[str, Any], key: str, text: str) -> list[str]:
     if key == "budget":
         return [f"systems.{place}.budget_tokens={text}" for place in places]
     if key == "retrievers":
-        _retrievers(kept := dict(content), yaml.safe_load(text))
-        return [f"systems={json.dumps(kept['systems'])}"]
+        return [f"systems={json.dumps(_with_retrievers(content, _as_list(yaml.safe_load(text))))}"]
     if key == "support_judge" and text in SHIPPED_JUDGES:
-        chosen = json.dumps(SHIPPED_JUDGES[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True))
-        return [f"support_judges.{text}={chosen}"]
+        judge = SHIPPED_JUDGES[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True)
+        return [f"judges.{text}={json.dumps({'task': 'support'} | judge)}"]
     chat = text if text.lstrip().startswith("{") else f"{{model: {text}}}"
+    if key == "support_judge":
+        return [f"judges.{_NAME_OF_SUPPORT}={{task: support, kind: chat, chat: {chat}}}"]
     chosen = f"{{kind: chat, chat: {chat}}}"
-    if key == "model":
-        return [f"summarizers.{_NAME}={chosen}", *(f"systems.{place}.summarizer={_NAME}" for place in places)]
-    return [f"{key}s.{_NAME}={chosen}"]
+    if key == "judge":
+        return [f"judges.{_NAME}={chosen}"]
+    return [f"summarizers.{_NAME}={chosen}", *(f"systems.{place}.summarizer={_NAME}" for place in places)]

@@ -116,7 +116,7 @@ class Record(NamedTuple):
             case "missing":
                 return self._expected(_if_null(self.content, problem, kind), kind)
             case name:
-                return _EXPECTED.get(name, problem["msg"])
+                return _EXPECTED.get(name, problem["msg"].removeprefix("Input should be "))
 
 
 def describe(value: JsonValue) -> str:

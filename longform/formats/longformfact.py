@@ -14,12 +14,12 @@ example as a whole (mode `full`). Documents without text are dropped, and counte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from pydantic import AliasChoices, Field, JsonValue
 
 from longform.errors import UsageError
-from longform.formats.fields import Entry, Filled, Record, Text, describe
+from longform.formats.fields import Entry, Filled, Int32, Record, Text, describe
 from longform.formats.files import Found, Named, SourceFile
 from longform.formats.json_files import Lines, json_lines
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
@@ -41,7 +41,7 @@ _QUESTION = "Summarise these documents."
 class _Line(Entry):
     texts: list[Text] = Field(validation_alias=AliasChoices("documents", "document"))  # empty ones included
     summary: Filled
-    ranking: list[Annotated[int, Field(strict=True)]] | None = None
+    ranking: list[Int32] | None = None
     model: JsonValue = None
     faithfulness: JsonValue = None
 

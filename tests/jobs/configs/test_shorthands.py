@@ -41,6 +41,26 @@ def test_a_mapping_of_retrievers_is_no_short_name() -> None:
     assert experiment.retrievers["bm25"].model_dump()["k1"] == 2.0
 
 
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ([], ["lexical"]),
+        (["support_judge=checker"], ["checker"]),
+        (["judge=gpt-4o"], ["chat", "lexical"]),
+        (["judge=gpt-4o", "support_judge=gpt-4o"], ["chat", "chat-support"]),
+        (["support_judge=gpt-4o", "judge=gpt-4o"], ["chat", "chat-support"]),
+        (["support_judges={told: {kind: offline}}"], ["told"]),
+        (["support_judges.told={kind: offline}"], ["lexical", "told"]),
+        (["judges.told={task: support, kind: offline}"], ["lexical", "told"]),
+    ],
+)
+def test_changes_of_judges_keep_those_of_the_other_task(changes: list[str], names: list[str]) -> None:
+    """The key of older files changes what a preset lists with its task, too."""
+    found = read_experiment("positional_bias", changes).judges
+    assert [*found] == names
+    assert {judge.task for name, judge in found.items() if name != "chat"} <= {"support"}
+
+
 OWN = """
 name: own
 seed: 1
@@ -67,8 +87,8 @@ def own(tmp_path: Path) -> str:
         ("model=gpt-4o", ["--set 'summarizers.chat={kind: chat, chat: {model: gpt-4o}}'", "systems.1.summarizer=chat"]),
         ("model={model: m}", ["--set 'summarizers.chat={kind: chat, chat: {model: m}}'"]),
         ("judge=gpt-4o", ["--set 'judges.chat={kind: chat, chat: {model: gpt-4o}}'"]),
-        ("support_judge=gpt-4o", ["--set 'support_judges.chat={kind: chat, chat: {model: gpt-4o}}'"]),
-        ("support_judge=checker", ['--set \'support_judges.checker={"kind": "checkpoint"']),
+        ("support_judge=gpt-4o", ["--set 'judges.chat-support={task: support, kind: chat, chat: {model: gpt-4o}}'"]),
+        ("support_judge=checker", ['--set \'judges.checker={"task": "support", "kind": "checkpoint"']),
     ],
 )
 def test_a_file_of_ones_own_takes_no_short_name_and_the_full_keys_are_named(
