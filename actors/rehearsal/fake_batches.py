@@ -7,13 +7,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import monotonic, time
-from typing import Any
+from typing import TypedDict
 
 from aiohttp import web
 
-from actors.rehearsal.fake_bodies import misstated
+from actors.json_value import Json
+from actors.rehearsal.fake_bodies import json_response, misstated
+from actors.rehearsal.fake_messages import Completion, CompletionRequest
 from actors.rehearsal.fake_replies import completion_body, read_asked
 from longform.rehearsal.settings import FakeSettings, batch_item_fails
+
+JsonObject = dict[str, Json]
 
 _ENDPOINT = "/v1/chat/completions"
 _ENDED = ("completed", "expired", "cancelled", "failed")
@@ -23,27 +27,50 @@ _EXPIRED = {
 }
 
 
+class BatchItem(TypedDict):
+    """A line of an input file."""
+
+    custom_id: str
+    url: str
+    body: CompletionRequest
+
+
+class ItemResponse(TypedDict):
+    status_code: int
+    request_id: str
+    body: Completion | JsonObject
+
+
+class ItemLine(TypedDict):
+    """A line of an output or error file."""
+
+    id: str
+    custom_id: str
+    response: ItemResponse | None
+    error: Mapping[str, Json] | None
+
+
 @dataclass
 class Batch:
     """A batch under way; `n_done` of its items have been made, in the order of the file."""
 
     id: str
     input_file_id: str
-    metadata: Mapping[str, str] | None
-    items: list[dict[str, Any]]
+    metadata: Json
+    items: list[BatchItem]
     started: float = field(default_factory=monotonic)
     created_at: int = field(default_factory=lambda: int(time()))
     status: str = "in_progress"
     n_done: int = 0
-    replies: list[dict[str, Any]] = field(default_factory=list)
-    errors: list[dict[str, Any]] = field(default_factory=list)
-    faults: list[dict[str, Any]] = field(default_factory=list)  # of the input file
+    replies: list[ItemLine] = field(default_factory=list)
+    errors: list[ItemLine] = field(default_factory=list)
+    faults: list[JsonObject] = field(default_factory=list)  # of the input file
     files: dict[str, str] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
-        """The batch as the API shows it."""
+    def document(self) -> JsonObject:
+        """Return the batch as the API shows it."""
         counts = {"total": len(self.items), "completed": len(self.replies), "failed": len(self.errors)}
-        shown: dict[str, Any] = {
+        shown: JsonObject = {
             "id": self.id,
             "object": "batch",
             "endpoint": _ENDPOINT,
@@ -69,7 +96,7 @@ class FakeBatches:
 
     def __init__(self, settings: FakeSettings) -> None:
         self._settings = settings
-        self._files: dict[str, tuple[dict[str, Any], bytes]] = {}
+        self._files: dict[str, tuple[JsonObject, bytes]] = {}
         self._batches: dict[str, Batch] = {}
         self._made: Counter[str] = Counter()
 
@@ -86,7 +113,7 @@ class FakeBatches:
         }
 
     async def handle(self, request: web.BaseRequest) -> web.Response:
-        """A request under `/v1/files` or `/v1/batches`; 404 for any other."""
+        """Answer a request under `/v1/files` or `/v1/batches`; 404 for any other."""
         parts = request.path.removeprefix("/v1/").split("/")
         if request.method == "POST" and parts == ["files"]:
             return await self._upload(request)
@@ -94,36 +121,40 @@ class FakeBatches:
             return self._create(json.loads(await request.read()))
         if parts == ["batches"]:
             shown = [self._advance(batch).document() for batch in reversed(self._batches.values())]
-            return _json({"object": "list", "data": shown, "has_more": False})
+            return json_response({"object": "list", "data": shown, "has_more": False})
         if parts == ["files"]:
             shown = [file for file, _ in reversed(self._files.values())]
-            return _json({"object": "list", "data": shown, "has_more": False})
+            return json_response({"object": "list", "data": shown, "has_more": False})
         return self._one(request.method, parts)
 
     def _one(self, method: str, parts: list[str]) -> web.Response:
-        """One batch or one file by its id."""
+        """Return one batch or one file by its id."""
         kind, name, *action = (*parts, "", "")
         if kind == "files" and name in self._files:
             file, content = self._files[name]
-            return web.Response(body=content) if action[0] == "content" else _json(file)
+            return web.Response(body=content) if action[0] == "content" else json_response(file)
         if kind != "batches" or name not in self._batches:
-            return _json({"error": {"message": f"no {kind} {name}", "type": "invalid_request_error"}}, status=404)
+            return json_response(
+                {"error": {"message": f"no {kind} {name}", "type": "invalid_request_error"}}, status=404
+            )
         batch = self._advance(self._batches[name])
         if method == "POST" and action[0] == "cancel" and batch.status not in _ENDED:
             self._end(batch, "cancelled")
-            return _json(batch.document() | {"status": "cancelling"})
-        return _json(batch.document())
+            return json_response(batch.document() | {"status": "cancelling"})
+        return json_response(batch.document())
 
     async def _upload(self, request: web.BaseRequest) -> web.Response:
         form = await request.post()
         upload = form.get("file")
         if form.get("purpose") != "batch" or not isinstance(upload, web.FileField):
-            return _json({"error": {"message": "expected purpose=batch and a file"}}, status=400)
-        return _json(self._store(upload.file.read(), upload.filename, "batch"))
+            return _refused("expected purpose=batch and a file")
+        file_id = self._store(upload.file.read(), upload.filename, "batch")
+        return json_response(self._files[file_id][0])
 
-    def _store(self, content: bytes, filename: str, purpose: str) -> dict[str, Any]:
-        file = {
-            "id": f"file-{len(self._files)}",
+    def _store(self, content: bytes, filename: str, purpose: str) -> str:
+        file_id = f"file-{len(self._files)}"
+        file: JsonObject = {
+            "id": file_id,
             "object": "file",
             "bytes": len(content),
             "created_at": int(time()),
@@ -131,19 +162,21 @@ class FakeBatches:
             "purpose": purpose,
             "status": "processed",
         }
-        self._files[str(file["id"])] = file, content
-        return file
+        self._files[file_id] = file, content
+        return file_id
 
-    def _create(self, asked: Mapping[str, Any]) -> web.Response:
-        file_id = asked.get("input_file_id", "")
-        if file_id not in self._files or asked.get("endpoint") != _ENDPOINT:
-            return _json({"error": {"message": f"expected an uploaded file and endpoint {_ENDPOINT}"}}, status=400)
+    def _create(self, asked: Mapping[str, Json]) -> web.Response:
+        file_id = asked.get("input_file_id")
+        if not isinstance(file_id, str) or file_id not in self._files or asked.get("endpoint") != _ENDPOINT:
+            return json_response(
+                {"error": {"message": f"expected an uploaded file and endpoint {_ENDPOINT}"}}, status=400
+            )
         items, faults = _read_items(self._files[file_id][1])
         batch = Batch(f"batch_{len(self._batches)}", file_id, asked.get("metadata"), items, faults=faults)
         if faults:
             batch.status = "failed"
         self._batches[batch.id] = batch
-        return _json(batch.document() | {"status": "validating"})
+        return json_response(batch.document() | {"status": "validating"})
 
     def _advance(self, batch: Batch) -> Batch:
         """Make the items that are due by now."""
@@ -158,16 +191,22 @@ class FakeBatches:
             self._end(batch, "completed" if last is None else "expired")
         return batch
 
-    def _make(self, batch: Batch, item: Mapping[str, Any]) -> None:
+    def _make(self, batch: Batch, item: BatchItem) -> None:
         asked = read_asked(item["body"])
         fails = batch_item_fails(self._settings, asked.content, self._made[asked.content])
         self._made[asked.content] += 1
         batch.n_done += 1
-        body = completion_body(asked, item["body"], cached_tokens=None)
-        body = misstated(body, self._settings, {"Authorization": f"Bearer {self._settings.key}"})
+        body: Completion | JsonObject
         if fails:
             body = {"error": {"message": "The server had an error.", "type": "server_error"}}
-        response = {"status_code": 500 if fails else 200, "request_id": f"req-{batch.n_done}", "body": body}
+        else:
+            headers = {"Authorization": f"Bearer {self._settings.key}"}
+            body = misstated(completion_body(asked, item["body"], cached_tokens=None), self._settings, headers)
+        response: ItemResponse = {
+            "status_code": 500 if fails else 200,
+            "request_id": f"req-{batch.n_done}",
+            "body": body,
+        }
         (batch.errors if fails else batch.replies).append(_line(batch, item, response, None))
 
     def _end(self, batch: Batch, status: str) -> None:
@@ -178,17 +217,17 @@ class FakeBatches:
         for kind, lines in (("output", batch.replies), ("error", batch.errors)):
             if lines:
                 content = "".join(json.dumps(line) + "\n" for line in lines).encode()
-                batch.files[kind] = self._store(content, f"{batch.id}_{kind}.jsonl", "batch_output")["id"]
+                batch.files[kind] = self._store(content, f"{batch.id}_{kind}.jsonl", "batch_output")
 
 
-def _read_items(content: bytes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _read_items(content: bytes) -> tuple[list[BatchItem], list[JsonObject]]:
     """Return the requests of an input file, and its faults."""
-    items: list[dict[str, Any]] = []
-    faults = []
+    items: list[BatchItem] = []
+    faults: list[JsonObject] = []
     seen: set[str] = set()
     for number, line in enumerate(content.splitlines(), start=1):
         try:
-            item = json.loads(line)
+            item: BatchItem = json.loads(line)
             read_asked(item["body"])
             custom_id, url = item["custom_id"], item["url"]
         except (KeyError, TypeError, ValueError, IndexError):
@@ -202,10 +241,10 @@ def _read_items(content: bytes) -> tuple[list[dict[str, Any]], list[dict[str, An
     return items, faults
 
 
-def _line(batch: Batch, item: Mapping[str, Any], response: Any, error: Any) -> dict[str, Any]:
+def _refused(message: str, *, status: int = 400) -> web.Response:
+    return json_response({"error": {"message": message, "type": "invalid_request_error"}}, status=status)
+
+
+def _line(batch: Batch, item: BatchItem, response: ItemResponse | None, error: Mapping[str, Json] | None) -> ItemLine:
     line_id = f"batch_req_{batch.id}_{item['custom_id']}"
     return {"id": line_id, "custom_id": item["custom_id"], "response": response, "error": error}
-
-
-def _json(document: Any, *, status: int = 200) -> web.Response:
-    return web.Response(body=json.dumps(document).encode(), status=status, content_type="application/json")

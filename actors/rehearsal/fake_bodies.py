@@ -1,21 +1,29 @@
-"""Bodies of the fake provider that no provider should send: without an end, too long, a page, or with odd content."""
+"""Bodies of the fake provider: JSON, and those that no provider should send."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from aiohttp import web
 
+from actors.rehearsal.fake_messages import Completion
 from longform.rehearsal.settings import HUGE_BYTES, FakeSettings
 
 _DRIP_S = 0.05  # between two bytes
 _CHUNK = b" " * 2**16
 _PAGE = "<!doctype html><html><body><h1>Sign in</h1></body></html>"
+
+
+def json_response(
+    document: Mapping[str, object] | Sequence[object], *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> web.Response:
+    """Return the response that holds *document*."""
+    body = json.dumps(document).encode()
+    return web.Response(body=body, status=status, headers=headers, content_type="application/json")
 
 
 async def strange_body(request: web.BaseRequest, kind: str) -> web.StreamResponse:
@@ -42,15 +50,15 @@ async def _send_huge(response: web.StreamResponse) -> None:
     await response.write(tail)
 
 
-def misstated(completion: dict[str, Any], settings: FakeSettings, headers: Mapping[str, str]) -> dict[str, Any]:
+def misstated(completion: Completion, settings: FakeSettings, headers: Mapping[str, str]) -> Completion:
     """Return a completion with the faults that the settings want: the caller's key, odd log probabilities."""
     key = headers.get("Authorization", "").removeprefix("Bearer ")
     choice = completion["choices"][0]
     if settings.echo_key == "model":
         completion["model"] = f"fake for {key}"
-    elif settings.echo_key != "nowhere" and choice["message"]["content"] is not None:
+    elif settings.echo_key != "nowhere" and (text := choice["message"]["content"]) is not None:
         said = key if settings.echo_key == "content" else b64encode(f"user:{key}".encode()).decode()
-        choice["message"]["content"] += f"\n{said}"
+        choice["message"]["content"] = f"{text}\n{said}"
     if settings.logprobs != "right" and "logprobs" in choice:
         for token in choice["logprobs"]["content"]:
             token["logprob"] = _ODD_LOGPROBS[settings.logprobs]

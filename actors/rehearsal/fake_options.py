@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from longform.rehearsal.settings import ALL_FAULTS, FakeSettings
 
@@ -13,7 +13,7 @@ from longform.rehearsal.settings import ALL_FAULTS, FakeSettings
 def parse_options(
     argv: Sequence[str] | None, *, description: str | None, environment: Mapping[str, str]
 ) -> tuple[FakeSettings, int]:
-    """The settings and the port that a command line names; the key comes from the variable it names."""
+    """Return the settings and the port that a command line names; the key comes from the variable it names."""
     options = vars(_parser(description).parse_args(argv))
     port, key_env = options.pop("port"), options.pop("key_env")
     options |= {"faults": dict(options["faults"]), "refused_parameters": tuple(options["refused_parameters"])}
@@ -35,12 +35,20 @@ def _parser(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+class _Reading(TypedDict, total=False):
+    """Arguments of argparse for a field."""
+
+    action: str
+    choices: tuple[str, ...]
+    nargs: str
+    type: type
+
+
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _reading(hint: Any) -> dict[str, Any]:
-    """Return argparse's arguments for a field of this type."""
+def _reading(hint: type) -> _Reading:
     if hint is bool:
         return {"action": "store_true"}
     if get_origin(hint) is Literal:

@@ -27,15 +27,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from time import monotonic
-from typing import Any, Self
+from typing import Self
 
 from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.streams import StreamReader
+from aiohttp.web_protocol import RequestHandler
 
 from actors.rehearsal.fake_batches import FakeBatches
-from actors.rehearsal.fake_bodies import misstated, strange_body
+from actors.rehearsal.fake_bodies import json_response, misstated, strange_body
+from actors.rehearsal.fake_messages import CompletionRequest
 from actors.rehearsal.fake_options import parse_options
 from actors.rehearsal.fake_replies import Asked, PrefixCache, completion_body, cut, read_asked
-from actors.rehearsal.fake_tally import Served, Tally
+from actors.rehearsal.fake_tally import Counters, Served, Tally
 from longform.errors import UsageError
 from longform.rehearsal.limits import Gate, refusal_headers
 from longform.rehearsal.settings import BODY_FAULTS, FakeSettings, Fate, draw_fate
@@ -62,9 +67,9 @@ class FakeProvider:
         self._cache = PrefixCache(self.settings.prefix_cache_blocks)
         self._batches = FakeBatches(self.settings)
 
-    def counters(self) -> dict[str, Any]:
+    def counters(self) -> Counters:
         """Return the counters that `GET /counters` tells."""
-        return self.tally.counters() | {"batch": self._batches.counters()}
+        return {**self.tally.counters(), "batch": self._batches.counters()}
 
     async def __aenter__(self) -> Self:
         server = web.Server(
@@ -84,14 +89,14 @@ class FakeProvider:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         told = self._tell(request.path)
         if told is not None:
-            return _json(told)
+            return json_response(told)
         if not self._may_ask(request):
             self.tally.unauthorized += 1
             return _error(401, "Incorrect API key provided.", code="invalid_api_key")
         if request.path == "/v1/chat/completions":
             return await self._complete(request)
         if request.path == "/v1/models":
-            return _json({"object": "list", "data": [{"id": "fake", "object": "model", "created": 0}]})
+            return json_response({"object": "list", "data": [{"id": "fake", "object": "model", "created": 0}]})
         return await self._batches.handle(request)
 
     def _may_ask(self, request: web.BaseRequest) -> bool:
@@ -100,7 +105,7 @@ class FakeProvider:
         has_expired = last is not None and len(self.tally.served) >= last
         return not has_expired and (key is None or request.headers.get("Authorization") == f"Bearer {key}")
 
-    def _tell(self, path: str) -> Any:
+    def _tell(self, path: str) -> Mapping[str, object] | Sequence[object] | None:
         """Return the page that anyone may read; None if *path* is no such place."""
         if path == "/counters":
             return self.counters()
@@ -117,7 +122,7 @@ class FakeProvider:
 
     async def _complete(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            body = json.loads(await request.read())
+            body: CompletionRequest = json.loads(await request.read())
             asked = read_asked(body)
         except (KeyError, TypeError, ValueError, IndexError):
             return self._bad_request("expected the JSON of a chat completion request, with messages of text")
@@ -138,7 +143,7 @@ class FakeProvider:
         self._gate.let_in(asked.tokens, now)
         return await self._answer(request, body, asked, now)
 
-    def _refusal(self, body: Mapping[str, Any], asked: Asked) -> web.Response | None:
+    def _refusal(self, body: CompletionRequest, asked: Asked) -> web.Response | None:
         """Return a 400 for parameters that the settings do not take."""
         for name in self.settings.refused_parameters:
             if name in body:
@@ -156,7 +161,7 @@ class FakeProvider:
         return _error(400, message, code=code, param=param)
 
     async def _answer(
-        self, request: web.BaseRequest, body: Mapping[str, Any], asked: Asked, now: float
+        self, request: web.BaseRequest, body: CompletionRequest, asked: Asked, now: float
     ) -> web.StreamResponse:
         tally = self.tally
         fate = draw_fate(self.settings, asked.content, tally.seen[asked.content])
@@ -180,7 +185,7 @@ class FakeProvider:
             served.done_s = monotonic() - tally.started
             tally.in_flight -= 1
 
-    def _reply(self, request: web.BaseRequest, body: Mapping[str, Any], asked: Asked, fate: Fate) -> web.StreamResponse:
+    def _reply(self, request: web.BaseRequest, body: CompletionRequest, asked: Asked, fate: Fate) -> web.StreamResponse:
         headers = self._gate.headers(monotonic() - self.tally.started)
         if fate.fault in ("http_500", "http_503"):
             return _error(int(fate.fault[-3:]), "The server had an error.", headers=headers)
@@ -194,9 +199,9 @@ class FakeProvider:
         if fate.fault == "empty":
             asked = asked._replace(text="")
         completion = completion_body(asked, body, cached_tokens=self._count(body, asked))
-        return _json(misstated(completion, self.settings, request.headers), headers=headers)
+        return json_response(misstated(completion, self.settings, request.headers), headers=headers)
 
-    def _count(self, body: Mapping[str, Any], asked: Asked) -> int | None:
+    def _count(self, body: CompletionRequest, asked: Asked) -> int | None:
         """Count the tokens of a reply; how many of the prompt's were cached, or None without a cache."""
         self.tally.prompt_tokens += asked.prompt_tokens
         self.tally.completion_tokens += asked.completion_tokens
@@ -208,15 +213,15 @@ class FakeProvider:
         return cached
 
 
-def _request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+def _request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: RequestHandler,
+    writer: AbstractStreamWriter,
+    task: asyncio.Task[None],
+) -> web.BaseRequest:
     loop = asyncio.get_running_loop()
     return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_LARGEST_BODY)
-
-
-def _json(document: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
-    return web.Response(
-        body=json.dumps(document).encode(), status=status, headers=headers, content_type="application/json"
-    )
 
 
 def _error(
@@ -229,7 +234,7 @@ def _error(
 ) -> web.Response:
     kind = "invalid_request_error" if status < 429 else "server_error" if status >= 500 else "requests"
     error = {"message": message, "type": kind, "param": param, "code": code}
-    return _json({"error": error}, status=status, headers=headers)
+    return json_response({"error": error}, status=status, headers=headers)
 
 
 def _hang_up(request: web.BaseRequest) -> None:

@@ -7,8 +7,19 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from actors.json_value import Json
+from actors.rehearsal.fake_messages import (
+    Choice,
+    Completion,
+    CompletionRequest,
+    CompletionUsage,
+    ReplyMessage,
+    ResponseFormat,
+    TokenLogprob,
+    TopLogprob,
+)
 from actors.rehearsal.scripted_chat import read_task
 from actors.rehearsal.scripted_synthesis import Said, say
 from longform.chat.call import ChatRequest
@@ -38,9 +49,9 @@ class Asked(NamedTuple):
         return self.prompt_tokens + self.completion_tokens
 
 
-def read_asked(body: Mapping[str, Any]) -> Asked:
+def read_asked(body: CompletionRequest) -> Asked:
     """
-    The body of a request for a chat completion, read.
+    Read the body of a request for a chat completion.
 
     The content hash is over the messages alone: requests that differ in parameters only are one content.
 
@@ -53,25 +64,24 @@ def read_asked(body: Mapping[str, Any]) -> Asked:
 
 
 def fake_call(request: ChatRequest, model: str = "") -> tuple[str, int]:
-    """The content hash and the charged tokens that the fake will find in *request* to a *model* of this name."""
+    """Return the content hash and the charged tokens that the fake will find in *request* to a *model* of this name."""
     messages = [[message.role, message.text] for message in request.messages]
-    wanted = None if request.json_schema is None else {"json_schema": {"schema": request.json_schema}}
+    wanted: ResponseFormat | None = None
+    if request.json_schema is not None:
+        wanted = {"json_schema": {"schema": request.json_schema}}
     asked = _asked(messages, request.max_tokens, wanted, model)
     return asked.content, asked.tokens
 
 
-def completion_body(asked: Asked, body: Mapping[str, Any], *, cached_tokens: int | None) -> dict[str, Any]:
+def completion_body(asked: Asked, body: CompletionRequest, *, cached_tokens: int | None) -> Completion:
     """Return a chat completion; if *cached_tokens* is None, usage says nothing of a cache."""
-    choice: dict[str, Any] = {
-        "index": 0,
-        "message": {"role": "assistant", "content": None, "refusal": asked.text}
-        if asked.is_refusal
-        else {"role": "assistant", "content": asked.text},
-        "finish_reason": asked.finish_reason,
-    }
+    message: ReplyMessage = {"role": "assistant", "content": None if asked.is_refusal else asked.text}
+    if asked.is_refusal:
+        message["refusal"] = asked.text
+    choice: Choice = {"index": 0, "message": message, "finish_reason": asked.finish_reason}
     if body.get("logprobs"):
         choice["logprobs"] = {"content": _logprobs(asked.text, body.get("top_logprobs") or 0)}
-    usage: dict[str, Any] = {
+    usage: CompletionUsage = {
         "prompt_tokens": asked.prompt_tokens,
         "completion_tokens": asked.completion_tokens,
         "total_tokens": asked.tokens,
@@ -93,7 +103,7 @@ def cut(asked: Asked) -> Asked:
     return asked._replace(text=asked.text[: len(asked.text) // 2], finish_reason="length")
 
 
-def _asked(messages: Sequence[Sequence[str]], limit: int | None, wanted: Mapping[str, Any] | None, model: str) -> Asked:
+def _asked(messages: Sequence[Sequence[str]], limit: int | None, wanted: ResponseFormat | None, model: str) -> Asked:
     prompt = messages[-1][1]
     said = say(prompt, model) or Said(_reply(prompt, wanted), is_refusal=False)
     text, finish_reason = said.text, "stop"
@@ -107,7 +117,7 @@ def _n_tokens(text: str) -> int:
     return max(1, len(text) // CHARACTERS_A_TOKEN)
 
 
-def _reply(prompt: str, wanted: Mapping[str, Any] | None) -> str:
+def _reply(prompt: str, wanted: ResponseFormat | None) -> str:
     task = read_task(prompt)
     if task is not None:
         return task.reply()
@@ -117,35 +127,48 @@ def _reply(prompt: str, wanted: Mapping[str, Any] | None) -> str:
     return json.dumps(smallest_instance(schema))
 
 
-def smallest_instance(schema: Mapping[str, Any]) -> Any:
-    """A value that *schema* accepts, for the subset of JSON Schema that strict providers take."""
-    if "anyOf" in schema:
-        return smallest_instance(schema["anyOf"][0])
-    if "enum" in schema or "const" in schema:
-        return schema["enum"][0] if "enum" in schema else schema["const"]
-    kind = schema.get("type")
-    if kind == "object":
-        properties = schema.get("properties", {})
-        return {name: smallest_instance(properties.get(name, {})) for name in schema.get("required", properties)}
-    if kind == "array":
-        return [smallest_instance(schema.get("items", {}))] * schema.get("minItems", 0)
-    plain = {"string": "x", "boolean": False, "integer": schema.get("minimum", 0), "number": schema.get("minimum", 0)}
-    return plain.get(kind) if isinstance(kind, str) else None
+def smallest_instance(schema: Mapping[str, Json]) -> Json:
+    """Return a value that *schema* accepts, for the subset of JSON Schema that strict providers take."""
+    match schema:
+        case {"anyOf": [first, *_]}:
+            return smallest_instance(_schema(first))
+        case {"enum": [first, *_]} | {"const": first}:
+            return first
+        case {"type": "object"}:
+            properties = _schema(schema.get("properties"))
+            required = schema.get("required")
+            names = required if isinstance(required, list) else properties
+            return {str(name): smallest_instance(_schema(properties.get(str(name)))) for name in names}
+        case {"type": "array"}:
+            n_items = schema.get("minItems")
+            return [smallest_instance(_schema(schema.get("items")))] * (n_items if isinstance(n_items, int) else 0)
+        case {"type": str(kind)}:
+            least = schema.get("minimum", 0)
+            plain: dict[str, Json] = {"string": "x", "boolean": False, "integer": least, "number": least}
+            return plain.get(kind)
+        case _:
+            return None
 
 
-def _logprobs(text: str, n_top: int) -> list[dict[str, Any]]:
+def _schema(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _logprobs(text: str, n_top: int) -> list[TokenLogprob]:
     return [_token(token, n_top) for token in _TOKEN.findall(text)]
 
 
-def _token(token: str, n_top: int) -> dict[str, Any]:
-    """A token with its alternatives: other digits for a digit, so that scores can be weighed."""
+def _token(token: str, n_top: int) -> TokenLogprob:
+    """Return a token with its alternatives: other digits for a digit, so that scores can be weighed."""
     start = stable_seed(token) % 10
     others: Iterable[str] = (f"{token}{n}" for n in range(n_top))
     if token.strip().isdigit() and len(token.strip()) == 1:
         space = token[:-1]
         others = (f"{space}{digit}" for n in range(10) if (digit := (start + n) % 10) != int(token))
     ranked = [token, *others][:n_top]
-    top = [{"token": other, "logprob": _LIKELIEST - 2.0 * rank, "bytes": None} for rank, other in enumerate(ranked)]
+    top: list[TopLogprob] = [
+        {"token": other, "logprob": _LIKELIEST - 2.0 * rank, "bytes": None} for rank, other in enumerate(ranked)
+    ]
     return {"token": token, "logprob": _LIKELIEST, "bytes": None, "top_logprobs": top}
 
 
@@ -156,8 +179,8 @@ class PrefixCache:
         self._n_blocks = n_blocks
         self._known: OrderedDict[bytes, None] = OrderedDict()
 
-    def cached_tokens(self, body: Mapping[str, Any]) -> int:
-        """The tokens of the longest known prefix, by whole blocks."""
+    def cached_tokens(self, body: CompletionRequest) -> int:
+        """Count the tokens of the longest known prefix, by whole blocks."""
         known = 0
         for prefix in self._prefixes(body):
             if prefix not in self._known:
@@ -166,14 +189,14 @@ class PrefixCache:
             known += 1
         return known * BLOCK_CHARACTERS // CHARACTERS_A_TOKEN
 
-    def remember(self, body: Mapping[str, Any]) -> None:
+    def remember(self, body: CompletionRequest) -> None:
         for prefix in self._prefixes(body):
             self._known[prefix] = None
             self._known.move_to_end(prefix)
         while len(self._known) > self._n_blocks:
             self._known.popitem(last=False)
 
-    def _prefixes(self, body: Mapping[str, Any]) -> Iterable[bytes]:
+    def _prefixes(self, body: CompletionRequest) -> Iterable[bytes]:
         text = "".join(message["content"] for message in body["messages"])
         digest = blake2b(digest_size=12)
         for end in range(BLOCK_CHARACTERS, len(text) + 1, BLOCK_CHARACTERS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from longform.rehearsal.settings import ALL_FAULTS
 
@@ -19,6 +19,26 @@ class Served:
     at_s: float
     done_s: float | None = None
     outcome: str | None = None
+
+
+class Counters(TypedDict):
+    """Numbers of requests; `accepted` ones end `completed`, by one of the `faults`, or `gone`: the client left."""
+
+    accepted: int
+    refused: int
+    unauthorized: int
+    bad_requests: int
+    completed: int
+    gone: int
+    faults: dict[str, int]
+    in_flight: int
+    max_in_flight: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    distinct: int
+    served_again: int
+    batch: NotRequired[dict[str, int]]
 
 
 @dataclass
@@ -38,8 +58,7 @@ class Tally:
     served: list[Served] = field(default_factory=list)
     refused_at_s: list[float] = field(default_factory=list)
 
-    def counters(self) -> dict[str, Any]:
-        """Requests that are `accepted` end `completed`, as one of the `faults`, or `gone`: the client left before."""
+    def counters(self) -> Counters:
         outcomes = Counter(one.outcome for one in self.served)
         return {
             "accepted": len(self.served),

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
+from actors.json_value import Json
 from actors.rehearsal.prompt_reading import rendered_fields
 from longform.keys import stable_seed
 
@@ -49,15 +49,15 @@ def verify(prompt: str, faults: VerifierFaults) -> str | None:
     return None
 
 
-def _overlaps(values: Mapping[str, str], wrong: Random | None) -> Any:
+def _overlaps(values: Mapping[str, str], wrong: Random | None) -> Json:
     return _pairs([item["name"].lower().split()[-1] for item in json.loads(values["subtopics"])], wrong)
 
 
-def _duplicates(values: Mapping[str, str], wrong: Random | None) -> Any:
+def _duplicates(values: Mapping[str, str], wrong: Random | None) -> Json:
     return _pairs([_count(item["fact"]) for item in json.loads(values["insights"])], wrong)
 
 
-def _pairs(signs: list[str | None], wrong: Random | None) -> Any:
+def _pairs(signs: list[str | None], wrong: Random | None) -> Json:
     """Return numbers of things with the same sign; if *wrong*, of one thing the opposite."""
     found = {n: signs.index(sign) + 1 for n, sign in enumerate(signs, start=1) if sign and signs.index(sign) + 1 < n}
     if wrong and len(signs) > 1:
@@ -67,7 +67,7 @@ def _pairs(signs: list[str | None], wrong: Random | None) -> Any:
     return {"pairs": [{"number": number, "repeats": repeats} for number, repeats in found.items()]}
 
 
-def _categorize(values: Mapping[str, str], wrong: Random | None) -> Any:
+def _categorize(values: Mapping[str, str], wrong: Random | None) -> Json:
     themes = [item["name"].lower().split()[-1] for item in json.loads(values["subtopics"])]
     said = re.findall(r"\w+", values["text"].lower())
     right = next((number for number, theme in enumerate(themes, start=1) if theme in said), 0)
@@ -78,12 +78,12 @@ def _other_than(right: int, n: int, draw: Random) -> int:
     return draw.choice([number for number in range(n + 1) if number != right])
 
 
-def _find(values: Mapping[str, str], wrong: Random | None) -> Any:
+def _find(values: Mapping[str, str], wrong: Random | None) -> Json:
     facts = {number: item["fact"] for number, item in enumerate(json.loads(values["insights"]), start=1)}
     return {"present": _stated(facts, values["text"], wrong)}
 
 
-def _classify(values: Mapping[str, str], wrong: Random | None) -> Any:
+def _classify(values: Mapping[str, str], wrong: Random | None) -> Json:
     facts: dict[int, str] = {}
     subtopic_of: dict[int, int] = {}
     themes: dict[int, str] = {}
@@ -114,7 +114,7 @@ def _count(fact: str) -> str | None:
     return found and found[0]
 
 
-_TASKS: Mapping[str, Callable[[Mapping[str, str], Random | None], Any]] = {
+_TASKS: Mapping[str, Callable[[Mapping[str, str], Random | None], Json]] = {
     "synthesize_overlaps": _overlaps,
     "synthesize_duplicates": _duplicates,
     "synthesize_categorize": _categorize,

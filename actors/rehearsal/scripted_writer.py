@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import TypedDict
 
+from actors.json_value import Json
 from actors.rehearsal.prompt_reading import rendered_fields
 from longform.keys import stable_seed
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
@@ -97,7 +98,7 @@ def write(prompt: str, faults: WriterFaults) -> WrittenReply | None:
 
 
 def theme_of(subtopic: str) -> str:
-    """The theme of a subtopic, by its name or its name and description."""
+    """Return the theme of a subtopic, by its name or its name and description."""
     return subtopic.partition(":")[0].split()[-1].lower()
 
 
@@ -110,9 +111,14 @@ def fact(seed: int, theme: str, number: int) -> str:
 
 
 def count_of(text: str) -> str | None:
-    """The number by which a fact is known, in any wording of it."""
+    """Return the number by which a fact is known, in any wording of it."""
     found = re.search(r"\d{3},\d{3}", text)
     return found and found[0]
+
+
+class StatedFact(TypedDict):
+    fact: str
+    subtopic: str
 
 
 class _Pen:
@@ -130,7 +136,7 @@ class _Pen:
         return what
 
     def fresh(self, theme: str, start: int = 0) -> Iterator[str]:
-        """Facts of *theme* that the prompt does not hold."""
+        """Yield facts of *theme* that the prompt does not hold."""
         number = start
         while True:
             text = fact(self.faults.seed, theme, number)
@@ -138,8 +144,8 @@ class _Pen:
                 yield text
             number += 1
 
-    def told(self, item: Mapping[str, Any]) -> list[str]:
-        """A fact to be stated, perhaps left out, perhaps with another of its theme beside it."""
+    def told(self, item: StatedFact) -> list[str]:
+        """Return a fact to be stated, perhaps left out, perhaps with another of its theme beside it."""
         said = [item["fact"]]
         if self.errs("omissions"):
             self.plant("omissions", said.pop())
@@ -150,7 +156,7 @@ class _Pen:
         return said
 
 
-def _subtopics(pen: _Pen, values: Mapping[str, str]) -> Any:
+def _subtopics(pen: _Pen, values: Mapping[str, str]) -> Json:
     used = [theme_of(item["name"]) for item in json.loads(values["kept"])]
     themes = Random(stable_seed("scripted themes", pen.faults.seed, values["setting"])).sample(THEMES, len(THEMES))
     names = []
@@ -165,7 +171,7 @@ def _subtopics(pen: _Pen, values: Mapping[str, str]) -> Any:
     return {"subtopics": [{"name": name, "description": f"What is told of {theme_of(name)}"} for name in names]}
 
 
-def _insights(pen: _Pen, values: Mapping[str, str]) -> Any:
+def _insights(pen: _Pen, values: Mapping[str, str]) -> Json:
     theme = theme_of(values["subtopic"])
     earlier = [item["fact"] for item in json.loads(values["own"])]
     others = [theme_of(item["name"]) for item in json.loads(values["others"])]
@@ -186,16 +192,16 @@ def _insights(pen: _Pen, values: Mapping[str, str]) -> Any:
 
 
 def restated(text: str) -> str:
-    """A fact in other words."""
+    """Return a fact in other words."""
     return _FACT.sub(r"By \4, \3 cases had been recorded on \1 by the \2.", text)
 
 
-def _query(pen: _Pen, values: Mapping[str, str]) -> Any:
+def _query(pen: _Pen, values: Mapping[str, str]) -> Json:
     theme = theme_of(values["subtopic"])
     return {"query": pen.plant("vague", f"Tell about {theme}") if pen.errs("vague") else f"What is said about {theme}?"}
 
 
-def _article(pen: _Pen, values: Mapping[str, str]) -> Any:
+def _article(pen: _Pen, values: Mapping[str, str]) -> Json:
     items = json.loads(values["insights"])
     opening = f"This is account {values['n_document']} of {values['n_documents']}, told like this: {values['angle']}."
     length = int(values["n_words"]) // max(1, len(items))
@@ -210,7 +216,7 @@ def _padded(draw: Random, said: Sequence[str], n_words: int) -> str:
     return " ".join(text)
 
 
-def _remove(pen: _Pen, values: Mapping[str, str]) -> Any:
+def _remove(pen: _Pen, values: Mapping[str, str]) -> Json:
     text = values["text"]
     for item in json.loads(values["insights"]):
         if pen.errs("leaks"):
@@ -220,12 +226,12 @@ def _remove(pen: _Pen, values: Mapping[str, str]) -> Any:
     return {"title": values["title"], "text": text}
 
 
-def _add(pen: _Pen, values: Mapping[str, str]) -> Any:
+def _add(pen: _Pen, values: Mapping[str, str]) -> Json:
     added = [sentence for item in json.loads(values["insights"]) for sentence in pen.told(item)]
     return {"title": values["title"], "text": "\n\n".join([values["text"], *added])}
 
 
-def _chapter(pen: _Pen, values: Mapping[str, str]) -> Any:
+def _chapter(pen: _Pen, values: Mapping[str, str]) -> Json:
     people = values["setting"].rpartition("Participants: ")[2].split(", ")
     said = pen.told({"fact": values["insight"], "subtopic": values["subtopic"]})
     place = f"chapter {values['n_chapter']} of conversation {values['n_document']}"
@@ -233,19 +239,19 @@ def _chapter(pen: _Pen, values: Mapping[str, str]) -> Any:
     return {"text": "\n".join(f"{people[turn % len(people)]}: {line}" for turn, line in enumerate(lines))}
 
 
-def _passage(pen: _Pen, values: Mapping[str, str]) -> Any:
+def _passage(pen: _Pen, values: Mapping[str, str]) -> Json:
     said = pen.told({"fact": values["statement"].strip(), "subtopic": values["subtopic"]})
     before, after = pen.draw.sample(_FILLER, 2)
     return " ".join([before, *said, after])
 
 
-def _answer(pen: _Pen, values: Mapping[str, str]) -> Any:
+def _answer(pen: _Pen, values: Mapping[str, str]) -> Json:
     theme = values["query"].rstrip("?").split()[-1].lower()
     known = [fact(pen.faults.seed, theme, number) for number in range(_FIRST_FACTS) if pen.errs("knows")]
     return {"facts": [pen.plant("knows", text) for text in known] or ["Nobody can know that."]}
 
 
-_TASKS: Mapping[str, Callable[[_Pen, Mapping[str, str]], Any]] = {
+_TASKS: Mapping[str, Callable[[_Pen, Mapping[str, str]], Json]] = {
     "synthesize_subtopics": _subtopics,
     "synthesize_insights": _insights,
     "synthesize_query": _query,
