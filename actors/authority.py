@@ -16,9 +16,9 @@ import os
 import pickle
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 _NONCE_BYTES = 32
 _LENGTH_BYTES = 8
@@ -38,6 +38,16 @@ class Address(NamedTuple):
     host: str
     port: int
     secret: bytes
+
+
+class _Told(Protocol):
+    def remote(self) -> Awaitable[Address]: ...
+
+
+class Actor(Protocol):
+    """Ray's handle of an `Authority`."""
+
+    address: _Told
 
 
 class Authority:
@@ -63,7 +73,7 @@ class Authority:
         self._server = await asyncio.start_server(partial(self._attend, secret), host)
         return Address(host, self._server.sockets[0].getsockname()[1], secret)
 
-    async def ask(self, method: str, *args: Any) -> Any:
+    async def ask(self, method: str, *args: object) -> object:
         """Answer as over a connection; for callers that ask seldom."""
         return getattr(self._served, method)(*args)
 
@@ -81,7 +91,7 @@ class Authority:
         finally:
             writer.close()
 
-    def _answer(self, method: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
+    def _answer(self, method: str, args: tuple[object, ...]) -> tuple[bool, object]:
         try:
             return True, getattr(self._served, method)(*args)
         except Exception as error:  # noqa: BLE001  # the asker's to handle
@@ -97,7 +107,7 @@ class Connection:
         patience_s: How long an authority that is gone is waited for. All it is asked must bear to be asked twice.
     """
 
-    def __init__(self, find: Callable[[], Any], *, patience_s: float) -> None:
+    def __init__(self, find: Callable[[], Actor], *, patience_s: float) -> None:
         self._find, self._patience_s = find, patience_s
         self._streams: _Streams | None = None
         self._turn = asyncio.Lock()
@@ -175,7 +185,7 @@ class Remote(Generic[T]):
         patience_s: How long an authority that is gone is waited for. All it is asked must bear to be asked twice.
     """
 
-    def __init__(self, find: Callable[[], Any], *, patience_s: float) -> None:
+    def __init__(self, find: Callable[[], Actor], *, patience_s: float) -> None:
         self._connection = Connection(find, patience_s=patience_s)
 
     async def ask(self, method: Callable[[T, *Args], Answer], *args: *Args) -> Answer:
@@ -196,7 +206,7 @@ def actor_of(kind: type) -> Any:
     """Return the Ray class of an actor that serves one object of *kind*; the actor's arguments are the object's."""
     import ray
 
-    def start(authority: Authority, *args: Any) -> None:
+    def start(authority: Authority, *args: object) -> None:
         Authority.__init__(authority, kind(*args))
 
     return ray.remote(type(kind.__name__, (Authority,), {"__init__": start}))  # a process bears the class's name

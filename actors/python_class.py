@@ -12,7 +12,7 @@ import inspect
 import pkgutil
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
@@ -21,6 +21,8 @@ from pathlib import Path
 from sysconfig import get_paths
 from types import ModuleType
 from typing import Any, TypeVar
+
+from pydantic import JsonValue
 
 from longform.errors import LongformError, UsageError
 from longform.keys import KEY_LENGTH
@@ -52,7 +54,7 @@ def load(path: str, *, folder: str | None) -> Any:
         ) from None
 
 
-def check_class(settings: PythonClassSettings, protocol: type[Any]) -> None:
+def check_class(settings: PythonClassSettings, protocol: type) -> None:
     """
     Make sure that the class can be made and used as *protocol* says; nothing is made.
 
@@ -176,7 +178,7 @@ def _source_hash(module_name: str) -> str:
 # ---------------------------------------------------------------- classes
 
 
-def _checked(settings: PythonClassSettings, protocol: type[Any]) -> type[Any]:
+def _checked(settings: PythonClassSettings, protocol: type) -> type:
     path = settings.class_
     found = load(path, folder=settings.folder)
     if not inspect.isclass(found):
@@ -187,11 +189,11 @@ def _checked(settings: PythonClassSettings, protocol: type[Any]) -> type[Any]:
     return found
 
 
-def _methods(protocol: type[Any]) -> dict[str, Any]:
+def _methods(protocol: type) -> dict[str, Callable[..., object]]:
     return {name: value for name, value in vars(protocol).items() if inspect.isfunction(value) and name[0] != "_"}
 
 
-def _check_method(path: str, found: type[Any], name: str, parameters: list[str]) -> None:
+def _check_method(path: str, found: type, name: str, parameters: list[str]) -> None:
     expected, method = f"{name}({', '.join(parameters)})", getattr(found, name, None)
     if not callable(method):
         own = [known for known in dir(found) if known[0] != "_" and callable(getattr(found, known))]
@@ -203,11 +205,11 @@ def _check_method(path: str, found: type[Any], name: str, parameters: list[str])
         raise UsageError(f"{path}: expected {expected}, found {name}{signature}: {error}") from error
 
 
-def _takes_self(found: type[Any], name: str) -> bool:
+def _takes_self(found: type, name: str) -> bool:
     return not isinstance(inspect.getattr_static(found, name), staticmethod | classmethod)
 
 
-def _check_options(path: str, found: type[Any], options: Mapping[str, Any]) -> None:
+def _check_options(path: str, found: type, options: Mapping[str, JsonValue]) -> None:
     signature = inspect.signature(found)
     try:
         signature.bind(**options)

@@ -9,15 +9,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic, time
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from actors.chat.connection_errors import causes, connection_words
+from actors.json_value import Json
 from actors.secret_values import secret
 from longform.chat.call import ChatReply, ChatRequest, Signals, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters, http_failure, read_completion
 from longform.chat.rate_headers import read_signals
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
+
+if TYPE_CHECKING:
+    from litellm import ModelResponse
 
 _PROVIDER_HEADER = "llm_provider-"
 
@@ -76,7 +81,7 @@ class LitellmChat:
         return read_response(response)
 
 
-def _quiet_litellm() -> Any:
+def _quiet_litellm() -> ModuleType:
     # Without it the import asks the network for prices.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import litellm
@@ -84,7 +89,8 @@ def _quiet_litellm() -> Any:
     litellm.telemetry = False
     litellm.suppress_debug_info = True  # prints advertisements at errors
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # logs parameters of failed calls
-    return litellm
+    quiet: ModuleType = litellm
+    return quiet
 
 
 def _named_key(settings: ChatSettings) -> str | None:
@@ -97,7 +103,7 @@ def _named_key(settings: ChatSettings) -> str | None:
     return key
 
 
-def _check(litellm: Any, settings: ChatSettings, key: str | None) -> None:
+def _check(litellm: ModuleType, settings: ChatSettings, key: str | None) -> None:
     try:
         litellm.get_llm_provider(model=settings.model)
     except litellm.BadRequestError as error:
@@ -112,19 +118,19 @@ def _check(litellm: Any, settings: ChatSettings, key: str | None) -> None:
 # ---------------------------------------------------------------- what litellm hands back
 
 
-def read_response(response: Any) -> ChatReply:
-    """The reply in litellm's response, with the provider's own headers."""
+def read_response(response: ModelResponse) -> ChatReply:
+    """Return the reply in litellm's response, with the provider's own headers."""
     body = response.model_dump(mode="json")
     for choice in body["choices"]:
         hidden = choice["message"].get("provider_specific_fields") or {}
         choice["message"]["refusal"] = hidden.get("refusal")
-    stated: Mapping[str, Any] = response._hidden_params.get("additional_headers") or {}  # noqa: SLF001 - has no other place
+    stated: Mapping[str, Json] = response._hidden_params.get("additional_headers") or {}  # noqa: SLF001
     return replace(read_completion(json.dumps(body).encode()), signals=_signals(stated))
 
 
 def litellm_failure(error: BaseException) -> str:
     """
-    The failure in an error of litellm's: it gives what never had a status one of its own, 500 mostly.
+    Return the failure in an error of litellm's: it gives what never had a status one of its own, 500 mostly.
 
     Returns:
         `bad_body`, `connection`, `content_filter`, `context_exceeds_window`, or as `http_failure` has it.
@@ -151,6 +157,6 @@ def _error_signals(error: BaseException) -> Signals:
     return _signals(getattr(error, "litellm_response_headers", None) or {})
 
 
-def _signals(stated: Mapping[str, Any]) -> Signals:
+def _signals(stated: Mapping[str, Json]) -> Signals:
     headers = {name.removeprefix(_PROVIDER_HEADER): str(value) for name, value in stated.items()}
     return read_signals(headers, now=time())

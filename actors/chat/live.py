@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any
 
 from longform.chat.asking import Asks, Name, Value
 from longform.chat.call import ChatReply, ChatRequest
@@ -14,7 +13,7 @@ Send = Callable[[Mapping[Name, ChatRequest]], Mapping[Name, Awaitable[ChatReply]
 
 
 def together(
-    requests: Mapping[Name, ChatRequest], replies: Coroutine[Any, Any, Sequence[ChatReply]]
+    requests: Mapping[Name, ChatRequest], replies: Coroutine[None, None, Sequence[ChatReply]]
 ) -> Mapping[Name, Awaitable[ChatReply]]:
     """Return the awaitable of each of *requests*, whose *replies* come all at once, in their order."""
     coming = asyncio.ensure_future(replies)

@@ -10,7 +10,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
+
+from pydantic import JsonValue
 
 from actors.local_models.gguf import gguf_path
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
@@ -19,6 +21,12 @@ from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 
 PACKAGE = "xllamacpp"
+
+
+class LlamaServer(Protocol):
+    """The server of xllamacpp, in this process."""
+
+    def handle_chat_completions(self, parameters: dict[str, JsonValue], /) -> dict[str, Any]: ...
 
 
 class LlamaChat:
@@ -39,7 +47,7 @@ class LlamaChat:
     def __init__(self, settings: ChatSettings) -> None:
         self.settings = settings
         self.accepted = capabilities(settings)
-        self._server = _load(settings)
+        self._server: LlamaServer | None = _load(settings)
         self._thread = ThreadPoolExecutor(max_workers=1)
         self._running: Future[dict[str, Any]] | None = None
         self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
@@ -54,7 +62,7 @@ class LlamaChat:
             reply = await self._attempt(completion_parameters(self.settings, self.accepted, request))
             return replace(reply, seconds=monotonic() - started)
 
-    async def body(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    async def body(self, parameters: Mapping[str, JsonValue]) -> dict[str, Any]:
         """
         Return the answer of llama.cpp's server to the body of a request: a completion in OpenAI's form, or its `error`.
 
@@ -79,7 +87,7 @@ class LlamaChat:
         if self._running is not None:
             await asyncio.wait([asyncio.wrap_future(self._running)])
 
-    async def _attempt(self, parameters: Mapping[str, Any]) -> ChatReply:
+    async def _attempt(self, parameters: Mapping[str, JsonValue]) -> ChatReply:
         try:
             return read_answer(await self._run(parameters))
         except TimeoutError:
@@ -87,7 +95,8 @@ class LlamaChat:
         except Exception as error:  # noqa: BLE001  whatever the library raises is this call's failure
             return failed(f"llama_cpp_{type(error).__name__}")
 
-    async def _run(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    async def _run(self, parameters: Mapping[str, JsonValue]) -> dict[str, Any]:
+        assert self._server is not None, "it is not closed"
         self._running = self._thread.submit(self._server.handle_chat_completions, dict(parameters))
         running = asyncio.wrap_future(self._running)
         done, _ = await asyncio.wait([running], timeout=self.settings.timeout_s)
@@ -96,15 +105,16 @@ class LlamaChat:
         return running.result()
 
 
-def read_answer(body: Mapping[str, Any]) -> ChatReply:
-    """The reply in what llama.cpp's server hands back: a completion, or an error with the status it would have."""
+def read_answer(body: Mapping[str, JsonValue]) -> ChatReply:
+    """Return the reply that llama.cpp's server hands back: a completion, or an error with the status it would have."""
     if "error" not in body:
         return read_completion(json.dumps(body).encode())
-    code = body["error"].get("code")
+    error = body["error"]
+    code = error.get("code") if isinstance(error, dict) else None
     return failed(http_failure(code if isinstance(code, int) else 500, body))
 
 
-def _load(settings: ChatSettings) -> Any:
+def _load(settings: ChatSettings) -> LlamaServer:
     try:
         import xllamacpp
     except ImportError as error:
@@ -119,7 +129,8 @@ def _load(settings: ChatSettings) -> Any:
     params.verbosity = 0
     params.api_keys = [secrets.token_hex()]  # the library listens on loopback too, where nobody is to ask
     try:
-        return xllamacpp.Server(params)
+        server: LlamaServer = xllamacpp.Server(params)
     except RuntimeError as error:
         msg = f"model {settings.model!r}: llama.cpp cannot load it: {error}"
         raise UsageError(msg) from error
+    return server

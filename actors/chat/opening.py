@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
 from urllib.parse import urlsplit
 
 from actors.chat.call_context import CallContext
@@ -20,6 +19,7 @@ from actors.chat.model import ChatModel
 from actors.chat.openai_client import OpenAIChat, api_key, servers
 from actors.chat.pool import ChatPool
 from actors.chat.price_list import PriceList
+from actors.json_value import Json
 from actors.ledger.keeper import open_keeper
 from actors.rehearsal.scripted_chat import SCRIPTS, ScriptedChat
 from actors.serving.handle import SCHEME
@@ -201,7 +201,7 @@ def prompt_request(
     text: str,
     *,
     count_tokens: Callable[[str], int] | None,
-    json_schema: Mapping[str, Any] | None = None,
+    json_schema: Mapping[str, Json] | None = None,
 ) -> ChatRequest:
     """One user message with the configured limit and temperature."""
     return ChatRequest(

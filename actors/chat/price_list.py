@@ -20,10 +20,9 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from actors.storage.folder import file_place
 from longform.chat.prices import FREE, Price
@@ -129,12 +128,15 @@ def _read_file(url: str) -> _File:
 # ---------------------------------------------------------------- the table of litellm
 
 
+Entry = Mapping[str, JsonValue]
+
+
 @cache
-def _litellm_table() -> Mapping[str, Any]:
+def _litellm_table() -> Mapping[str, Entry]:
     package = find_spec("litellm")  # read as a file: importing it takes seconds, and may ask the network
     assert package is not None
     assert package.origin is not None
-    table: Mapping[str, Any] = json.loads((Path(package.origin).parent / _TABLE).read_bytes())
+    table: Mapping[str, Entry] = json.loads((Path(package.origin).parent / _TABLE).read_bytes())
     return table
 
 
@@ -148,13 +150,13 @@ def _litellm_price(model: str) -> Price | None:
     return _price_of(entry) if provider and str(entry.get("litellm_provider", "")).startswith(provider) else None
 
 
-def _price_of(entry: Mapping[str, Any]) -> Price | None:
+def _price_of(entry: Entry) -> Price | None:
     """Return the price in an entry; None if it has none, or none that is simple."""
     price = None if "tiered_pricing" in entry else _by_length(entry, "")
     return price and replace(price, batch=_by_length(entry, "_batches"))
 
 
-def _by_length(entry: Mapping[str, Any], service: str) -> Price | None:
+def _by_length(entry: Entry, service: str) -> Price | None:
     price = _rates(entry, service)
     longer = [match for key in entry if (match := re.fullmatch(r"input_cost_per_token(_above_(\d+)k_tokens)", key))]
     if price is None or not longer:
@@ -163,7 +165,7 @@ def _by_length(entry: Mapping[str, Any], service: str) -> Price | None:
     return above and replace(price, above_tokens=int(longer[0][2]) * 1000, above=above)
 
 
-def _rates(entry: Mapping[str, Any], suffix: str) -> Price | None:
+def _rates(entry: Entry, suffix: str) -> Price | None:
     """Read the keys of that ending; None if input or output has none, or a 0: that stands for unknown too."""
     names = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
     given, written, cached, reasoned = (
@@ -174,5 +176,5 @@ def _rates(entry: Mapping[str, Any], suffix: str) -> Price | None:
     return Price(input=given, output=written, cached_input=cached, reasoning=reasoned)
 
 
-def _a_million(rate: float | None) -> float | None:
-    return None if rate is None else round(rate * _MILLION, 9)
+def _a_million(rate: JsonValue) -> float | None:
+    return None if not isinstance(rate, int | float) else round(rate * _MILLION, 9)

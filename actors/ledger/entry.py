@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from longform.chat.call import ChatReply, TokenLogprobs, Usage
 from longform.chat.ledger_rows import Intent, Receipt
@@ -112,7 +112,23 @@ def from_lines(content: bytes) -> Entry:
     )
 
 
-def _reply_values(reply: ChatReply) -> dict[str, Any]:
+LogprobValues = Sequence[tuple[str, float, Sequence[tuple[str, float]]]]
+
+
+class ReplyValues(TypedDict):
+    """A reply in JSON."""
+
+    text: str | None
+    failure: str | None
+    finish_reason: str | None
+    model: str | None
+    usage: list[int | None]
+    cost_usd: float | None
+    seconds: float | None
+    logprobs: LogprobValues | None
+
+
+def _reply_values(reply: ChatReply) -> ReplyValues:
     return {
         "text": reply.text,
         "failure": reply.failure,
@@ -125,13 +141,22 @@ def _reply_values(reply: ChatReply) -> dict[str, Any]:
     }
 
 
-def _reply(values: Mapping[str, Any]) -> ChatReply:
+def _reply(values: ReplyValues) -> ChatReply:
     usage, logprobs = Usage(*values["usage"]), read_logprobs(values["logprobs"])
-    return ChatReply(**{**values, "usage": usage, "logprobs": logprobs})
+    return ChatReply(
+        text=values["text"],
+        failure=values["failure"],
+        finish_reason=values["finish_reason"],
+        model=values["model"],
+        usage=usage,
+        cost_usd=values["cost_usd"],
+        seconds=values["seconds"],
+        logprobs=logprobs,
+    )
 
 
-def read_logprobs(values: Sequence[Any] | None) -> tuple[TokenLogprobs, ...] | None:
-    """Log probabilities from their JSON values: (token, logprob, ((token, logprob), ...)) for each token."""
+def read_logprobs(values: LogprobValues | None) -> tuple[TokenLogprobs, ...] | None:
+    """Return log probabilities from their JSON values: (token, logprob, ((token, logprob), ...)) for each token."""
     if values is None:
         return None
     return tuple(

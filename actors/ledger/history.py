@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from actors.ledger.sqlite import CallRecords
 from longform.settings.chat import ChatSettings
 from longform.spending import History, sample_of
@@ -21,6 +23,24 @@ WHERE state = 'answered' AND provider = :provider AND model = :model AND (stage 
 """  # noqa: S608 - constants of this file
 
 
+class _Sums(NamedTuple):
+    """The columns of `_QUERY`; `_2`: of squares."""
+
+    n_written: int
+    written: int | None
+    written_2: int | None
+    n_timed: int
+    seconds: float | None
+    seconds_2: float | None
+    n_ratio: int
+    ratio: float | None
+    ratio_2: float | None
+    cached: int | None
+    all_input: int | None
+    reasoned: int | None
+    all_output: int | None
+
+
 def history(records: CallRecords, chat: ChatSettings, kind: str) -> History:
     """
     Return totals of answered calls of the configured model in stages of one *kind*, the first word of their names.
@@ -28,13 +48,11 @@ def history(records: CallRecords, chat: ChatSettings, kind: str) -> History:
     A part is None if fewer than two calls state it.
     """
     values = {"provider": chat.provider, "model": chat.model, "kind": kind}
-    (row,) = records.rows(_QUERY, values)
-    n_written, written, squares, n_timed, seconds, seconds_2, n_ratio, ratio, ratio_2, *shares = row
-    cached, all_input, reasoned, all_output = shares
+    (sums,) = records.rows(_QUERY, values, _Sums)
     return History(
-        input_ratio=sample_of(n_ratio, ratio or 0.0, ratio_2 or 0.0),
-        output_tokens=sample_of(n_written, written or 0.0, squares or 0.0),
-        seconds=sample_of(n_timed, seconds or 0.0, seconds_2 or 0.0),
-        cached_share=cached / all_input if all_input else None,
-        reasoning_share=reasoned / all_output if all_output else None,
+        input_ratio=sample_of(sums.n_ratio, sums.ratio or 0.0, sums.ratio_2 or 0.0),
+        output_tokens=sample_of(sums.n_written, sums.written or 0.0, sums.written_2 or 0.0),
+        seconds=sample_of(sums.n_timed, sums.seconds or 0.0, sums.seconds_2 or 0.0),
+        cached_share=(sums.cached or 0) / sums.all_input if sums.all_input else None,
+        reasoning_share=(sums.reasoned or 0) / sums.all_output if sums.all_output else None,
     )

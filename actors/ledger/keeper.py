@@ -11,11 +11,11 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psutil
 
-from actors.authority import Local, Remote, actor_of
+from actors.authority import Actor, Local, Remote, actor_of
 from actors.ledger.entry import Session, process_lives, this_host
 from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply
@@ -210,10 +210,11 @@ Keeper = Local[LedgerKeeper] | Remote[LedgerKeeper]
 """A keeper as a worker sees it. One that starts again is waited for: all it is asked may be asked twice."""
 
 
-def _actor(job: str) -> Any:
+def _actor(job: str) -> Actor:
     import ray
 
-    return ray.get_actor(_actor_name(job), namespace=NAMESPACE)
+    actor: Actor = ray.get_actor(_actor_name(job), namespace=NAMESPACE)
+    return actor
 
 
 _in_process: dict[str, LedgerKeeper] = {}

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -27,6 +27,8 @@ from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.errors import LongformError
 from longform.tables import CALLS
+
+SqlValue = str | int | float | bytes | None
 
 _FORMAT = 1  # of the tables below, kept as the file's user_version
 _BUSY_S = 120.0  # a writer may have to upload while it holds the file
@@ -94,6 +96,9 @@ class OpenAttempt(NamedTuple):
     ends_at_ms: int
 
 
+Found = TypeVar("Found")
+
+
 class CallRecords:
     """
     Args:
@@ -154,7 +159,7 @@ class CallRecords:
         for start in range(0, len(call_ids), _KEYS_AT_ONCE):
             keys = call_ids[start : start + _KEYS_AT_ONCE]
             rows = self._connection.execute(_ANSWERS.format(marks=", ".join("?" * len(keys))), keys)
-            found |= {row[0]: _reply(row) for row in rows}
+            found |= {answer.call_id: answer.reply() for answer in (_Answer(*row) for row in rows)}
         return found
 
     def has_answered(self, model: str) -> bool:
@@ -193,9 +198,9 @@ class CallRecords:
                 columns = zip(*found, strict=True)
                 yield pa.table([pa.array(c, f.type) for c, f in zip(columns, CALLS, strict=True)], schema=CALLS)
 
-    def rows(self, query: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """Return the rows of a query of these tables."""
-        return list(self._connection.execute(query, values))
+    def rows(self, query: str, values: Mapping[str, SqlValue], of: type[Found]) -> list[Found]:
+        """Return the rows of a query of these tables, each an *of* of its columns in order."""
+        return [of(*row) for row in self._connection.execute(query, values)]
 
     def copy_to(self, path: Path) -> None:
         """Write all that is committed into a file of its own."""
@@ -293,7 +298,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _receipt_values(receipt: Receipt, entry: Entry) -> tuple[Any, ...]:
+def _receipt_values(receipt: Receipt, entry: Entry) -> tuple[SqlValue, ...]:
     reply = receipt.reply
     return (
         receipt.attempt_id,
@@ -314,7 +319,7 @@ def _storable(text: str | None) -> str | None:
     return None if text is None else text.encode("utf-8", "replace").decode()
 
 
-def _intent_values(intent: Intent, entry: Entry, session: int) -> tuple[Any, ...]:
+def _intent_values(intent: Intent, entry: Entry, session: int) -> tuple[SqlValue, ...]:
     return (
         intent.attempt_id,
         intent.call_id,
@@ -331,14 +336,27 @@ def _intent_values(intent: Intent, entry: Entry, session: int) -> tuple[Any, ...
     )
 
 
-def _reply(row: tuple[Any, ...]) -> ChatReply:
-    _, text, finish_reason, model, *usage, cost_usd, logprobs = row
-    return ChatReply(
-        text=text.decode("utf-8", "surrogatepass"),
-        failure=None,
-        finish_reason=finish_reason,
-        model=model,
-        usage=Usage(*usage),
-        cost_usd=cost_usd,
-        logprobs=read_logprobs(None if logprobs is None else json.loads(logprobs)),
-    )
+class _Answer(NamedTuple):
+    """A row of `_ANSWERS`."""
+
+    call_id: str
+    text: bytes
+    finish_reason: str | None
+    model: str | None
+    input_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    cost_usd: float | None
+    logprobs: str | None
+
+    def reply(self) -> ChatReply:
+        return ChatReply(
+            text=self.text.decode("utf-8", "surrogatepass"),
+            failure=None,
+            finish_reason=self.finish_reason,
+            model=self.model,
+            usage=Usage(self.input_tokens, self.cached_tokens, self.output_tokens, self.reasoning_tokens),
+            cost_usd=self.cost_usd,
+            logprobs=read_logprobs(None if self.logprobs is None else json.loads(self.logprobs)),
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 from actors.ledger.sqlite import CallRecords
 from longform.chat.retries import REFUSED
@@ -79,12 +79,12 @@ def totals(records: CallRecords, *, by: By | None, job: str | None, stage: str |
     """
     group = "NULL" if by is None else _GROUPS[by]
     query = (
-        f"SELECT {group} AS part, {_SUMS} FROM attempts "  # noqa: S608 - both are constants of this file
+        f"SELECT {group} AS part, NULL, {_SUMS} FROM attempts "  # noqa: S608 - both are constants of this file
         "WHERE ifnull(job = :job, :job IS NULL) AND ifnull(stage = :stage, :stage IS NULL) "
         f"{'' if by is None else 'GROUP BY part ORDER BY part'}"
     )
-    rows = records.rows(query, {"refused": REFUSED, "job": job, "stage": stage})
-    return {row[0]: _totals(row[1:]) for row in rows}
+    rows = records.rows(query, {"refused": REFUSED, "job": job, "stage": stage}, _Sums)
+    return {sums.part: _totals(sums) for sums in rows}
 
 
 def stage_totals(records: CallRecords, jobs: Sequence[str]) -> dict[tuple[str | None, str | None], Totals]:
@@ -93,36 +93,58 @@ def stage_totals(records: CallRecords, jobs: Sequence[str]) -> dict[tuple[str | 
         f"SELECT stage, model, {_SUMS} FROM attempts "  # noqa: S608 - a constant of this file
         "WHERE job IN (SELECT value FROM json_each(:jobs)) GROUP BY stage, model ORDER BY min(rowid)"
     )
-    rows = records.rows(query, {"refused": REFUSED, "jobs": json.dumps(list(jobs))})
-    return {(row[0], row[1]): _totals(row[2:]) for row in rows}
+    rows = records.rows(query, {"refused": REFUSED, "jobs": json.dumps(list(jobs))}, _Sums)
+    return {(sums.part, sums.model): _totals(sums) for sums in rows}
 
 
 def call_totals(records: CallRecords, call_ids: Sequence[str]) -> Totals:
-    """Sums over the attempts of the calls named."""
-    query = f"SELECT {_SUMS} FROM attempts WHERE call_id IN (SELECT value FROM json_each(:ids))"  # noqa: S608
-    (row,) = records.rows(query, {"refused": REFUSED, "ids": json.dumps(list(call_ids))})
-    return _totals(row)
+    """Return sums over the attempts of the calls named."""
+    query = f"SELECT NULL, NULL, {_SUMS} FROM attempts WHERE call_id IN (SELECT value FROM json_each(:ids))"  # noqa: S608
+    (sums,) = records.rows(query, {"refused": REFUSED, "ids": json.dumps(list(call_ids))}, _Sums)
+    return _totals(sums)
 
 
-def _totals(row: tuple[Any, ...]) -> Totals:
-    calls, answered, failed, refused, n_open, given, cached, written, reasoned, beside_cached, *rest = row
-    known_usd, n_unknown_usd, unknown_at_most_usd, unsettled_usd, n_unsettled_unknown_usd, models = rest
-    all_input = (beside_cached or 0) + (cached or 0)
+class _Sums(NamedTuple):
+    """What the sums are of, then `_SUMS`."""
+
+    part: str | None
+    model: str | None
+    calls: int
+    answered: int
+    failed: int
+    refused: int
+    open: int
+    input_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    beside_cached: int | None  # tokens of input of the attempts that state cached ones
+    known_usd: float
+    n_unknown_usd: int
+    unknown_at_most_usd: float
+    unsettled_usd: float
+    n_unsettled_unknown_usd: int
+    answered_models: str  # JSON
+
+
+def _totals(sums: _Sums) -> Totals:
+    cached = sums.cached_tokens
+    all_input = (sums.beside_cached or 0) + (cached or 0)
     return Totals(
-        calls=calls,
-        answered=answered,
-        failed=failed,
-        refused=refused,
-        open=n_open,
-        input_tokens=given,
+        calls=sums.calls,
+        answered=sums.answered,
+        failed=sums.failed,
+        refused=sums.refused,
+        open=sums.open,
+        input_tokens=sums.input_tokens,
         cached_tokens=cached,
-        output_tokens=written,
-        reasoning_tokens=reasoned,
+        output_tokens=sums.output_tokens,
+        reasoning_tokens=sums.reasoning_tokens,
         cached_share=cached / all_input if cached is not None and all_input else None,
-        known_usd=known_usd,
-        n_unknown_usd=n_unknown_usd,
-        unknown_at_most_usd=unknown_at_most_usd,
-        unsettled_usd=unsettled_usd,
-        n_unsettled_unknown_usd=n_unsettled_unknown_usd,
-        answered_models=tuple(sorted(model for model in json.loads(models) if model is not None)),
+        known_usd=sums.known_usd,
+        n_unknown_usd=sums.n_unknown_usd,
+        unknown_at_most_usd=sums.unknown_at_most_usd,
+        unsettled_usd=sums.unsettled_usd,
+        n_unsettled_unknown_usd=sums.n_unsettled_unknown_usd,
+        answered_models=tuple(sorted(model for model in json.loads(sums.answered_models) if model is not None)),
     )

@@ -14,7 +14,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -25,6 +24,7 @@ from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from actors.local_models.checkpoint_scorer import supported_logits
 from actors.local_models.encoder import MINILM, model_path
+from actors.local_models.library_types import PairBatch, Resumable
 from actors.local_models.low_rank import add_low_rank, low_rank_tensors
 from longform.training.checker_pairs import CheckerPair
 
@@ -67,8 +67,8 @@ class CheckerTrainer:
         set_verbosity_error()  # the weights to pool with are meant to be left out
         path = model_path(MINILM)
         self._recipe = recipe
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(path)
-        self._encoder: Any = BertModel.from_pretrained(
+        self._tokenizer = AutoTokenizer.from_pretrained(path)
+        self._encoder = BertModel.from_pretrained(
             path, add_pooling_layer=False, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
         )
         add_low_rank(self._encoder, recipe.rank)
@@ -137,14 +137,14 @@ class CheckerTrainer:
         words = cost(wrong[known], self._marks(pairs, read)[known]) if known.any() else 0.0
         return cost(supported_logits(wrong, asked), labels) + self._recipe.word_weight * words
 
-    def _wrong(self, read: Any) -> Tensor:
-        """Logits of each token being wrong, shape (pairs, tokens)."""
+    def _wrong(self, read: PairBatch) -> Tensor:
+        """Return logits of each token being wrong, shape (pairs, tokens)."""
         fields = {name: read[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
         logits: Tensor = self._classifier(self._encoder(**fields).last_hidden_state)[..., 0]
         return logits
 
-    def _read(self, pairs: Sequence[CheckerPair]) -> Any:
-        return self._tokenizer(
+    def _read(self, pairs: Sequence[CheckerPair]) -> PairBatch:
+        read: PairBatch = self._tokenizer(
             [pair.passage for pair in pairs],
             [pair.sentence for pair in pairs],
             truncation="only_first",
@@ -153,8 +153,9 @@ class CheckerTrainer:
             return_offsets_mapping=True,
             return_tensors="pt",
         )
+        return read
 
-    def _marks(self, pairs: Sequence[CheckerPair], read: Any) -> Tensor:
+    def _marks(self, pairs: Sequence[CheckerPair], read: PairBatch) -> Tensor:
         """Mark each token: 1 for a wrong word of the sentence, 0 for a right one and elsewhere."""
         marks = torch.zeros(read["input_ids"].shape)
         for row, pair in enumerate(pairs):
@@ -168,7 +169,7 @@ class CheckerTrainer:
     # ---------------------------------------------------------------- the course of training
 
     def _batches(self, pairs: Sequence[CheckerPair]) -> list[list[int]]:
-        """Places of pairs, in batches of about equal length, in random order."""
+        """Return places of pairs, in batches of about equal length, in random order."""
         rng = np.random.default_rng(self._recipe.seed)
         order, size = rng.permutation(len(pairs)).tolist(), self._recipe.batch
         batches: list[list[int]] = []
@@ -181,15 +182,15 @@ class CheckerTrainer:
         warm = max(1, int(self._recipe.warm_up * steps))
         return (step + 1) / warm if step < warm else max(0.0, (steps - step) / max(1, steps - warm))
 
-    def _save(self, file: Path, step: int, *parts: Any) -> None:
+    def _save(self, file: Path, step: int, *parts: Resumable) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         learned = {name: value for name, value in self._parts.named_parameters() if value.requires_grad}
         unfinished = file.with_suffix(".part")
         torch.save({"step": step, "learned": learned, "parts": [part.state_dict() for part in parts]}, unfinished)
         unfinished.replace(file)
 
-    def _resume(self, file: Path, *parts: Any) -> int:
-        """The step to go on with."""
+    def _resume(self, file: Path, *parts: Resumable) -> int:
+        """Return the step to go on with."""
         if not file.is_file():
             return 0
         state = torch.load(file, weights_only=True)
@@ -199,6 +200,6 @@ class CheckerTrainer:
         return int(state["step"])
 
 
-def _of_sentence(read: Any) -> Tensor:
+def _of_sentence(read: PairBatch) -> Tensor:
     """Mark the sentences' own tokens, shape (pairs, tokens)."""
     return torch.tensor([[side == 1 for side in read.sequence_ids(row)] for row in range(len(read["input_ids"]))])

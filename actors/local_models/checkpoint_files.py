@@ -16,10 +16,11 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from actors.storage.errors import storage_message
 from actors.storage.folder import Folder
+from actors.storage.s3_client import S3Client
 from longform.errors import UsageError
 
 S3 = "s3://"
@@ -50,7 +51,7 @@ def listed(url: str) -> dict[str, Stated]:
 
     bucket, prefix = _place(url)
     try:
-        pages: Any = _client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+        pages = _client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         entries = [entry for page in pages for entry in page.get("Contents", [])]
     except (BotoCoreError, ClientError, ValueError) as error:
         raise UsageError(f"model: {storage_message(url, 'be listed', error)}") from error
@@ -134,7 +135,7 @@ def _md5_of_parts(file: Path, part_bytes: int) -> str:
     return str(_new_md5(digests).hexdigest())
 
 
-def _parts(stream: Any, part_bytes: int) -> Iterator[bytes]:
+def _parts(stream: BinaryIO, part_bytes: int) -> Iterator[bytes]:
     while True:
         digest, left = _new_md5(), part_bytes
         while left and (block := stream.read(min(left, _BLOCK_BYTES))):
@@ -145,7 +146,7 @@ def _parts(stream: Any, part_bytes: int) -> Iterator[bytes]:
         yield digest.digest()
 
 
-def _new_md5(content: bytes = b"") -> Any:
+def _new_md5(content: bytes = b"") -> hashlib._Hash:
     return hashlib.md5(content, usedforsecurity=False)
 
 
@@ -154,10 +155,11 @@ def _place(url: str) -> tuple[str, str]:
     return bucket, f"{key}/" if key else ""
 
 
-def _client() -> Any:
+def _client() -> S3Client:
     import boto3
 
-    return boto3.Session().client("s3")
+    client: S3Client = boto3.Session().client("s3")
+    return client
 
 
 # ---------------------------------------------------------------- whole or not at all

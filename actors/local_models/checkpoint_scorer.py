@@ -12,17 +12,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_path
 from actors.local_models.encoder import cannot_load
+from actors.local_models.library_types import ModelConfig, Tokenizer
 from actors.local_models.pair_tokens import ModelInput
 from longform.errors import UsageError
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.windows import length_batches
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|support(?:s|ed)?|consistent|faithful", re.IGNORECASE)
 _POSITIONS = ("position_embeddings", "embed_positions")
@@ -33,6 +37,10 @@ _LOADED_AS = {
 }
 _NO_LIMIT = 1_000_000  # tokenizers without one state a number of 30 digits
 _USUAL_WINDOW = 512
+
+
+Batch: TypeAlias = "Mapping[str, Tensor]"
+"""Inputs of a model by their names, each of shape (inputs, tokens)."""
 
 
 @dataclass
@@ -70,7 +78,7 @@ class CheckpointScorer:
         torch.set_num_threads(threads)
         kind = getattr(transformers, _LOADED_AS[settings.family])
         try:
-            self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(path)
+            self.tokenizer: Tokenizer = transformers.AutoTokenizer.from_pretrained(path)
             model, found = kind.from_pretrained(path, dtype=torch.float32, output_loading_info=True)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise UsageError(cannot_load(settings.model, error)) from error
@@ -111,7 +119,7 @@ class CheckpointScorer:
             work.padded_tokens += batch["input_ids"].numel()
         return found
 
-    def _padded(self, inputs: Sequence[ModelInput]) -> Mapping[str, Any]:
+    def _padded(self, inputs: Sequence[ModelInput]) -> Batch:
         longest = max(len(each.ids) for each in inputs)
         padding = self.tokenizer.pad_token_id or 0
         fields = {
@@ -122,13 +130,13 @@ class CheckpointScorer:
             fields["token_type_ids"] = [[*each.types, *[0] * (longest - len(each.types))] for each in inputs]
         return {name: self._torch.tensor(rows, device=self._device) for name, rows in fields.items()}
 
-    def _classified(self, settings: CheckpointJudgeSettings) -> Callable[[Mapping[str, Any]], Any]:
+    def _classified(self, settings: CheckpointJudgeSettings) -> Callable[[Batch], Tensor]:
         supported = _supported_output(self._model.config, settings)
         if supported is None:
             return lambda batch: self._torch.sigmoid(self._model(**batch).logits[:, 0])
         return lambda batch: self._torch.softmax(self._model(**batch).logits, dim=-1)[:, supported]
 
-    def _by_words(self, settings: CheckpointJudgeSettings) -> Callable[[Mapping[str, Any]], Any]:
+    def _by_words(self, settings: CheckpointJudgeSettings) -> Callable[[Batch], Tensor]:
         outputs = self._model.config.num_labels
         if outputs != 1 or "token_type_ids" not in self.tokenizer.model_input_names:
             raise UsageError(
@@ -138,20 +146,20 @@ class CheckpointScorer:
 
         end = self.tokenizer.sep_token_id  # unknown words are words
 
-        def read(batch: Mapping[str, Any]) -> Any:
+        def read(batch: Batch) -> Tensor:
             of_sentence = (batch["token_type_ids"] == 1) & (batch["input_ids"] != end)
             return supported_logits(self._model(**batch).logits[..., 0], of_sentence).sigmoid()
 
         return read
 
-    def _written(self, settings: CheckpointJudgeSettings) -> Callable[[Mapping[str, Any]], Any]:
+    def _written(self, settings: CheckpointJudgeSettings) -> Callable[[Batch], Tensor]:
         name = settings.model
         answers = [self.tokenizer(text, add_special_tokens=False)["input_ids"][0] for text in ("0", "1")]
         if answers[0] == answers[1]:
             raise UsageError(f"checkpoint {name!r}: its tokenizer does not tell '0' from '1' by their first token")
         start = self._model.config.decoder_start_token_id
 
-        def read(batch: Mapping[str, Any]) -> Any:
+        def read(batch: Batch) -> Tensor:
             asked = {field: batch[field] for field in ("input_ids", "attention_mask")}
             first = self._torch.full((len(batch["input_ids"]), 1), start, device=self._device)
             logits = self._model(**asked, decoder_input_ids=first).logits[:, 0]
@@ -160,7 +168,7 @@ class CheckpointScorer:
         return read
 
 
-def supported_logits(wrong: Any, of_sentence: Any) -> Any:
+def supported_logits(wrong: Tensor, of_sentence: Tensor) -> Tensor:
     """
     Return logits that a sentence is supported, shape (pairs,): its odds are one over the sum of the odds that its
     tokens are wrong.
@@ -172,7 +180,7 @@ def supported_logits(wrong: Any, of_sentence: Any) -> Any:
     return -wrong.float().masked_fill(~of_sentence, -inf).logsumexp(dim=1)
 
 
-def _supported_output(config: Any, settings: CheckpointJudgeSettings) -> int | None:
+def _supported_output(config: ModelConfig, settings: CheckpointJudgeSettings) -> int | None:
     """Return the output that means supported; None if there is one output, whose sigmoid is meant."""
     n_outputs, stated = config.num_labels, settings.supported_label
     labels = {int(number): str(label) for number, label in config.id2label.items()}
@@ -195,7 +203,7 @@ def _supported_output(config: Any, settings: CheckpointJudgeSettings) -> int | N
     raise UsageError(msg)
 
 
-def _position_limit(model: Any) -> int | None:
+def _position_limit(model: nn.Module) -> int | None:
     """Return the longest sequence for which the model has positions; None if its positions are relative."""
     from torch.nn import Embedding
 
@@ -211,7 +219,7 @@ def _position_limit(model: Any) -> int | None:
     return min(int(usable), getattr(model.config, "max_position_embeddings", None) or int(usable))
 
 
-def _trained_window(tokenizer: Any, config: Any) -> int:
+def _trained_window(tokenizer: Tokenizer, config: ModelConfig) -> int:
     if tokenizer.model_max_length < _NO_LIMIT:
         return int(tokenizer.model_max_length)
     return int(getattr(config, "max_position_embeddings", None) or _USUAL_WINDOW)

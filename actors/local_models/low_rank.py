@@ -12,9 +12,9 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
+from pydantic import JsonValue
 from torch import Tensor, nn
 
 _A, _B = ".low_rank_a", ".low_rank_b"
@@ -104,9 +104,9 @@ def write_checkpoint(base: Path, change: Mapping[str, Tensor], folder: Path) -> 
             shutil.copyfile(base / name, folder / name)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, JsonValue]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def _write(path: Path, content: Mapping[str, JsonValue]) -> None:
     path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -7,8 +7,9 @@ A sequence is put together from ids as the tokenizer would make it of the two st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from actors.local_models.library_types import Tokenizer
 from longform.errors import UsageError
 from longform.text.sentences import sentences
 from longform.text.windows import Window
@@ -23,7 +24,7 @@ class TextTokens(NamedTuple):
     following: list[Ids]
 
     def of(self, window: Window) -> Ids:
-        """The ids of a window."""
+        """Return the ids of a window."""
         first = self.opening[window.first]
         if window.stop is not None:
             return first[window.start : window.stop]
@@ -54,7 +55,7 @@ class PairTokens:
         UsageError: The tokenizer has no such token.
     """
 
-    def __init__(self, tokenizer: Any, *, joined: str, prefix: str) -> None:
+    def __init__(self, tokenizer: Tokenizer, *, joined: str, prefix: str) -> None:
         self._tokenizer = tokenizer
         if joined == "eos" and tokenizer.eos_token_id is None:
             raise UsageError("`joined: eos` needs a tokenizer with an end-of-sequence token; this one has none")
@@ -78,7 +79,7 @@ class PairTokens:
         return self._ids([sentence.strip() for sentence in asked])
 
     def joined(self, window: Ids, sentence: Ids) -> ModelInput:
-        """The model's input for a window and a sentence."""
+        """Return the model's input for a window and a sentence."""
         ids = [*self._before, *window, *self._between, *sentence, *self._after]
         if self._types is None:
             return ModelInput(ids, [])
@@ -93,7 +94,7 @@ class PairTokens:
         return found
 
     def _template(self, joined: str) -> tuple[Ids, Ids, Ids, tuple[int, int] | None]:
-        """The special tokens before, between and after, and the token types of both sides, read off an example."""
+        """Read the special tokens before, between and after, and the token types of both sides, off an example."""
         example = ("a", "b") if joined == "pair" else ("a",)
         read = self._tokenizer(*example, return_special_tokens_mask=True)
         ids, special = read["input_ids"], read["special_tokens_mask"]
@@ -102,6 +103,7 @@ class PairTokens:
         trail = next((at for at, mark in enumerate(reversed(special)) if not mark), len(ids))
         types = read.get("token_type_ids")
         sides = None if types is None else (types[lead], types[len(ids) - trail - 1])
+        eos = self._tokenizer.eos_token_id
         between = ids[lead + lengths[0] : len(ids) - trail - lengths[-1]] if joined == "pair" else []
-        between = between if joined == "pair" else [self._tokenizer.eos_token_id]
+        between = [eos] if joined == "eos" and eos is not None else between
         return ids[:lead], between, ids[len(ids) - trail :], sides

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
+from actors.local_models.library_types import Encoding
 from longform.errors import LongformError
 
 ENCODING = "cl100k_base"
@@ -27,19 +27,19 @@ class TokenCounter:
         self._threads = threads
         self._encoding = _encoding()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[[int], TokenCounter], tuple[int]]:
         return _make, (self._threads,)
 
     def count(self, text: str) -> int:
         return len(self._encoding.encode_ordinary(text))
 
     def counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text."""
+        """Count the tokens of each text."""
         return [len(ids) for ids in self._encoding.encode_ordinary_batch(list(texts), num_threads=self._threads)]
 
     def prefix_chars(self, text: str, n_tokens: int) -> int:
         """
-        Characters that the first *n_tokens* tokens hold in full: `text[:chars]` is the kept text.
+        Count the characters that the first *n_tokens* tokens hold in full: `text[:chars]` is the kept text.
 
         A token may end inside a character; such a character is left out.
         """
@@ -52,14 +52,15 @@ def _make(threads: int) -> TokenCounter:
 
 
 @lru_cache(maxsize=1)
-def _encoding() -> Any:
+def _encoding() -> Encoding:
     import tiktoken
 
     folder = _ranks_folder()
     before = os.environ.get("TIKTOKEN_CACHE_DIR")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
     try:
-        return tiktoken.get_encoding(ENCODING)
+        encoding: Encoding = tiktoken.get_encoding(ENCODING)
+        return encoding
     finally:
         if before is None:
             del os.environ["TIKTOKEN_CACHE_DIR"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from math import isfinite
-from typing import Any
 
+from actors.json_value import Json
 from actors.retrieval.reranker import Reranked, Reranker, reranked
 from actors.secret_values import secret
 from actors.serving.client import Reply, Send, ServedClient, over_http
@@ -78,7 +78,7 @@ def _sends(settings: EndpointRerankerSettings) -> Send:
     return over_http(settings.url, token=token_of(settings), timeout_s=settings.timeout_s)
 
 
-def check_order(found: Sequence[tuple[Any, Any]], n_documents: int, where: str) -> None:
+def check_order(found: Sequence[tuple[int, float]], n_documents: int, where: str) -> None:
     """
     Check that each document stands in the answer once, with a number.
 
@@ -111,7 +111,7 @@ def token_of(settings: EndpointRerankerSettings) -> str | None:
 def _to_one_url(send: Send) -> Send:
     """Send to the configured URL in place of the client's path; it is the endpoint's own, Cohere's is /v2/rerank."""
 
-    async def sent(_path: str, body: Mapping[str, Any]) -> Reply:
+    async def sent(_path: str, body: Mapping[str, Json]) -> Reply:
         return await send("", body)
 
     return sent

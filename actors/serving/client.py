@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from actors.json_value import Json
 from actors.secret_values import redaction
 from actors.serving.messages import (
     DEADLINE_HEADER,
     DeadlineError,
     Found,
+    JudgeAnswer,
     QueueFullError,
     Refusal,
     judge_answer,
@@ -23,6 +25,9 @@ from actors.serving.messages import (
 )
 from longform.errors import LongformError
 from longform.retrieval.ranking import ranked
+
+if TYPE_CHECKING:
+    from ray.serve.handle import DeploymentHandle
 
 _PASSING = frozenset({429, 500, 502, 503, 504})
 """Statuses after which another try may succeed; Serve answers 500 when a replica dies under a request."""
@@ -53,7 +58,7 @@ class RefusedError(LongformError):
         self.status = status
 
 
-Send = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
+Send = Callable[[str, Mapping[str, Json]], Awaitable[Reply]]
 """A path and a JSON body -> the reply; never raises because of the other side."""
 
 
@@ -84,20 +89,20 @@ class ServedClient:
         self._most_wait_s = most_wait_s
         self._sleep = sleep
 
-    async def judge(self, judge: str, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    async def judge(self, judge: str, items: Sequence[Mapping[str, Json]]) -> JudgeAnswer:
         """
-        The answer of `/v1/judge`: `results`, one an item in order, each with its `verdicts`; the judge's `card`.
+        Return the answer of `/v1/judge`, with a result for each of *items*, in their order.
 
         Raises:
             RefusedError: The request is wrong.
             LongformError: Nobody answered it in time.
         """
-        answer: dict[str, Any] = await self._asked("/v1/judge", {"judge": judge, "items": list(items)})
+        answer: JudgeAnswer = await self._asked("/v1/judge", {"judge": judge, "items": list(items)})
         return answer
 
     async def rerank(self, model: str, query: str, documents: Sequence[str]) -> list[tuple[int, float]]:
         """
-        (index, score) of all *documents*, best first.
+        Return (index, score) of all *documents*, best first.
 
         Raises:
             RefusedError, LongformError: As of `judge`.
@@ -107,7 +112,7 @@ class ServedClient:
         answer = await self._asked("/v1/rerank", {"model": model, "query": query, "documents": list(documents)})
         return [(result["index"], result["relevance_score"]) for result in answer["results"]]
 
-    async def _asked(self, path: str, body: Mapping[str, Any]) -> Any:
+    async def _asked(self, path: str, body: Mapping[str, Json]) -> Any:
         failed = refused = 0
         waited_s = 0.0  # after refusals
         while True:
@@ -139,7 +144,7 @@ class ServedClient:
 
 def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300.0) -> Send:
     """
-    Sends to a server, which is told how long this waits.
+    Send to a server, which is told how long this waits.
 
     It opens a connection for each request: a request is a list, and takes long beside it.
     """
@@ -149,7 +154,7 @@ def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300
     if token:
         headers["Authorization"] = f"Bearer {token}"
 
-    async def send(path: str, body: Mapping[str, Any]) -> Reply:
+    async def send(path: str, body: Mapping[str, Json]) -> Reply:
         timeout = aiohttp.ClientTimeout(total=timeout_s)
         try:
             async with (
@@ -166,9 +171,9 @@ def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300
     return send
 
 
-def over_handle(handle: Any, *, timeout_s: float | None = None) -> Send:
+def over_handle(handle: DeploymentHandle, *, timeout_s: float | None = None) -> Send:
     """
-    Sends to one model's deployment of the same cluster: `serve.get_deployment_handle("judges-NAME", "longform")`.
+    Send to one model's deployment of the same cluster: `serve.get_deployment_handle("judges-NAME", "longform")`.
 
     The deployment is told how long this waits, and drops requests not computed by then; None: without a limit.
 
@@ -178,8 +183,9 @@ def over_handle(handle: Any, *, timeout_s: float | None = None) -> Send:
     from ray.exceptions import RayActorError, RayTaskError
     from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 
-    async def send(path: str, body: Mapping[str, Any]) -> Reply:
+    async def send(path: str, body: Mapping[str, Json]) -> Reply:
         items = body["items"] if path == "/v1/judge" else [{"query": body["query"], "texts": body["documents"]}]
+        assert isinstance(items, list), path
         try:
             found: Found | Refusal = await handle.options(session_id=shared_text(items)).ask.remote(items, timeout_s)
         except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
@@ -203,11 +209,11 @@ def _refused(found: Refusal) -> Reply:
     return Reply(429, str(QueueFullError(found.retry_after_s)), found.retry_after_s)
 
 
-def _reranked(found: Found) -> dict[str, Any]:
+def _reranked(found: Found) -> dict[str, Json]:
     scores = [answer.content for answer in found.answers[0]]
     return {"results": [{"index": place, "relevance_score": scores[place]} for place in ranked(scores)]}
 
 
 def seconds_stated(stated: str | None) -> float | None:
-    """A `Retry-After` in seconds; one that is a date is not read."""
+    """Return a `Retry-After` in seconds; one that is a date is not read."""
     return float(stated) if stated and stated.strip().isdigit() else None

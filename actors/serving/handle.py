@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from actors.json_value import Json
 from actors.serving.client import Reply, Send, seconds_stated
 from longform.errors import UsageError
 
@@ -77,14 +78,14 @@ class Application:
 
 def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
     """
-    Sends as `over_http` does.
+    Send as `over_http` does.
 
     Raises:
         UsageError: As of `Application`.
     """
     application, base = Application(url), urlsplit(url).path.rstrip("/")
 
-    async def send(path: str, body: Mapping[str, Any]) -> Reply:
+    async def send(path: str, body: Mapping[str, Json]) -> Reply:
         try:
             async with asyncio.timeout(timeout_s):
                 answer = await application.post(f"{base}{path}", json.dumps(dict(body)).encode(), timeout_s)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
+from actors.json_value import Json
 from longform.errors import LongformError
 from longform.keys import content_key
 
@@ -118,10 +119,44 @@ class UnavailableError(LongformError):
     """The model cannot be reached now: its replica died, or none is up yet. Asking again is safe."""
 
 
+class ReadTokens(TypedDict):
+    prompt_tokens: int
+    total_tokens: int
+    cached_tokens: int
+
+
+class JudgeTokens(ReadTokens):
+    completion_tokens: int
+    estimated: bool
+
+
+ServedVerdict = Mapping[str, Json]
+"""A verdict as `longform.judges.served` writes and reads it, with its `call_id` and its origin."""
+
+
+class JudgedItem(TypedDict):
+    verdicts: Sequence[ServedVerdict]
+
+
+class JudgeAnswer(TypedDict):
+    """`serve.http.schemas.JudgeAnswer` less its `id`."""
+
+    judge: str
+    task: str | None
+    version: str
+    score_kind: ScoreKind | None
+    card: str | None
+    card_reason: str | None
+    from_cache: bool
+    from_ledger: bool
+    results: Sequence[JudgedItem]
+    usage: JudgeTokens
+
+
 _SHARED_CHARS = 4096
 
 
-def shared_text(items: Sequence[Any]) -> str:
+def shared_text(items: Sequence[Json]) -> str:
     """
     Return a key of the text that requests share and that one replica should read once, or "".
 
@@ -132,23 +167,24 @@ def shared_text(items: Sequence[Any]) -> str:
     if not isinstance(item, Mapping) or ("texts" in item and "query" not in item):
         return ""
     if "messages" in item:
-        said = "".join(message["content"] for message in item["messages"])
-        return content_key("chat", item.get("shared") or said[:_SHARED_CHARS])
+        return content_key("chat", item.get("shared") or _said(item["messages"])[:_SHARED_CHARS])
     return content_key("item", next(iter(item.values()), ""))
 
 
-def usage(answers: Sequence[Answered]) -> dict[str, int]:
-    """Tokens read for a request; `cached_tokens` of them were read before."""
+def _said(messages: Json) -> str:
+    assert isinstance(messages, Sequence), "the request was checked"
+    return "".join(str(message["content"]) for message in messages if isinstance(message, Mapping))
+
+
+def usage(answers: Sequence[Answered]) -> ReadTokens:
+    """Count the tokens read for a request; `cached_tokens` of them were read before."""
     tokens = sum(answer.tokens for answer in answers)
     cached = sum(answer.tokens for answer in answers if answer.from_cache)
     return {"prompt_tokens": tokens, "total_tokens": tokens, "cached_tokens": cached}
 
 
-def judge_answer(found: Found) -> dict[str, Any]:
-    """
-    Return a judge's answer to a request, by URL and by handle alike:
-    `serve.http.schemas.JudgeAnswer` less its `id`.
-    """
+def judge_answer(found: Found) -> JudgeAnswer:
+    """Return a judge's answer to a request, by URL and by handle alike."""
     about = found.about
     units = [answer for of in found.answers for answer in of]
     asked = [answer for answer in units if not answer.settled]
@@ -173,7 +209,7 @@ def judge_answer(found: Found) -> dict[str, Any]:
     }
 
 
-def verdicts(answers: Sequence[Answered]) -> list[dict[str, Any]]:
+def verdicts(answers: Sequence[Answered]) -> list[ServedVerdict]:
     """Return the verdicts of one item, each with its `call_id` and its origin, `from_cache` and `from_ledger`."""
     return [
         {

@@ -12,8 +12,9 @@ import functools
 import os
 import re
 from collections.abc import Callable
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
+from actors.storage.s3_client import S3Client
 from longform.errors import LongformError
 
 
@@ -29,7 +30,7 @@ class StorageError(LongformError, OSError):
         super().__init__(message)
         self.lasts = lasts
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[[str], StorageError], tuple[str]]:
         return functools.partial(StorageError, lasts=self.lasts), (str(self),)
 
 
@@ -197,7 +198,7 @@ def _short(said: str) -> str:
     return " ".join(said.split())[:500]
 
 
-def listing_fault(client: Any, bucket: str, prefix: str) -> Exception | None:
+def listing_fault(client: S3Client, bucket: str, prefix: str) -> Exception | None:
     """Say why one name of *bucket* under *prefix* cannot be listed; return None if it can."""
     from botocore.exceptions import BotoCoreError, ClientError
 

@@ -17,6 +17,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from actors.storage.errors import StorageError, explained, listing_fault, storage_message
+from actors.storage.s3_client import S3Client
 from actors.storage.tables import CommitLog, Forgotten, Part, Snapshot
 from longform.errors import UsageError
 from longform.keys import content_key
@@ -159,7 +160,7 @@ class Folder:
         found = self._filesystem.get_file_info(pafs.FileSelector(path, allow_not_found=True))
         return sorted(info.base_name for info in found if info.type == pafs.FileType.File)
 
-    def write_json(self, name: str, content: Any) -> None:
+    def write_json(self, name: str, content: Mapping[str, object] | Sequence[object]) -> None:
         self.write_bytes(name, (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
     def read_json(self, name: str) -> Any:
@@ -167,7 +168,9 @@ class Folder:
 
     # ------------------------------------------------------------ tables
 
-    def write_part(self, table: str, rows: pa.Table | Iterable[Mapping[str, Any]], *, work_ids: Sequence[str]) -> Part:
+    def write_part(
+        self, table: str, rows: pa.Table | Iterable[Mapping[str, object]], *, work_ids: Sequence[str]
+    ) -> Part:
         """
         Write rows as one part, not yet committed.
 
@@ -226,13 +229,15 @@ class Folder:
     # ------------------------------------------------------------ inside
 
     @cached_property
-    def _s3(self) -> Any:
+    def _s3(self) -> S3Client:
         import boto3
         from botocore.config import Config
 
         retries = {"mode": "standard", "max_attempts": _S3_ATTEMPTS}
         session = boto3.Session()  # the module's own would keep the first credentials it has seen
-        return session.client("s3", config=Config(retries=retries, connect_timeout=_S3_WAIT_S, read_timeout=_S3_WAIT_S))
+        config = Config(retries=retries, connect_timeout=_S3_WAIT_S, read_timeout=_S3_WAIT_S)
+        client: S3Client = session.client("s3", config=config)
+        return client
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
@@ -253,7 +258,7 @@ def _local_names(path: str) -> Iterator[str]:
         yield from (entry.name for entry in found if entry.is_file())
 
 
-def _names_on_s3(client: Any, bucket: str, prefix: str, after: str) -> Iterator[str]:
+def _names_on_s3(client: S3Client, bucket: str, prefix: str, after: str) -> Iterator[str]:
     from botocore.exceptions import BotoCoreError, ClientError
 
     pages = client.get_paginator("list_objects_v2")
@@ -280,7 +285,7 @@ def _create_locally(path: Path, content: bytes) -> bool:
     return True
 
 
-def _create_on_s3(client: Any, bucket: str, key: str, content: bytes) -> bool:
+def _create_on_s3(client: S3Client, bucket: str, key: str, content: bytes) -> bool:
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:

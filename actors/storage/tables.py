@@ -15,9 +15,9 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import chain, groupby
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, NotRequired, Protocol, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -69,7 +69,7 @@ class Files(Protocol):
 
     def write_bytes(self, name: str, content: bytes) -> None: ...
 
-    def write_json(self, name: str, content: object) -> None: ...
+    def write_json(self, name: str, content: Mapping[str, object]) -> None: ...
 
 
 class CommitLog:
@@ -198,14 +198,33 @@ def _fewest(commits: Sequence[str], level: int, held: Collection[str]) -> Iterat
 # ---------------------------------------------------------------- entries as files
 
 
-def _as_json(entries: Sequence[Entry]) -> dict[str, object]:
-    parts = [asdict(entry) for entry in entries if isinstance(entry, Part)]
+class StoredPart(TypedDict):
+    """A part in JSON."""
+
+    path: str
+    rows: int
+    work_ids: Sequence[str]
+
+
+class CommitFile(TypedDict):
+    """A commit in JSON."""
+
+    parts: list[StoredPart]
+    forgotten: NotRequired[list[str]]
+
+
+def _as_json(entries: Sequence[Entry]) -> CommitFile:
+    parts: list[StoredPart] = [
+        {"path": entry.path, "rows": entry.rows, "work_ids": entry.work_ids}
+        for entry in entries
+        if isinstance(entry, Part)
+    ]
     forgotten = [work_id for entry in entries if isinstance(entry, Forgotten) for work_id in entry.work_ids]
-    return {"parts": parts} | ({"forgotten": forgotten} if forgotten else {})
+    return {"parts": parts, "forgotten": forgotten} if forgotten else {"parts": parts}
 
 
-def _of_json(body: Mapping[str, Any]) -> Iterator[Entry]:
-    parts = (Part(**(entry | {"work_ids": tuple(entry["work_ids"])})) for entry in body["parts"])
+def _of_json(body: CommitFile) -> Iterator[Entry]:
+    parts = (Part(path=part["path"], rows=part["rows"], work_ids=tuple(part["work_ids"])) for part in body["parts"])
     forgotten = body.get("forgotten", [])
     return chain(parts, [Forgotten(tuple(forgotten))] if forgotten else [])
 
