@@ -6,11 +6,12 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from actors.python_class import check_class, class_version, open_class, user_code
+from actors.studies import open_studies
 from longform.errors import UsageError
 from longform.judges.kinds import KINDS
 from longform.measures import RANKING, SHIPPED, default_names, named
 from longform.metrics.measure import Facts, Measure, RankingMeasure, Score
-from longform.results.study import Study, named_studies
+from longform.results.study import Study
 from longform.settings.experiment import Experiment
 from longform.settings.python_class import PythonClassSettings
 
@@ -114,7 +115,7 @@ def wanted_measures(experiment: Experiment) -> Listed:
     """Return the measures that summaries are scored by: those of the configuration, and those that its studies need."""
     kinds = _kinds(experiment)
     listed = default_names(kinds) if experiment.measures is None else experiment.measures
-    return with_studies(listed, named_studies(experiment.studies), kinds)
+    return with_studies(listed, open_studies(experiment.studies), kinds)
 
 
 def with_studies(listed: Listed, studies: Sequence[Study], kinds: Collection[str]) -> Listed:

@@ -37,7 +37,7 @@ from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
 from longform.errors import UsageError
 from longform.measures import default_names
-from longform.results.evidence import Averaging
+from longform.results.aggregate import Averaging
 from longform.results.study import named_studies
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system

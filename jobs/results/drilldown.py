@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.items import Row
 from longform.results.aggregate import SummaryInfo
+from longform.results.drilldown import QueryFacts, SummaryFacts
+from longform.rows import ScoreRow
 
 
-def query_facts(benchmark: Benchmark, query_ids: Collection[str]) -> Iterable[tuple[str, dict[str, Any]]]:
+def query_facts(benchmark: Benchmark, query_ids: Collection[str]) -> Iterable[tuple[str, QueryFacts]]:
     """Yield each query by its id, as the page unfolds it."""
     for query_id, query in benchmark.queries.items():
         if query_id in query_ids:
@@ -39,12 +39,12 @@ def query_facts(benchmark: Benchmark, query_ids: Collection[str]) -> Iterable[tu
 def summary_facts(
     run: Folder,
     infos: Mapping[str, SummaryInfo],
-    scores: Sequence[Row],
+    scores: Sequence[ScoreRow],
     unit_work_ids: Sequence[str],
     verdict_work_ids: Sequence[str],
-) -> list[dict[str, Any]]:
+) -> list[SummaryFacts]:
     """Return each summary with its bullets, verdicts and scores, as the page unfolds it."""
-    facts: dict[str, dict[str, Any]] = {
+    facts: dict[str, SummaryFacts] = {
         summary_id: {
             "summary_id": summary_id,
             "query_id": info.query_id,
@@ -64,10 +64,17 @@ def summary_facts(
             facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
     for batch in run.batches("verdicts", work_ids=verdict_work_ids):
         for row in batch.to_pylist():
-            facts[row["summary_id"]]["verdicts"].append({key: row[key] for key in _VERDICT_FACTS})
+            facts[row["summary_id"]]["verdicts"].append(
+                {
+                    "judge": row["judge"],
+                    "target_id": row["target_id"],
+                    "answer": row["answer"],
+                    "linked_unit": row["linked_unit"],
+                    "probability": row["probability"],
+                    "reply": row["reply"],
+                    "failure": row["failure"],
+                }
+            )
     for row in scores:
         facts[row["summary_id"]]["scores"].setdefault(row["judge"] or "", {})[row["measure"]] = row["value"]
     return list(facts.values())
-
-
-_VERDICT_FACTS = ("judge", "target_id", "answer", "linked_unit", "probability", "reply", "failure")

@@ -7,6 +7,7 @@ from typing import Any
 from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from actors.studies import open_studies
 from jobs.results.calls import call_results
 from jobs.results.evidence import RunEvidence, Work
 from jobs.results.in_sample import fitted_of
@@ -23,8 +24,8 @@ from jobs.stages.retrieve import Ranked
 from jobs.stages.split import unit_work_id
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarized
-from longform.results.evidence import Averaging
-from longform.results.study import named_studies
+from longform.results.aggregate import Averaging
+from longform.results.evidence import Driver
 from longform.settings.experiment import Experiment
 
 
@@ -69,7 +70,7 @@ def evaluation_results(
     return write_results(
         evidence,
         record,
-        named_studies(experiment.studies),
+        open_studies(experiment.studies),
         title=experiment.name,
         judges=rows,
         fitted=fitted_of(experiment),
@@ -98,7 +99,7 @@ def _written(experiment: Experiment, plan: Plan) -> list[str]:
     return [one.work_id for one in sorted(summaries, key=lambda one: place[one.key.summarizer, one.key.setting])]
 
 
-def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> dict[str, Any]:
+def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> Driver:
     """Return what the report says of what drove the citations of the twins."""
     if (judge := experiment.citing_judge) is None:
         return BY_MATRIX

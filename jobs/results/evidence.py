@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -14,7 +14,7 @@ from jobs.results.faithfulness import checked_run
 from jobs.results.infos import summary_infos
 from jobs.results.repair import BY_MATRIX, repaired_originals
 from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
-from jobs.stages.items import Item, Row
+from jobs.stages.items import Item
 from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
@@ -22,11 +22,14 @@ from longform.keys import content_key
 from longform.measures import scored_together
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
-from longform.results.aggregate import Clusters, SummaryInfo, with_clusters
+from longform.results.aggregate import Averaging, Clusters, SummaryInfo, with_clusters
+from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
-from longform.results.evidence import Averaging, Twins
+from longform.results.drilldown import Drilldown, SummaryFacts
+from longform.results.evidence import Driver, Twins
 from longform.results.order_dependence import OrderDependence, order_dependence
 from longform.results.ranked import PackedQuery, RankedQuery
+from longform.rows import ScoreRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
 
@@ -82,10 +85,10 @@ class RunEvidence:
     compare_with: str | None = None
     cutoffs: Sequence[int] = ()
     ignoring_order: Collection[str] = ()
-    driver: Mapping[str, Any] = field(default_factory=lambda: BY_MATRIX)
+    driver: Driver = field(default_factory=lambda: BY_MATRIX)
     experiment: Experiment | None = None
     budget_ended: bool = False
-    calls: Sequence[Row] | None = None
+    calls: Sequence[CallsRow] | None = None
 
     @cached_property
     def _known(self) -> _Known:
@@ -113,14 +116,14 @@ class RunEvidence:
         return {key: info for key, info in self.all_infos.items() if key not in self.dependence.idle}
 
     @cached_property
-    def _all_scores(self) -> list[Row]:
+    def _all_scores(self) -> list[ScoreRow]:
         places = {judge: place for place, judge in enumerate(self.judges)}
-        found: list[Row] = self.run.read("scores", work_ids=list(self.work.scores)).to_pylist()
+        found: list[ScoreRow] = self.run.read("scores", work_ids=list(self.work.scores)).to_pylist()
         # a resumed run has its parts in another order; scores without a judge come first
-        return sorted(found, key=lambda row: places.get(row["judge"], -1))
+        return sorted(found, key=lambda row: -1 if row["judge"] is None else places.get(row["judge"], -1))
 
     @cached_property
-    def scores(self) -> Sequence[Row]:
+    def scores(self) -> Sequence[ScoreRow]:
         return [row for row in self._all_scores if row["judge"] != ALIGNER]
 
     @property
@@ -141,7 +144,7 @@ class RunEvidence:
         return self.benchmark.documents(haystack_id)
 
     @cached_property
-    def drilldown(self) -> Mapping[str, Any]:
+    def drilldown(self) -> Drilldown:
         together = {one.name for group in scored_together(self.measures) for one in group}
         shown = [row for row in self.scores if row["measure"] in together]
         return {
@@ -175,6 +178,6 @@ class RunEvidence:
         )
 
 
-def _content(summary: Mapping[str, Any]) -> str:
+def _content(summary: SummaryFacts) -> str:
     """Return the same for summaries of the same text and citations."""
     return content_key([(bullet["text"], bullet["citations"]) for bullet in summary["bullets"]], summary["failure"])

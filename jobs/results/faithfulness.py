@@ -14,11 +14,11 @@ from longform.judges.kinds import KINDS
 from longform.metrics.faithfulness import Merging, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
-from longform.results.aggregate import SummaryInfo
+from longform.results.aggregate import Scored, SummaryInfo, counted
 from longform.results.attribution import Attribution, placed
-from longform.results.checked import CheckedRun
-from longform.results.faithfulness_tables import CheckedSummary
+from longform.results.checked import FAITHFULNESS, CheckedRun, CheckedSummary
 from longform.results.order_dependence import OrderDependence, varied
+from longform.rows import ScoreRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
 
@@ -32,7 +32,7 @@ def checked_run(
     infos: Mapping[str, SummaryInfo],
     *,
     dependence: OrderDependence,
-    scores: Iterable[Row],
+    scores: Iterable[ScoreRow],
     budget_ended: bool = False,
 ) -> CheckedRun | None:
     """
@@ -53,7 +53,11 @@ def checked_run(
     merging = Merging(how.documents, how.sentences)
     datasets = {work_id: info.dataset for work_id, info in infos.items()}
     found = _all_places(run, checks, datasets, how.attribution, experiment.aligner)
-    merged = {(row["judge"], row["summary_id"]): row for row in scores if row["measure"] == merging.name}
+    merged = {
+        (judge, row["summary_id"]): row
+        for row in scores
+        if row["measure"] == merging.name and (judge := row["judge"]) is not None
+    }
     known = _Known(infos, merged, dependence, found.places)
     return CheckedRun(
         mode=how.mode,
@@ -82,7 +86,7 @@ class _Known(NamedTuple):
     """Summaries with their verdicts and places."""
 
     infos: Mapping[str, SummaryInfo]
-    scores: Mapping[tuple[str, str], Row]  # by judge and summary
+    scores: Mapping[tuple[str, str], ScoreRow]  # by judge and summary
     dependence: OrderDependence
     places: _Places
 
@@ -101,20 +105,14 @@ def _summaries(
         n_cells, found = known.places.get(checked.work_id, (0, None))
         by_place = experiment.faithfulness.mode == "document" and varied(info) not in known.dependence.independent
         assert info.axes is not None, "summary_infos gives axes to all"
+        by_query = info._replace(cluster_kind="query", repeat=info.repeat or 0)
         yield CheckedSummary(
+            scored=Scored(by_query, {FAITHFULNESS: counted(row)}),
             system=systems[info.axes, info.summarizer],
-            query_id=checked.key.query_id,
             judge=checked.key.judge,
-            failure=info.failure,
-            cause=info.cause,
-            total=row["total"],
-            n=row["n"],
-            n_unjudged=row["n_unjudged"],
             n_cells=n_cells,
             n_documents=n_documents[checked.key.summary],
             places=found if by_place else None,
-            dataset=info.dataset,
-            repeat=info.repeat or 0,
         )
 
 

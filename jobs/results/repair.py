@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from actors.storage.folder import Folder
 from longform.repair.twins import LABEL, METHOD
+from longform.results.evidence import Driver
 
-BY_MATRIX: dict[str, Any] = {"by": "matrix", "label": LABEL}
+BY_MATRIX: Driver = {"by": "matrix", "label": LABEL}
 """Words of the report on citations that the words of bullets and documents drove."""
 
 _COLUMNS = ["work_id", "summary_id", "method", "parents"]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from actors.studies import check_studies
 from jobs.calling import Calling, chat_models
 from jobs.runs.cards import judge_rows
 from jobs.runs.checks import check_batches, check_experiment, prompt_versions
@@ -16,7 +17,6 @@ from jobs.runs.record import RunRecord, check_goes_on
 from jobs.runs.stage_order import check_order, stages_of
 from jobs.stages.check_methods import check_methods_before
 from jobs.stages.stage import Plan, Site
-from longform.results.study import named_studies
 from longform.settings.experiment import Experiment
 
 
@@ -71,7 +71,7 @@ def begin(
         Folder(url).check_reachable()
     benchmark, run = Benchmark(bench_url), Folder(out_url)
     check_measures(experiment)
-    named_studies(experiment.studies)
+    check_studies(experiment.studies)
     stages = stages_of(experiment, Site(out_url, bench_url, threads, calling))
     check_order(stages)
     check_experiment(experiment, benchmark, with_keys=not planning)

@@ -23,6 +23,7 @@ from longform.keys import content_key
 from longform.repair import by_judge as judged_citations
 from longform.repair.by_judge import How, JudgedText, Support, judge_threshold, judged_text
 from longform.repair.twins import twin, twin_label
+from longform.results.evidence import Driver
 from longform.rows import SummaryRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import whole_identity
@@ -128,7 +129,7 @@ def support_of(verdicts: Iterable[VerdictRow], numbers: Mapping[str, int]) -> di
 
 def judge_driver(
     run: Folder, benchmark: Benchmark, experiment: Experiment, name: str, checks: Iterable[Item[Judged]]
-) -> dict[str, Any]:
+) -> Driver:
     """
     Describe the judge that drove the citations for the report, with the number of bullets by the origin of their
     citations.

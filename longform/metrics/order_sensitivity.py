@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, permutations, product
 from math import factorial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,16 @@ Array = NDArray[np.float64]
 _POINTS = 100.0
 _AT_ONCE = 256
 _ROUNDING = 1e-9  # points
+
+
+class SensitivityColumns(TypedDict):
+    """A sensitivity in results."""
+
+    sensitivity: float | None
+    chance: float | None
+    p: float | None
+    n_independent: int
+    p_holm: float | None  # adjusted for the rows of a family; null: no p, or not adjusted yet
 
 
 class Sensitivity(NamedTuple):
@@ -40,8 +50,17 @@ class Sensitivity(NamedTuple):
     p: float | None
     n_independent: int
 
-    def as_json(self) -> dict[str, Any]:
-        return self._asdict()
+    def as_json(self) -> SensitivityColumns:
+        return {
+            "sensitivity": self.sensitivity,
+            "chance": self.chance,
+            "p": self.p,
+            "n_independent": self.n_independent,
+            "p_holm": None,
+        }
+
+
+Row = TypeVar("Row", bound=SensitivityColumns)
 
 
 def largest_from_first(means: Array) -> Array:
@@ -81,11 +100,12 @@ def order_sensitivity(sums: Array, statistic: Callable[[Array], Array], *, seed:
     return Sensitivity(value, float(found.mean()), p, n)
 
 
-def with_holm(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """*rows* with their p-values adjusted as one family (`p_holm`); None if there is no p."""
-    tested = [row for row in rows if row["p"] is not None]
-    adjusted = dict(zip(map(id, tested), holm([row["p"] for row in tested]), strict=True))
-    return [row | {"p_holm": adjusted.get(id(row))} for row in rows]
+def with_holm(rows: Sequence[Row]) -> list[Row]:
+    """Adjust the p-values of *rows* as one family, in their `p_holm`; None if there is no p."""
+    tested = [(row, row["p"]) for row in rows if row["p"] is not None]
+    for (row, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True):
+        row["p_holm"] = adjusted
+    return list(rows)
 
 
 def _means(sums: Array) -> Array:

@@ -9,13 +9,22 @@ resamples one matrix product.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 LEVEL = 0.95
+
+
+class EstimateColumns(TypedDict):
+    """An estimate in results."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
 
 
 class Estimate(NamedTuple):
@@ -31,8 +40,8 @@ class Estimate(NamedTuple):
         value, low, high = (None if x is None else x * factor for x in (self.value, self.low, self.high))
         return Estimate(value, low, high, self.n)
 
-    def as_json(self) -> dict[str, float | int | None]:
-        return self._asdict()
+    def as_json(self) -> EstimateColumns:
+        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
 
 
 def cluster_sums(columns: Array, clusters: Sequence[Hashable]) -> Array:

@@ -27,7 +27,7 @@ from longform.report.parts import Results
 from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.tables import Cell, Column, Table
-from longform.results import drilldown
+from longform.results.drilldown import Drilldown, compact, script_json
 
 UNKNOWN = "–"
 
@@ -74,7 +74,7 @@ def html(results: Results) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    unfolded = results.get("drilldown") or {}
+    unfolded: Drilldown = results.get("drilldown") or {"queries": {}, "summaries": []}
     points = [head.name for head in all_heads(results) if head.in_points]
     return environment.get_template("report.html.j2").render(
         title=results["title"],
@@ -87,7 +87,7 @@ def html(results: Results) -> str:
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
-        drilldown=drilldown.script_json(drilldown.compact(unfolded, points)) if unfolded.get("summaries") else None,
+        drilldown=script_json(compact(unfolded, points)) if unfolded["summaries"] else None,
         script=script,
         # The page's policy lets this one script run and no other, whatever a text may smuggle in.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

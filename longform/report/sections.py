@@ -10,6 +10,7 @@ from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.minutes import minutes_sections
+from longform.report.own_studies import own_sections
 from longform.report.parts import Results, Section, as_shown, card_words, judge_cell
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
@@ -61,6 +62,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     faithfulness_sections,
     minutes_sections,
     bullet_sections,
+    own_sections,
     every_cell,
     _judges,
     audit_sections,

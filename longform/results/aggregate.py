@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
 
 from longform.axes import Axes
+from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
+from longform.results.columns import AxesColumns, TwinColumns, axes_columns
+from longform.rows import ScoreRow
 
 Aggregate = Literal["pooled", "per_summary"]
 ENOUGH_HAYSTACKS = 6
@@ -57,9 +60,9 @@ class SummaryInfo(NamedTuple):
         return self.haystack_id if self.cluster_kind == "haystack" and self.haystack_id else self.query_id
 
 
-def axes_json(info: SummaryInfo) -> dict[str, Any] | None:
-    """The axes of a summary for results; None: not known."""
-    return None if info.axes is None else info.axes._asdict()
+def axes_json(info: SummaryInfo) -> AxesColumns | None:
+    """Return the axes of a summary for results; None if they are not known."""
+    return None if info.axes is None else axes_columns(info.axes)
 
 
 class Scored(NamedTuple):
@@ -124,8 +127,16 @@ def with_clusters(infos: Iterable[SummaryInfo]) -> tuple[dict[str, SummaryInfo],
     return {info.summary_id: info._replace(cluster_kind=kinds[info.dataset]) for info in found}, clusters
 
 
-def several_models(infos: Iterable[SummaryInfo]) -> list[dict[str, Any]]:
-    """Rows of summarizers whose replies came from several models, which stand in one row of every table: n by model."""
+class ModelsRow(TypedDict):
+    """A summarizer whose replies came from several models, which stand in one row of every table."""
+
+    summarizer: str
+    dataset: str | None
+    models: dict[str, int]  # number of summaries by model
+
+
+def several_models(infos: Iterable[SummaryInfo]) -> list[ModelsRow]:
+    """Return a row for each summarizer whose replies came from several models."""
     found: dict[tuple[str, str | None], Counter[str]] = {}
     for info in infos:
         if info.model is not None and info.twin_of is None:
@@ -137,15 +148,13 @@ def several_models(infos: Iterable[SummaryInfo]) -> list[dict[str, Any]]:
     ]
 
 
-def scored_summaries(
-    scores: Iterable[Mapping[str, Any]], infos: Mapping[str, SummaryInfo]
-) -> dict[str | None, list[Scored]]:
+def scored_summaries(scores: Iterable[ScoreRow], infos: Mapping[str, SummaryInfo]) -> dict[str | None, list[Scored]]:
     """
     Judge -> its scored summaries, from rows of the scores table, in the order of *infos*.
 
     Scores without a judge join those of every judge. They stand under None, too.
     """
-    found: dict[tuple[str | None, str], list[Mapping[str, Any]]] = {}
+    found: dict[tuple[str | None, str], list[ScoreRow]] = {}
     for row in scores:
         if row["summary_id"] in infos:
             found.setdefault((row["judge"], row["summary_id"]), []).append(row)
@@ -160,13 +169,15 @@ def scored_summaries(
     }
 
 
-def _scored(info: SummaryInfo, rows: Iterable[Mapping[str, Any]]) -> Scored:
+def _scored(info: SummaryInfo, rows: Iterable[ScoreRow]) -> Scored:
     by_measure = {row["measure"]: row for row in rows}
-    return Scored(
-        info,
-        {measure: (row["total"], row["n"], row["n_unjudged"]) for measure, row in by_measure.items()},
-        {measure: row["reason"] for measure, row in by_measure.items() if row.get("reason")},
-    )
+    reasons = {measure: why for measure, row in by_measure.items() if (why := row.get("reason"))}
+    return Scored(info, {measure: counted(row) for measure, row in by_measure.items()}, reasons)
+
+
+def counted(row: ScoreRow) -> tuple[float, int, int]:
+    """Return total, n and unjudged of a row; a measure that is undefined for its summary adds nothing."""
+    return row["total"] or 0.0, row["n"] or 0, row["n_unjudged"]
 
 
 def final_summaries(summaries: Group) -> list[Scored]:
@@ -181,11 +192,32 @@ def final_summaries(summaries: Group) -> list[Scored]:
     return list(latest.values())
 
 
-def estimate(group: Group, measure: str, *, aggregate: Aggregate, seed: int, resamples: int) -> Estimate:
-    """A measure of one system over its summaries, as a share, with its interval over clusters."""
-    rows = averaged(group, measure, aggregate)
+class Averaging(NamedTuple):
+    """Settings of means and of their intervals."""
+
+    aggregate: Aggregate
+    seed: int
+    resamples: int
+
+    def own(self, *name: object) -> Averaging:
+        """Return the same with a seed for the thing of that *name*."""
+        return self._replace(seed=stable_seed(self.seed, *name))
+
+
+def estimate(group: Group, measure: str, how: Averaging, *, with_empty: bool = False) -> Estimate:
+    """
+    Return a measure of one system over its summaries, as a share, with its interval over clusters.
+
+    Args:
+        group: The summaries.
+        measure: Its name.
+        how: They are averaged and resampled.
+        with_empty: Whether clusters without a value are drawn too, and add nothing: tables that set several rows of one
+            system side by side resample the same clusters in each.
+    """
+    rows = averaged(group, measure, how.aggregate, with_empty=with_empty)
     totals, counts = np.array([row.total for row in rows]), np.array([row.n for row in rows])
-    return pooled_mean(totals, counts, [row.cluster for row in rows], seed=seed, resamples=resamples)
+    return pooled_mean(totals, counts, [row.cluster for row in rows], seed=how.seed, resamples=how.resamples)
 
 
 class Averaged(NamedTuple):
@@ -196,23 +228,27 @@ class Averaged(NamedTuple):
     cluster: str
 
 
-def averaged(group: Group, measure: str, aggregate: Aggregate) -> list[Averaged]:
+def averaged(
+    group: Group, measure: str, aggregate: Aggregate = "pooled", *, with_empty: bool = False
+) -> list[Averaged]:
     """
     Return what each summary of one system that has the measure adds to its mean; repeats are averaged within a query.
 
-    A summary counts as often as it has insights, or once if *aggregate* is per_summary.
+    A summary counts as often as it has insights, or once if *aggregate* is per_summary. If *with_empty*, summaries
+    without the measure stand there with 0 of 0.
     """
-    found: dict[tuple[str, bool], list[Averaged]] = {}
+    found: dict[tuple[str, bool, str], list[tuple[float, float]]] = {}
     for scored in group:
         total, n, _ = scored.measures.get(measure, (0.0, 0, 0))
-        if n:
+        if n or with_empty:
             repeated = scored.info.repeat is not None
-            key = (scored.info.query_id if repeated else scored.info.summary_id, repeated)
-            share = (total, float(n)) if aggregate == "pooled" else (total / n, 1.0)
-            found.setdefault(key, []).append(Averaged(*share, scored.info.cluster))
+            key = (scored.info.query_id if repeated else scored.info.summary_id, repeated, scored.info.cluster)
+            share = (total, float(n)) if aggregate == "pooled" else (total / max(1, n), 1.0)
+            found.setdefault(key, []).extend([share] if n else [])
     return [
-        Averaged(sum(row.total for row in rows) / len(rows), sum(row.n for row in rows) / len(rows), rows[0].cluster)
-        for rows in found.values()
+        Averaged(sum(total for total, _ in rows) / times, sum(n for _, n in rows) / times, cluster)
+        for (_, _, cluster), rows in found.items()
+        for times in [max(1, len(rows))]
     ]
 
 
@@ -227,7 +263,7 @@ def mean_cut_share(group: Group) -> float | None:
     return float(np.mean(cuts)) if cuts else None
 
 
-def twin_names(group: Group) -> dict[str, str | None]:
+def twin_names(group: Group) -> TwinColumns:
     """Return whose summaries these repeat with other citations, and what chose those; None: they are no twins."""
     return {"twin_of": group[0].info.twin_of, "cited_by": group[0].info.cited_by}
 

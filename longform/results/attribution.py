@@ -9,12 +9,23 @@ Another judge whose numbers are graded then says where its sentences stand.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from longform.metrics.position_bias import SummaryPlaces
 
 MOST_UNPLACED = 0.02
 """The largest share of a judge's decided sentences that may be missing from its curve."""
+
+
+class AttributionRow(TypedDict):
+    """An attribution in results."""
+
+    judge: str
+    dataset: str | None
+    by: str
+    untestable: str | None  # why the judge has no curve; null: it has one
+    n_decided: int
+    n_unplaced_by_itself: int
 
 
 class Placed(NamedTuple):
@@ -55,10 +66,15 @@ class Attribution(NamedTuple):
             return f"{missing}, and no other judge says where they stand; name one as `faithfulness.attribution`"
         return f"{missing}, and judge {self.by} has no document for them either"
 
-    def as_json(self) -> dict[str, Any]:
-        counts = {"n_decided": self.own.n_decided, "n_unplaced_by_itself": self.own.n_unplaced}
-        named = {"judge": self.judge, "dataset": self.dataset, "by": self.by}
-        return named | {"untestable": self.untestable} | counts
+    def as_json(self) -> AttributionRow:
+        return {
+            "judge": self.judge,
+            "dataset": self.dataset,
+            "by": self.by,
+            "untestable": self.untestable,
+            "n_decided": self.own.n_decided,
+            "n_unplaced_by_itself": self.own.n_unplaced,
+        }
 
 
 def placed(summaries: Sequence[SummaryPlaces]) -> Placed:

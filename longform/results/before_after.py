@@ -7,16 +7,18 @@ Every difference is paired: a summary and its twin share insights, bullets and v
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired
 
 import numpy as np
 
 from longform.keys import content_key, stable_seed
 from longform.metrics.coverage import citation_quality
 from longform.metrics.paired_differences import Difference, paired_differences
-from longform.metrics.statistics import Array, ratio
+from longform.metrics.statistics import Array, EstimateColumns, ratio
 from longform.results.aggregate import Aggregate, Scored, axes_json, cluster_totals, final_summaries
-from longform.results.comparisons import finding, in_points
+from longform.results.columns import AxesColumns, OfJudge
+from longform.results.comparisons import DifferenceColumns, finding, in_points
+from longform.results.drilldown import SummaryFacts
 
 MEASURES = ("citation", "joint", "coverage")
 SHOWN = {"better": 3, "worse": 2, "unchanged": 1}
@@ -25,9 +27,30 @@ SHOWN = {"better": 3, "worse": 2, "unchanged": 1}
 Pair = tuple[Scored, Scored]
 
 
+class ChangeColumns(DifferenceColumns):
+    """A score before and after, in points."""
+
+    before: float | None
+    after: float | None
+    finding: str | None
+
+
+class RepairedRow(OfJudge):
+    """A system that has twins."""
+
+    setting: str
+    summarizer: str
+    n_summaries: int
+    axes: AxesColumns | None
+    citation: ChangeColumns
+    joint: ChangeColumns
+    coverage: ChangeColumns
+    faithfulness: NotRequired[EstimateColumns]  # of the same bullets by the support judge that chose the citations
+
+
 def before_after(
     summaries: Sequence[Scored], originals: Mapping[str, str], *, judge: str | None, aggregate: Aggregate, seed: int
-) -> list[dict[str, Any]]:
+) -> list[RepairedRow]:
     """
     One row for each (data set, setting, summarizer) that has repaired twins, sorted by these; scores in points.
 
@@ -58,25 +81,31 @@ def _of_one(
     judge: str | None,
     aggregate: Aggregate,
     seed: int,
-) -> list[dict[str, Any]]:
-    """The rows of one data set."""
+) -> list[RepairedRow]:
+    """Return the rows of one data set."""
     systems = sorted(system for system in pairs if system[0] == dataset)
     changes = {
         measure: _changes([pairs[system] for system in systems], measure, aggregate, stable_seed(seed, judge, measure))
         for measure in MEASURES
     }
     return [
-        {"dataset": dataset or None, "setting": system[1], "summarizer": system[2], "judge": judge}
-        | {"n_summaries": len(pairs[system]), "axes": axes_json(pairs[system][0][0].info)}
-        | {measure: changes[measure][place] for measure in MEASURES}
+        {
+            "dataset": dataset or None,
+            "setting": system[1],
+            "summarizer": system[2],
+            "judge": judge,
+            "n_summaries": len(pairs[system]),
+            "axes": axes_json(pairs[system][0][0].info),
+            "citation": changes["citation"][place],
+            "joint": changes["joint"][place],
+            "coverage": changes["coverage"][place],
+        }
         for place, system in enumerate(systems)
     ]
 
 
-def _changes(
-    systems: Sequence[Sequence[Pair]], measure: str, aggregate: Aggregate, seed: int
-) -> list[dict[str, float | int | str | None]]:
-    """One for each system."""
+def _changes(systems: Sequence[Sequence[Pair]], measure: str, aggregate: Aggregate, seed: int) -> list[ChangeColumns]:
+    """Return one change for each system."""
     clusters = sorted({before.info.cluster for pairs in systems for before, _ in pairs})
     before, after = (
         np.stack(
@@ -88,13 +117,11 @@ def _changes(
     return [_change(before[:, place], after[:, place], difference) for place, difference in enumerate(found)]
 
 
-def _change(before: Array, after: Array, found: Difference | None) -> dict[str, float | int | str | None]:
-    unknown = dict.fromkeys(("before", "after", "difference", "low", "high", "p"))
+def _change(before: Array, after: Array, found: Difference | None) -> ChangeColumns:
     if not before[:, 1].sum() or not after[:, 1].sum():
-        return unknown | {"finding": None}
+        return {"before": None, "after": None, **in_points(None), "finding": None}
     first, last = (100 * float(ratio(side.sum(axis=0, keepdims=True))[0]) for side in (before, after))
-    compared = {} if found is None else in_points(found)
-    return unknown | compared | {"before": first, "after": last, "difference": last - first, "finding": finding(found)}
+    return {**in_points(found), "before": first, "after": last, "difference": last - first, "finding": finding(found)}
 
 
 # ---------------------------------------------------------------- examples
@@ -126,7 +153,7 @@ class Change(NamedTuple):
 
 
 def changes(
-    summaries: Mapping[str, Mapping[str, Any]],
+    summaries: Mapping[str, SummaryFacts],
     originals: Mapping[str, str],
     gold: Mapping[str, Sequence[int]],
     *,
@@ -145,10 +172,10 @@ def changes(
         Change(
             original_id=original_id,
             twin_id=twin_id,
-            unit=verdict["linked_unit"],
+            unit=unit,
             target_id=verdict["target_id"],
-            before=tuple(before[verdict["linked_unit"]]["citations"]),
-            after=tuple(after[verdict["linked_unit"]]["citations"]),
+            before=tuple(before[unit]["citations"]),
+            after=tuple(after[unit]["citations"]),
             gold=tuple(gold[verdict["target_id"]]),
         )
         for twin_id, original_id in originals.items()
@@ -156,7 +183,8 @@ def changes(
         for verdict in summaries[original_id]["verdicts"]
         if verdict["judge"] == judge
         and verdict["answer"] in ("full", "partial")
-        and verdict["linked_unit"] in range(len(before))
+        and (unit := verdict["linked_unit"]) is not None
+        and unit in range(len(before))
         and gold.get(verdict["target_id"])
     ]
 

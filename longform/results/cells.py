@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import NotRequired
 
 from longform.metrics.measure import Measure
 from longform.results.aggregate import (
     Aggregate,
+    Averaging,
     Group,
     axes_json,
     estimate,
@@ -16,9 +17,30 @@ from longform.results.aggregate import (
     mean_cut_share,
     n_repeats,
     systems_of,
-    twin_names,
 )
+from longform.results.columns import AxesColumns, SystemRow, with_columns
 from longform.results.evidence import Evidence, Family, rows_of
+
+
+class CellRow(SystemRow):
+    """
+    A system under a judge; a column for each measure has its value.
+
+    The counts are those of insights under a judge of coverage, of targets under one of another task.
+    """
+
+    axes: AxesColumns | None
+    n_summaries: int
+    n_repeats: int
+    n_failed: int
+    intervals: dict[str, list[float | None]]
+    reasons: dict[str, str]  # by measure: why its value is unknown
+    n_insights: NotRequired[int]
+    n_covered: NotRequired[int]
+    n_unlinked: NotRequired[int]
+    n_judged: NotRequired[int]
+    n_unjudged: NotRequired[int]
+    unjudged_share: NotRequired[float | None]
 
 
 def measures_of(summaries: Group, measures: Iterable[Measure]) -> list[Measure]:
@@ -27,57 +49,44 @@ def measures_of(summaries: Group, measures: Iterable[Measure]) -> list[Measure]:
     return [measure for measure in measures if measure.name in scored]
 
 
-def all_cells(evidence: Evidence, aggregate: Aggregate) -> list[dict[str, Any]]:
+def all_cells(evidence: Evidence, aggregate: Aggregate) -> list[CellRow]:
     """Return the cells of every judge and data set, of the measures that the configuration lists."""
-    _, seed, resamples = evidence.averaging
+    how = evidence.averaging._replace(aggregate=aggregate)
 
-    def of_family(own: Family) -> list[dict[str, Any]]:
-        measures = measures_of(own.summaries, evidence.measures)
-        return cells(own.summaries, measures, judge=own.judge, aggregate=aggregate, seed=seed, resamples=resamples)
+    def of_family(own: Family) -> list[CellRow]:
+        return cells(own.summaries, measures_of(own.summaries, evidence.measures), how, judge=own.judge)
 
     return rows_of(evidence, [measure.name for measure in evidence.measures], of_family)
 
 
-def cells(
-    summaries: Group,
-    measures: Sequence[Measure],
-    *,
-    judge: str | None,
-    aggregate: Aggregate,
-    seed: int,
-    resamples: int,
-) -> list[dict[str, Any]]:
+def cells(summaries: Group, measures: Sequence[Measure], how: Averaging, *, judge: str | None) -> list[CellRow]:
     """
     Return one cell for each (setting, summarizer), sorted by both: values with intervals, and counts.
 
     A value has the unit of its measure. One that is unknown has its reason.
     """
-    resampled: dict[str, Any] = {"aggregate": aggregate, "seed": seed, "resamples": resamples}
-    return [
-        {
+    rows = []
+    for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items()):
+        found = {m.name: estimate(group, m.name, how).scaled(m.factor) for m in measures}
+        row: CellRow = {
             "setting": setting,
             "summarizer": summarizer,
-            **twin_names(group),
+            "twin_of": group[0].info.twin_of,
+            "cited_by": group[0].info.cited_by,
             "axes": axes_json(group[0].info),
             "judge": judge,
+            "dataset": group[0].info.dataset,
             "n_summaries": len(group),
             "n_repeats": n_repeats(group),
             "n_failed": sum(s.info.failure is not None for s in group),
-            **(_insight_counts(group) or _target_counts(group, measures)),
-            **_values(group, measures, resampled),
+            "intervals": {name: [one.low, one.high] for name, one in found.items()},
+            "reasons": {name: _why_unknown(group, name) for name, one in found.items() if one.value is None},
             "cut_share": mean_cut_share(group),
+            "in_sample": [],
         }
-        for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items())
-    ]
-
-
-def _values(group: Group, measures: Sequence[Measure], resampled: dict[str, Any]) -> dict[str, Any]:
-    found = {m.name: estimate(group, m.name, **resampled).scaled(m.factor) for m in measures}
-    return {
-        **{name: one.value for name, one in found.items()},
-        "intervals": {name: [one.low, one.high] for name, one in found.items()},
-        "reasons": {name: _why_unknown(group, name) for name, one in found.items() if one.value is None},
-    }
+        counts = _insight_counts(group) or _target_counts(group, measures)
+        rows.append(with_columns(row, {**counts, **{name: one.value for name, one in found.items()}}))
+    return rows
 
 
 def _insight_counts(group: Group) -> dict[str, int | float | None]:

@@ -6,10 +6,51 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from longform.metrics.faithfulness import Merging
+from longform.metrics.position_bias import SummaryPlaces
+from longform.results.aggregate import Scored, SummaryInfo
 from longform.results.attribution import Attribution
-from longform.results.faithfulness_tables import CheckedSummary
 from longform.settings.experiment import Permutations
 from longform.settings.systems import System
+
+FAITHFULNESS = "faithfulness"
+"""The name of the merged numbers in `CheckedSummary.scored`."""
+
+
+class CheckedSummary(NamedTuple):
+    """
+    A summary under one support judge.
+
+    Attributes:
+        scored: With its FAITHFULNESS: the sum of the merged numbers, and how many those are (sentences, or 1 if a
+            minimum or maximum is taken). Its cluster is its query, within which orders and places are exchanged.
+        system: That wrote it.
+        judge: Its judge.
+        n_cells: Cells of verdicts, with or without an answer.
+        n_documents: In its prompt.
+        places: By the place of documents; None if all documents were judged as one text, or if its system does not
+            depend on their order.
+    """
+
+    scored: Scored
+    system: System
+    judge: str
+    n_cells: int
+    n_documents: int
+    places: SummaryPlaces | None
+
+    @property
+    def info(self) -> SummaryInfo:
+        return self.scored.info
+
+    @property
+    def n(self) -> int:
+        """Return how many numbers there are."""
+        return self.scored.measures[FAITHFULNESS][1]
+
+    @property
+    def n_unjudged(self) -> int:
+        """Return the number of cells without a verdict."""
+        return self.scored.measures[FAITHFULNESS][2]
 
 
 class CheckedRun(NamedTuple):

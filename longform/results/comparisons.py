@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
 from longform.keys import stable_seed
 from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences
 from longform.metrics.statistics import Array, ratio
-from longform.results.aggregate import Aggregate, Scored, cluster_totals, final_summaries, systems_of
+from longform.results.aggregate import Aggregate, ClusterKind, Scored, cluster_totals, final_summaries, systems_of
+from longform.results.columns import OfJudge
 from longform.results.evidence import Evidence, Family, rows_of
 from longform.settings.system_names import SystemName, named_system
 
@@ -26,11 +27,58 @@ MEASURE = "joint"
 _TIED = 1e-9  # points
 
 
-def comparisons(evidence: Evidence) -> list[dict[str, Any]]:
+class NameColumns(TypedDict):
+    """The fields of `longform.settings.system_names.SystemName`."""
+
+    summarizer: str
+    setting: str
+
+
+class DifferenceColumns(TypedDict):
+    """A difference with its bounds, in points; null: unknown, or of too few clusters."""
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+class ComparisonRow(NameColumns, DifferenceColumns):
+    """A system beside the reference."""
+
+    system: str
+    same: list[str]  # systems whose summaries are the same
+    score: float
+    n_clusters: int  # that both have
+    finding: str
+    in_sample: bool
+
+
+class ComparedFamily(OfJudge):
+    """All comparisons of a judge and measure with one reference."""
+
+    measure: str
+    chosen: Literal["best", "named"]
+    n_systems: int
+    n_ordered: int
+    without_score: list[str]
+    cluster: ClusterKind
+    n_clusters: int
+    n_sign_changes: int
+    reference: str | None  # null: no system has a score
+    reference_system: NameColumns | None
+    reference_score: NotRequired[float | None]
+    reference_same: list[str]
+    tied: list[str]  # others of the best score
+    rows: list[ComparisonRow]
+    reference_in_sample: NotRequired[bool]
+
+
+def comparisons(evidence: Evidence) -> list[ComparedFamily]:
     """Return the families of every judge and data set."""
     aggregate, seed, _ = evidence.averaging
 
-    def of_family(own: Family) -> list[dict[str, Any]]:
+    def of_family(own: Family) -> list[ComparedFamily]:
         return compared(
             own.summaries,
             judge=own.judge,
@@ -67,9 +115,9 @@ def compared(
     seed: int,
     compare_with: str | None = None,
     contents: Mapping[str, Hashable] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[ComparedFamily]:
     """
-    The family of one judge and measure, as a list of one; empty with fewer than two systems.
+    Return the family of one judge and measure, as a list of one; empty with fewer than two systems.
 
     The family says what was compared how; its `rows` have a comparison each, the highest score first.
 
@@ -95,8 +143,14 @@ def compared(
         for names in _alike(systems, contents or {})
     ]
     known = [member for member in members if member.mean is not None]
-    family: dict[str, Any] = {
+    if compare_with is None:
+        reference, tied = _best(known) if known else (None, [])
+    else:
+        wanted = named_system(compare_with, systems)
+        reference, tied = next((member for member in known if wanted in (member.name, *member.same)), None), []
+    family: ComparedFamily = {
         "judge": judge,
+        "dataset": summaries[0].info.dataset,
         "measure": measure,
         "chosen": "best" if compare_with is None else "named",
         "n_systems": len(members),
@@ -105,27 +159,24 @@ def compared(
         "cluster": summaries[0].info.cluster_kind,
         "n_clusters": len(clusters),
         "n_sign_changes": n_sign_changes(len(clusters)),
+        "reference": compare_with,
+        "reference_system": None,
+        "reference_same": [],
+        "tied": [str(member.name) for member in tied],
+        "rows": [],
     }
-    if compare_with is None:
-        reference, tied = _best(known) if known else (None, [])
-    else:
-        wanted = named_system(compare_with, systems)
-        reference, tied = next((member for member in known if wanted in (member.name, *member.same)), None), []
-    if reference is None:
-        unknown: dict[str, Any] = {"reference": compare_with, "reference_system": None}
-        return [family | unknown | {"reference_same": [], "tied": [], "rows": []}]
-    others = [member for member in known if member is not reference]
-    return [
-        family
-        | {
-            "reference": str(reference.name),
-            "reference_system": reference.name._asdict(),
-            "reference_score": reference.mean,
-            "reference_same": [str(name) for name in reference.same],
-            "tied": [str(member.name) for member in tied],
-            "rows": _rows(reference, others, seed=stable_seed(seed, judge, measure)),
-        }
-    ]
+    if reference is not None:
+        others = [member for member in known if member is not reference]
+        family["reference"] = str(reference.name)
+        family["reference_system"] = _name_columns(reference.name)
+        family["reference_score"] = reference.mean
+        family["reference_same"] = [str(name) for name in reference.same]
+        family["rows"] = _rows(reference, others, seed=stable_seed(seed, judge, measure))
+    return [family]
+
+
+def _name_columns(name: SystemName) -> NameColumns:
+    return {"summarizer": name.summarizer, "setting": name.setting}
 
 
 def _alike(systems: Mapping[SystemName, Sequence[Scored]], contents: Mapping[str, Hashable]) -> list[list[SystemName]]:
@@ -155,7 +206,7 @@ def _best(members: Sequence[_Member]) -> tuple[_Member, list[_Member]]:
     return best[0], best[1:]
 
 
-def _rows(reference: _Member, others: Sequence[_Member], *, seed: int) -> list[dict[str, Any]]:
+def _rows(reference: _Member, others: Sequence[_Member], *, seed: int) -> list[ComparisonRow]:
     if not others:
         return []
     first = np.stack([member.sums for member in others], axis=1)  # (clusters, pairs, 2)
@@ -165,21 +216,23 @@ def _rows(reference: _Member, others: Sequence[_Member], *, seed: int) -> list[d
     return sorted(rows, key=lambda row: -row["score"])
 
 
-def _row(member: _Member, found: Difference | None) -> dict[str, Any]:
-    row: dict[str, Any] = {
+def _row(member: _Member, found: Difference | None) -> ComparisonRow:
+    return {
         "system": str(member.name),
-        **member.name._asdict(),
+        **_name_columns(member.name),
         "same": [str(name) for name in member.same],
         "score": 100 * float(ratio(member.sums.sum(axis=0, keepdims=True))[0]),
-        **dict.fromkeys(("difference", "low", "high", "p")),
+        **in_points(found),
         "n_clusters": 0 if found is None else found.n_clusters,
         "finding": finding(found),
+        "in_sample": False,
     }
-    return row if found is None else row | in_points(found)
 
 
-def in_points(found: Difference) -> dict[str, float | None]:
-    """Difference and bounds in points, and p."""
+def in_points(found: Difference | None) -> DifferenceColumns:
+    """Return the difference and its bounds in points, and p; all unknown without a cluster in common."""
+    if found is None:
+        return {"difference": None, "low": None, "high": None, "p": None}
     low, high = (None if bound is None else 100 * bound for bound in (found.low, found.high))
     return {"difference": 100 * found.value, "low": low, "high": high, "p": found.p}
 

@@ -3,10 +3,62 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypedDict
 
 from longform.errors import LongformError
+
+
+class TargetFacts(TypedDict):
+    target_id: str
+    name: str | None
+    text: str
+    gold: list[int]  # numbers of the documents that state it
+
+
+class QueryFacts(TypedDict):
+    haystack: str
+    topic: str | None
+    subtopic: str | None
+    text: str
+    targets: list[TargetFacts]
+
+
+class BulletFacts(TypedDict):
+    text: str
+    citations: list[int]
+
+
+class VerdictFacts(TypedDict):
+    judge: str
+    target_id: str
+    answer: str | None
+    linked_unit: int | None
+    probability: float | None
+    reply: str | None
+    failure: str | None
+
+
+class SummaryFacts(TypedDict):
+    summary_id: str
+    query_id: str
+    setting: str
+    summarizer: str
+    order: str | None
+    repeat: int | None
+    failure: str | None
+    bullets: list[BulletFacts]
+    verdicts: list[VerdictFacts]
+    scores: dict[str, dict[str, float | None]]  # by judge ("": none) and measure
+
+
+class Drilldown(TypedDict):
+    queries: dict[str, QueryFacts]  # by query id
+    summaries: list[SummaryFacts]
+
+
+Packed = Sequence["Packed"] | str | float | None
+"""Arrays of arrays, texts and numbers."""
 
 PLACES = 4
 """Decimals kept of scores and probabilities."""
@@ -22,7 +74,7 @@ class _Strings:
         return None if text is None else self.texts.setdefault(text, len(self.texts))
 
 
-def compact(drilldown: Mapping[str, Any], points: Collection[str]) -> dict[str, list[Any]]:
+def compact(drilldown: Drilldown, points: Collection[str]) -> dict[str, Packed]:
     """
     The drill-down as arrays: queries, targets and repeated texts are named by their places.
 
@@ -45,18 +97,19 @@ def compact(drilldown: Mapping[str, Any], points: Collection[str]) -> dict[str, 
     return {"strings": list(strings.texts), "queries": rows, "summaries": summaries}
 
 
-def _query(query_id: str, query: Mapping[str, Any]) -> list[Any]:
-    targets = [[target[field] for field in ("target_id", "name", "text", "gold")] for target in query["targets"]]
-    return [query_id, *(query.get(field) for field in ("haystack", "topic", "subtopic", "text")), targets]
+def _query(query_id: str, query: QueryFacts) -> list[Packed]:
+    targets = [[target["target_id"], target["name"], target["text"], target["gold"]] for target in query["targets"]]
+    named = [query.get("haystack"), query.get("topic"), query.get("subtopic"), query.get("text")]
+    return [query_id, *named, targets]
 
 
 def _summary(
-    summary: Mapping[str, Any],
-    queries: Mapping[str, Any],
+    summary: SummaryFacts,
+    queries: Mapping[str, QueryFacts],
     query_places: Mapping[str, int],
     strings: _Strings,
     points: Collection[str],
-) -> list[Any]:
+) -> list[Packed]:
     summary_id, query_id = summary["summary_id"], summary["query_id"]
     query_place = _place(query_places, query_id, f"summary {summary_id}: query")
     targets = {target["target_id"]: place for place, target in enumerate(queries[query_id]["targets"])}
@@ -75,7 +128,10 @@ def _summary(
     return [
         summary_id,
         query_place,
-        *(strings.place(summary[field]) for field in ("setting", "summarizer", "order", "failure")),
+        strings.place(summary["setting"]),
+        strings.place(summary["summarizer"]),
+        strings.place(summary["order"]),
+        strings.place(summary["failure"]),
         [[bullet["text"], bullet["citations"]] for bullet in summary["bullets"]],
         verdicts,
         [
@@ -102,6 +158,6 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, PLACES)
 
 
-def script_json(data: Any) -> str:
-    """JSON that no text in it can end: it holds no `<`, so neither `</script>` nor `<!--`."""
+def script_json(data: Mapping[str, Packed]) -> str:
+    """Return JSON that no text in it can end: it holds no `<`, so neither `</script>` nor `<!--`."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
-from longform.results.aggregate import Aggregate, Scored, SummaryInfo, scored_summaries
+from longform.repair.by_judge import How
+from longform.results.aggregate import Averaging, Scored, SummaryInfo, scored_summaries
+from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
+from longform.results.columns import OfJudge
+from longform.results.drilldown import Drilldown
 from longform.results.ranked import PackedQuery, RankedQuery
+from longform.rows import ScoreRow
 
-Row = Mapping[str, Any]
 
+class Driver(TypedDict):
+    """The driver of the citations of twins."""
 
-class Averaging(NamedTuple):
-    """Settings of means and of their intervals."""
-
-    aggregate: Aggregate
-    seed: int
-    resamples: int
+    by: str  # matrix, or the support judge
+    label: str  # of the twins
+    threshold: NotRequired[float]  # of a support judge
+    bullets: NotRequired[dict[How, int]]  # counts by the origin of their citations, with a support judge
 
 
 class Twins(NamedTuple):
@@ -28,11 +32,11 @@ class Twins(NamedTuple):
 
     Attributes:
         originals: Summary id of each twin -> of its original.
-        driver: `by` (matrix, or the support judge), `label`, and what else the report says of it.
+        driver: Chose their citations.
     """
 
     originals: Mapping[str, str]
-    driver: Mapping[str, Any]
+    driver: Driver
 
 
 class Evidence(Protocol):
@@ -65,7 +69,7 @@ class Evidence(Protocol):
     @property
     def infos(self) -> Mapping[str, SummaryInfo]: ...
     @property
-    def scores(self) -> Sequence[Row]: ...
+    def scores(self) -> Sequence[ScoreRow]: ...
     @property
     def contents(self) -> Mapping[str, Hashable]: ...
     @property
@@ -77,13 +81,13 @@ class Evidence(Protocol):
     @property
     def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]: ...
     @property
-    def drilldown(self) -> Mapping[str, Any]: ...
+    def drilldown(self) -> Drilldown: ...
     @property
     def twins(self) -> Twins | None: ...
     @property
     def checked(self) -> CheckedRun | None: ...
     @property
-    def calls(self) -> Sequence[Row] | None: ...
+    def calls(self) -> Sequence[CallsRow] | None: ...
 
     def rankings(self) -> Sequence[RankedQuery]: ...
 
@@ -113,8 +117,9 @@ def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
             yield Family(judge, dataset, [one for one in by_judge[judge] if one.info.dataset == dataset])
 
 
-def rows_of(
-    evidence: Evidence, measures: Sequence[str], make: Callable[[Family], list[dict[str, Any]]]
-) -> list[dict[str, Any]]:
-    """Return the rows that *make* makes of each family, each with its data set."""
-    return [{**row, "dataset": family.dataset} for family in families(evidence, *measures) for row in make(family)]
+Made = TypeVar("Made", bound=OfJudge)
+
+
+def rows_of(evidence: Evidence, measures: Sequence[str], make: Callable[[Family], list[Made]]) -> list[Made]:
+    """Return the rows that *make* makes of each family."""
+    return [row for family in families(evidence, *measures) for row in make(family)]

@@ -2,36 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Literal, TypedDict
 
 from longform.results import faithfulness_tables as tables
+from longform.results.attribution import AttributionRow
 from longform.results.checked import CheckedRun
 from longform.results.evidence import Evidence
-from longform.settings.experiment import Permutations
 
 
-def faithfulness(evidence: Evidence) -> dict[str, Any] | None:
+class MergingColumns(TypedDict):
+    documents: str
+    sentences: str
+
+
+class NotApplicable(TypedDict):
+    summarizer: str
+    setting: str
+    method: str
+
+
+class Faithfulness(TypedDict):
+    mode: Literal["document", "full"]
+    merging: MergingColumns
+    attribution: str | None  # the judge that the configuration names for placing sentences; null: none
+    attributed: list[AttributionRow]
+    cells: list[tables.FaithfulCell]
+    places: list[tables.PlacesRow]
+    orders: list[tables.OrdersRow]
+    lengths: list[tables.LengthsRow]
+    alignment: list[tables.AlignmentRow]
+    permutations: list[tables.StoppedRow]
+    not_applicable: list[NotApplicable]
+
+
+def faithfulness(evidence: Evidence) -> Faithfulness | None:
     """Return the tables of the study; None if no support judge was asked."""
     checked = evidence.checked
     if checked is None:
         return None
-    settings = tables.Settings(evidence.averaging.seed, evidence.averaging.resamples)
+    how = evidence.averaging._replace(aggregate="pooled")
     summaries = [summary for summary in checked.summaries if summary.judge != checked.aligner]
     attributions = checked.attributions
     untestable = {(one.judge, one.dataset): why for one in attributions if (why := one.untestable) is not None}
     return {
         "mode": checked.mode,
-        "merging": checked.merging._asdict(),
+        "merging": {"documents": checked.merging.documents, "sentences": checked.merging.sentences},
         "attribution": checked.attribution,
         "attributed": [one.as_json() for one in attributions if one.judge != checked.aligner],
-        "cells": tables.cells(summaries, settings),
-        "places": tables.place_rows(summaries, settings, untestable),
-        "orders": tables.order_rows(summaries, settings),
-        "lengths": tables.length_rows(summaries, settings, untestable),
+        "cells": tables.cells(summaries, how),
+        "places": tables.place_rows(summaries, how, untestable),
+        "orders": tables.order_rows(summaries, how),
+        "lengths": tables.length_rows(summaries, how, untestable),
         "alignment": tables.alignment_rows(checked.summaries),
         "permutations": [
-            row | {"stopped": _why_enough(row, checked)}
+            {**row, "stopped": _why_enough(row, checked)}
             for row in tables.permutation_rows(summaries, checked.permutations.half_width)
         ],
         "not_applicable": [
@@ -41,8 +65,8 @@ def faithfulness(evidence: Evidence) -> dict[str, Any] | None:
     }
 
 
-def _why_enough(row: Mapping[str, Any], checked: CheckedRun) -> str:
-    settings: Permutations = checked.permutations
+def _why_enough(row: tables.DrawnRow, checked: CheckedRun) -> str:
+    settings = checked.permutations
     if settings.half_width is None:
         return "as many as asked for"
     if row["narrow"]:

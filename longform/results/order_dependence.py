@@ -8,13 +8,23 @@ would show the collection and not the system. One of their orders stands for all
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from longform.axes import Axes
 from longform.results.aggregate import SummaryInfo
 
 DECLARED, IDENTICAL = "declared", "identical"
 _PREFERRED = ("given", "random")
+
+
+class IndependentRow(TypedDict):
+    """A system whose summaries do not depend on the order of documents, in results."""
+
+    summarizer: str
+    setting: str
+    dataset: str | None
+    why: str  # DECLARED or IDENTICAL
+    orders: list[str]  # that were run
 
 
 class Varied(NamedTuple):
@@ -35,8 +45,8 @@ class OrderDependence(NamedTuple):
     independent: Mapping[Varied, tuple[str, tuple[str, ...]]]
     idle: frozenset[str]
 
-    def rows(self) -> list[dict[str, Any]]:
-        """For results: one row a system."""
+    def rows(self) -> list[IndependentRow]:
+        """Return a row for each system."""
         return [
             {
                 "summarizer": varied.summarizer,

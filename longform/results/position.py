@@ -3,31 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from longform.axes import Axes, names
-from longform.metrics.order_sensitivity import largest_from_first, order_sensitivity, with_holm
+from longform.metrics.order_sensitivity import (
+    SensitivityColumns,
+    largest_from_first,
+    order_sensitivity,
+    with_holm,
+)
 from longform.metrics.statistics import ratio
 from longform.results.aggregate import Group, Scored, cluster_totals, final_summaries, mean_cut_share, twin_names
+from longform.results.columns import AxesColumns, OfJudge, TwinColumns, axes_columns
 from longform.results.evidence import Evidence, rows_of
 
 MEASURE = "joint"
 _ORDERS = ("given", "random", "top", "middle", "bottom")
 
 
-def position(evidence: Evidence) -> list[dict[str, Any]]:
+class _ByOrder(TypedDict):
+    """The score in each order; None if it was not run, or has no value."""
+
+    given: float | None
+    random: float | None
+    top: float | None
+    middle: float | None
+    bottom: float | None
+    reference: str  # the order that top and bottom are compared with
+
+
+class _Sensitive(_ByOrder, SensitivityColumns):
+    pass
+
+
+class PositionRow(_Sensitive, OfJudge, TwinColumns):
+    """A system without its order."""
+
+    summarizer: str
+    system: str
+    axes: AxesColumns
+    measure: str
+    cut_share: float | None
+    in_sample: list[str]
+
+
+def position(evidence: Evidence) -> list[PositionRow]:
     """Return the rows of every judge and data set."""
-    resampled = {"seed": evidence.averaging.seed, "resamples": evidence.averaging.resamples}
-    return rows_of(evidence, [MEASURE], lambda own: positions(own.summaries, judge=own.judge, **resampled))
+    _, seed, resamples = evidence.averaging
+    return rows_of(
+        evidence, [MEASURE], lambda own: positions(own.summaries, judge=own.judge, seed=seed, resamples=resamples)
+    )
 
 
-def positions(summaries: Group, *, judge: str | None, seed: int, resamples: int) -> list[dict[str, Any]]:
+def positions(summaries: Group, *, judge: str | None, seed: int, resamples: int) -> list[PositionRow]:
     """
     Joint score by where the relevant documents stood, and its sensitivity (SummHay, section 5.4, table 3).
 
-    Sensitivity is the largest absolute difference of top and bottom from random order; where no random order was
+    Sensitivity is the largest absolute difference of top and bottom from random order; if no random order was
     run, from the order given (the paper's own Random is the order given). It cannot be negative, so that an interval
     would never reach 0: `chance` and `p` are of the same statistic when orders are exchanged within clusters.
     """
@@ -42,17 +76,25 @@ def positions(summaries: Group, *, judge: str | None, seed: int, resamples: int)
         if {"top", "bottom"} <= orders.keys() and orders.keys() & {"random", "given"}
     }
     words = names(axes for _, axes in compared)
-    rows = [
-        _position_row(orders, seed=seed, resamples=resamples)
-        | {"summarizer": summarizer, "system": words[axes], "axes": axes._asdict(), "judge": judge, "measure": MEASURE}
-        | next(twin_names(group) for group in orders.values())
-        | {"cut_share": mean_cut_share([scored for group in orders.values() for scored in group])}
+    rows: list[PositionRow] = [
+        {
+            **_position_row(orders, seed=seed, resamples=resamples),
+            "summarizer": summarizer,
+            "system": words[axes],
+            "axes": axes_columns(axes),
+            "judge": judge,
+            "dataset": summaries[0].info.dataset,
+            "measure": MEASURE,
+            **next(twin_names(group) for group in orders.values()),
+            "cut_share": mean_cut_share([scored for group in orders.values() for scored in group]),
+            "in_sample": [],
+        }
         for (summarizer, axes), orders in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]]))
     ]
     return with_holm(rows)
 
 
-def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> dict[str, Any]:
+def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> _Sensitive:
     reference = "random" if "random" in orders else "given"
     shown = [order for order in _ORDERS if order in orders]
     clusters = sorted({s.info.cluster for group in orders.values() for s in group})
@@ -61,7 +103,13 @@ def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> 
         means = 100 * ratio(sums.sum(axis=0))
     compared = [shown.index(order) for order in (reference, "top", "bottom")]
     found = order_sensitivity(sums[:, compared], largest_from_first, seed=seed, resamples=resamples)
-    values = dict.fromkeys(_ORDERS) | {
-        order: None if np.isnan(mean) else float(mean) for order, mean in zip(shown, means, strict=True)
+    values = {order: None if np.isnan(mean) else float(mean) for order, mean in zip(shown, means, strict=True)}
+    return {
+        "given": values.get("given"),
+        "random": values.get("random"),
+        "top": values.get("top"),
+        "middle": values.get("middle"),
+        "bottom": values.get("bottom"),
+        "reference": reference,
+        **found.as_json(),
     }
-    return values | {"reference": reference} | found.as_json()

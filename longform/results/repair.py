@@ -3,20 +3,69 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from longform.repair.by_matrix import best_evidence
 from longform.results.aggregate import scored_summaries
-from longform.results.before_after import MEASURES, SHOWN, Change, before_after, changes, drawn_examples
-from longform.results.evidence import Evidence, Twins
-from longform.results.faithfulness_tables import Settings, cells
+from longform.results.before_after import (
+    MEASURES,
+    SHOWN,
+    Change,
+    RepairedRow,
+    before_after,
+    changes,
+    drawn_examples,
+)
+from longform.results.columns import with_columns
+from longform.results.drilldown import SummaryFacts, TargetFacts
+from longform.results.evidence import Driver, Evidence, Twins
+from longform.results.faithfulness_tables import cells
 from longform.support.index import SupportIndex
 from longform.text.citations import without_citations
 
 
-def repair(evidence: Evidence) -> dict[str, Any] | None:
+class CitedDocument(TypedDict):
+    number: int
+    right: bool  # whether it states the insight
+
+
+class Quoted(CitedDocument):
+    text: str
+
+
+class Example(TypedDict):
+    """A bullet before and after."""
+
+    kind: str  # better, worse, unchanged
+    summarizer: str
+    setting: str
+    summary_id: str
+    repaired_id: str
+    bullet: str
+    insight: str
+    f1: list[float]  # before and after
+    before: list[CitedDocument]
+    after: list[CitedDocument]
+    gold: list[int]
+    evidence: Quoted | None  # null: no document supports it
+
+
+class _Examples(TypedDict):
+    changes: dict[str, int]  # by kind
+    examples: list[Example]
+
+
+class Repair(_Examples, Driver):
+    """Systems with repaired citations."""
+
+    rows: list[RepairedRow]
+    judge: str | None  # whose links the changes and examples are of
+    in_sample: NotRequired[str | None]
+
+
+def repair(evidence: Evidence) -> Repair | None:
     """
     Return `rows` of every judge, and, by the first judge's links, `changes` (how many of each kind) and `examples`.
 
@@ -35,30 +84,37 @@ def repair(evidence: Evidence) -> dict[str, Any] | None:
         for row in before_after(by_judge.get(judge, []), twins.originals, judge=judge, aggregate=aggregate, seed=seed)
     ]
     judge = next(iter(judges), None)
-    return {**twins.driver, "rows": _with_faithfulness(rows, evidence, twins), "judge": judge} | _examples(
-        evidence, twins, judge
-    )
+    drawn = _examples(evidence, twins, judge)
+    found: Repair = {
+        "by": twins.driver["by"],
+        "label": twins.driver["label"],
+        "rows": _with_faithfulness(rows, evidence, twins),
+        "judge": judge,
+        "changes": drawn["changes"],
+        "examples": drawn["examples"],
+    }
+    return with_columns(found, twins.driver)
 
 
-def _with_faithfulness(rows: list[dict[str, Any]], evidence: Evidence, twins: Twins) -> list[dict[str, Any]]:
-    averaging, checked = evidence.averaging, evidence.checked
+def _with_faithfulness(rows: list[RepairedRow], evidence: Evidence, twins: Twins) -> list[RepairedRow]:
+    how, checked = evidence.averaging._replace(aggregate="pooled"), evidence.checked
     summaries = [] if checked is None else [one for one in checked.summaries if one.judge == twins.driver["by"]]
     found = {
-        (cell["dataset"], cell["setting"], cell["summarizer"]): cell["faithfulness"]
-        for cell in cells(summaries, Settings(averaging.seed, averaging.resamples))
+        (cell["dataset"], cell["setting"], cell["summarizer"]): cell["faithfulness"] for cell in cells(summaries, how)
     }
-    if not found:
-        return rows
-    return [row | {"faithfulness": found[row["dataset"], row["setting"], row["summarizer"]]} for row in rows]
+    if found:
+        for row in rows:
+            row["faithfulness"] = found[row["dataset"], row["setting"], row["summarizer"]]
+    return rows
 
 
-def _examples(evidence: Evidence, twins: Twins, judge: str | None) -> dict[str, Any]:
+def _examples(evidence: Evidence, twins: Twins, judge: str | None) -> _Examples:
     facts = {summary["summary_id"]: summary for summary in evidence.drilldown["summaries"]}
     targets = {t["target_id"]: t for query in evidence.drilldown["queries"].values() for t in query["targets"]}
     gold = {target_id: target["gold"] for target_id, target in targets.items()}
     found = changes(facts, twins.originals, gold, judge=judge) if judge else []
     counted = Counter(change.kind for change in found)
-    writer = _Examples(evidence)
+    writer = _Writer(evidence)
     return {
         "changes": {kind: counted[kind] for kind in SHOWN},
         "examples": [
@@ -67,14 +123,14 @@ def _examples(evidence: Evidence, twins: Twins, judge: str | None) -> dict[str, 
     }
 
 
-class _Examples:
+class _Writer:
     """Holds the sentences of the last haystacks it found evidence in."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
         self._sources = lru_cache(maxsize=2)(self._read)
 
-    def row(self, change: Change, summary: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, Any]:
+    def row(self, change: Change, summary: SummaryFacts, target: TargetFacts) -> Example:
         bullet = summary["bullets"][change.unit]["text"]
         index, numbers = self._sources(self._evidence.drilldown["queries"][summary["query_id"]]["haystack"])
         evidence = best_evidence(bullet, change.after, index, numbers)
@@ -101,5 +157,5 @@ class _Examples:
         return SupportIndex([document.text for document in documents]), [document.number for document in documents]
 
 
-def _marked(cited: Sequence[int], gold: Sequence[int]) -> list[dict[str, Any]]:
+def _marked(cited: Sequence[int], gold: Sequence[int]) -> list[CitedDocument]:
     return [{"number": number, "right": number in gold} for number in cited]

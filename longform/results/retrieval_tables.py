@@ -4,38 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from longform.metrics.measure import RankingMeasure
 from longform.metrics.retrieval import MEASURES, gold_recall
 from longform.metrics.statistics import Estimate, pooled_mean
+from longform.results.columns import with_columns
 from longform.results.evidence import Evidence
 from longform.results.ranked import PackedQuery, RankedQuery, Ranker
 
 
-def retrieval(evidence: Evidence) -> list[dict[str, Any]]:
+class RetrievalRow(TypedDict):
+    """A system and budget; a column for each measure and cutoff, such as P@5."""
+
+    system: str
+    retriever: str
+    reranker: str | None
+    budget_tokens: int | None
+    cut_share: float
+    recall_at_budget: float | None
+    intervals: dict[str, list[float | None]]  # of all measures
+    dataset: str | None
+    in_sample: list[str]
+
+
+def retrieval(evidence: Evidence) -> list[RetrievalRow]:
     """Return one row a data set, system and budget; none if the benchmark judges no documents."""
     if not evidence.gold:
         return []
     by_query = {query: set().union(*targets.values()) for query, targets in evidence.gold.items()}
-    resampled = {"seed": evidence.averaging.seed, "resamples": evidence.averaging.resamples}
+    _, seed, resamples = evidence.averaging
     rankings, contexts = evidence.rankings(), evidence.contexts()
-    rows = []
+    rows: list[RetrievalRow] = []
     for dataset in dict.fromkeys(evidence.datasets.values()):
         own = {query_id for query_id, of_query in evidence.datasets.items() if of_query == dataset}
-        found = table(
+        rows += table(
             ranking_table(
                 [one for one in rankings if one.query_id in own],
                 by_query,
                 [measure for measure in evidence.ranking_measures if measure in MEASURES],
                 cutoffs=evidence.cutoffs,
-                **resampled,
+                seed=seed,
+                resamples=resamples,
             ),
-            recall_at_budget([one for one in contexts if one.query_id in own], evidence.gold, **resampled),
+            recall_at_budget(
+                [one for one in contexts if one.query_id in own], evidence.gold, seed=seed, resamples=resamples
+            ),
+            dataset=dataset,
         )
-        rows += [row | {"dataset": dataset} for row in found]
     return rows
 
 
@@ -92,22 +110,25 @@ def recall_at_budget(
 def table(
     rankings: Mapping[Ranker, Mapping[str, Estimate]],
     budgets: Mapping[tuple[Ranker, int | None], tuple[Estimate, float]],
-) -> list[dict[str, Any]]:
-    """One row for each (ranker, budget), best recall first."""
+    *,
+    dataset: str | None = None,
+) -> list[RetrievalRow]:
+    """Return one row for each (ranker, budget), best recall first."""
     rows = []
     for (ranker, budget), (recall, cut_share) in budgets.items():
         estimates = {"recall_at_budget": recall, **rankings.get(ranker, {})}
-        rows.append(
-            {
-                "system": ranker.words,
-                "retriever": ranker.retriever,
-                "reranker": ranker.reranker,
-                "budget_tokens": budget,
-                "cut_share": cut_share,
-                **{name: found.value for name, found in estimates.items()},
-                "intervals": {name: [found.low, found.high] for name, found in estimates.items()},
-            }
-        )
+        row: RetrievalRow = {
+            "system": ranker.words,
+            "retriever": ranker.retriever,
+            "reranker": ranker.reranker,
+            "budget_tokens": budget,
+            "cut_share": cut_share,
+            "recall_at_budget": recall.value,
+            "intervals": {name: [found.low, found.high] for name, found in estimates.items()},
+            "dataset": dataset,
+            "in_sample": [],
+        }
+        rows.append(with_columns(row, {name: found.value for name, found in estimates.items()}))
     return sorted(rows, key=lambda row: (-(row["recall_at_budget"] or 0.0), row["system"]))
 
 

@@ -2,14 +2,14 @@
 A study: what a run shows that is no mean over summaries.
 
 Its result stands in `results.json` under its name. A section of the report draws it (`longform.report.sections`). A new
-study is a file in `longform/results/`, its place in this list, and its section.
+study is a file in `longform/results/`, its place in this list, and its section; or a class of a user
+(`actors.studies`), whose results stand under `own_studies` and are drawn as tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 from longform.errors import UsageError
 from longform.metrics.faithfulness import GRID
@@ -25,7 +25,9 @@ from longform.results.repair import repair
 from longform.results.retrieval_tables import retrieval
 
 FAITHFULNESS = tuple(merging.name for merging in GRID)
-Table = Literal["calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"]
+TABLES = frozenset({"calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"})
+Result = Sequence[Mapping[str, object]] | Mapping[str, object]
+"""Rows or one mapping of JSON values; the type that each study returns says of which."""
 
 
 @dataclass(frozen=True)
@@ -35,27 +37,30 @@ class Study:
 
     Attributes:
         name: In a configuration and in `results.json`.
-        needs: The tables that it reads.
+        needs: The TABLES that it reads.
         result: A pure function from a run's evidence to JSON values; None: the run has nothing to study.
         measures: Measures that are scored for it, whether or not a configuration lists them.
     """
 
     name: str
-    needs: frozenset[Table]
-    result: Callable[[Evidence], Any | None]
+    needs: Collection[str]
+    result: Callable[[Evidence], Result | None]
     measures: tuple[str, ...] = ()
 
 
 SHIPPED = (
-    Study("comparisons", frozenset({"scores", "summaries"}), comparisons, (MEASURE,)),
-    Study("position", frozenset({"scores", "summaries"}), position, (MEASURE,)),
-    Study("retrieval", frozenset({"rankings", "contexts", "qrels"}), retrieval),
-    Study("repair", frozenset({"scores", "summaries", "units", "verdicts", "documents"}), repair, REPAIRED),
-    Study("faithfulness", frozenset({"scores", "summaries", "verdicts", "contexts"}), faithfulness, FAITHFULNESS),
-    Study("curve", frozenset({"scores", "summaries"}), over_minutes),
-    Study("failure_modes", frozenset({"scores", "summaries"}), bullet_classes, CLASSES),
-    Study("calls", frozenset({"calls"}), lambda evidence: evidence.calls),
+    Study("comparisons", {"scores", "summaries"}, comparisons, (MEASURE,)),
+    Study("position", {"scores", "summaries"}, position, (MEASURE,)),
+    Study("retrieval", {"rankings", "contexts", "qrels"}, retrieval),
+    Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
+    Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
+    Study("curve", {"scores", "summaries"}, over_minutes),
+    Study("failure_modes", {"scores", "summaries"}, bullet_classes, CLASSES),
+    Study("calls", {"calls"}, lambda evidence: evidence.calls),
 )
+
+RESERVED = frozenset(study.name for study in SHIPPED)
+"""Names that no study of a user may have."""
 
 
 def named_studies(names: Sequence[str] | None) -> list[Study]:
@@ -72,7 +77,11 @@ def named_studies(names: Sequence[str] | None) -> list[Study]:
     return list(SHIPPED) if names is None else [known[name] for name in names]
 
 
-def study_results(studies: Iterable[Study], evidence: Evidence) -> dict[str, Any]:
-    """Return the result of each study by its name; a study without a result is left out."""
-    found = {study.name: study.result(evidence) for study in studies}
-    return {name: result for name, result in found.items() if result is not None}
+def study_results(studies: Iterable[Study], evidence: Evidence) -> dict[str, Result]:
+    """Return the result of each study by its name, those of users under `own_studies`; None is left out."""
+    found: dict[str, Result] = {}
+    own: dict[str, Result] = {}
+    for study in studies:
+        if (result := study.result(evidence)) is not None:
+            (found if study in SHIPPED else own)[study.name] = result
+    return found | ({"own_studies": own} if own else {})

@@ -90,7 +90,7 @@ class Experiment(Strict):
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
     cutoffs: tuple[int, ...] = (5, 10, 20)  # K of P@K, R@K, nDCG@K, MAP@K
     measures: tuple[str | PythonClassSettings, ...] | None = None  # null: those that follow from the judges
-    studies: tuple[str, ...] | None = None  # null: all that the run has anything for
+    studies: tuple[str | PythonClassSettings, ...] | None = None  # null: all that the run has anything for
     bullets: Literal["targets"] | int = "targets"
     """Bullets or sentences asked for: a number; or as many as the query has insights (without: 7), as its paper asks
     for where it has a reference summary instead (Wan et al.), else as many as the reference has sentences."""

@@ -61,6 +61,18 @@ def test_every_class_of_the_page_works_in_a_run_on_two_workers(folder: Path) -> 
     cells = run.read_json("results.json")["cells"]
     assert {cell["judge"] for cell in cells if cell.get("mentioned") is not None} == {"mention"}
     assert {cell["cited"] for cell in cells} == {100.0}
+    results = run.read_json("results.json")
+    study = results["own_studies"]["hard_queries"]
+    assert {row["query"]: row["scores"] for row in study["rows"]} == {"dam.txt?": 12, "tram.txt?": 12}
+    found = [row["value"] for row in run.read("scores").to_pylist() if row["measure"] == "coverage"]
+    assert sum(row["coverage"] * row["scores"] for row in study["rows"]) == pytest.approx(100 * sum(found))
+    assert study["rows"] == sorted(study["rows"], key=lambda row: row["coverage"])
+    assert study["title"] == "Hard queries"
+    assert "position" not in results
+    report = (folder / "runs/mine/report/report.md").read_text()
+    assert "## Hard queries" in report
+    assert study["told"] in report
+    assert "| dam.txt? |" in report
     assert {work["workers"] for stage in run.read_json("run.json")["stages"] for work in stage["work"]} == {2}
 
 

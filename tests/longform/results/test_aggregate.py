@@ -12,6 +12,7 @@ from longform.axes import Axes
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, Score
 from longform.results.aggregate import (
+    Averaging,
     Scored,
     SummaryInfo,
     clusters_of,
@@ -27,6 +28,8 @@ from longform.results.position import positions
 LISTED = named(default_names(["coverage"]))
 SUMMARIES = [measure for measure in LISTED if isinstance(measure, Measure)]
 SETTINGS: dict[str, Any] = {"judge": "j", "seed": 1, "resamples": 200}
+POOLED = Averaging("pooled", seed=1, resamples=200)
+PER_SUMMARY = POOLED._replace(aggregate="per_summary")
 
 
 def scored(
@@ -50,25 +53,25 @@ def scored(
 def test_pooled_weighs_insights_and_per_summary_weighs_summaries() -> None:
     group = [scored("a", query="q1", coverage=(1, 1)), scored("b", query="q2", coverage=(0, 9))]
 
-    assert cells(group, SUMMARIES, aggregate="pooled", **SETTINGS)[0]["coverage"] == pytest.approx(10)
-    assert cells(group, SUMMARIES, aggregate="per_summary", **SETTINGS)[0]["coverage"] == pytest.approx(50)
+    assert cells(group, SUMMARIES, POOLED, judge="j")[0]["coverage"] == pytest.approx(10)
+    assert cells(group, SUMMARIES, PER_SUMMARY, judge="j")[0]["coverage"] == pytest.approx(50)
 
 
 def test_summary_without_a_covered_insight_is_left_out_of_citation_and_not_zero() -> None:
     group = [scored("a", query="q1", citation=(1, 1)), scored("b", query="q2", citation=(0, 0))]
 
-    assert cells(group, SUMMARIES, aggregate="per_summary", **SETTINGS)[0]["citation"] == pytest.approx(100)
+    assert cells(group, SUMMARIES, PER_SUMMARY, judge="j")[0]["citation"] == pytest.approx(100)
 
 
 def test_cell_where_nothing_is_covered_is_unknown_and_says_why() -> None:
-    cell = cells([scored("a", citation=(0, 0))], SUMMARIES, aggregate="pooled", **SETTINGS)[0]
+    cell = cells([scored("a", citation=(0, 0))], SUMMARIES, POOLED, judge="j")[0]
 
     assert cell["citation"] is None
     assert cell["reasons"]["citation"] == "no insight is covered"
 
 
 def test_unjudged_insights_stand_beside_the_mean() -> None:
-    cell = cells([scored("a", coverage=(2, 2), unjudged=2)], SUMMARIES, aggregate="pooled", **SETTINGS)[0]
+    cell = cells([scored("a", coverage=(2, 2), unjudged=2)], SUMMARIES, POOLED, judge="j")[0]
 
     assert (cell["coverage"], cell["unjudged_share"]) == (pytest.approx(100), 0.5)
 
@@ -79,7 +82,7 @@ def test_unjudged_targets_of_another_task_stand_beside_the_mean() -> None:
         scored(name)._replace(measures={"mentioned": counts}) for name, counts in (("a", (1, 2, 0)), ("b", (1, 1, 1)))
     ]
 
-    (cell,) = cells(group, [mentioned], aggregate="pooled", **SETTINGS)
+    (cell,) = cells(group, [mentioned], POOLED, judge="j")
 
     assert (cell["n_judged"], cell["n_unjudged"], cell["unjudged_share"]) == (3, 1, 0.25)
     assert worst_unjudged_share({"cells": [cell]}) == 0.25
@@ -213,7 +216,9 @@ def test_repeats_are_averaged_within_a_query_and_are_no_further_samples() -> Non
     thrice = [row for place in range(8) for row in repeated(f"q{place}", place / 8, place / 8, place / 8)]
 
     for aggregate in ("pooled", "per_summary"):
-        (one,), (three,) = (cells(group, SUMMARIES, aggregate=aggregate, **SETTINGS) for group in (once, thrice))
+        (one,), (three,) = (
+            cells(group, SUMMARIES, POOLED._replace(aggregate=aggregate), judge="j") for group in (once, thrice)
+        )
         assert three["coverage"] == pytest.approx(one["coverage"])
         assert three["intervals"]["coverage"] == pytest.approx(one["intervals"]["coverage"])
         assert (one["n_repeats"], three["n_repeats"], three["n_summaries"]) == (1, 3, 24)
@@ -223,7 +228,7 @@ def test_repeats_are_averaged_within_a_query_and_are_no_further_samples() -> Non
 def test_a_query_counts_the_same_however_many_of_its_repeats_have_a_score(aggregate: Any) -> None:
     group = [*repeated("q1", 1.0, 0.5, 0.0), *repeated("q2", 0.0)]
 
-    (cell,) = cells(group, SUMMARIES, aggregate=aggregate, **SETTINGS)
+    (cell,) = cells(group, SUMMARIES, POOLED._replace(aggregate=aggregate), judge="j")
 
     assert cell["coverage"] == pytest.approx(25)
 
@@ -231,7 +236,7 @@ def test_a_query_counts_the_same_however_many_of_its_repeats_have_a_score(aggreg
 def test_summaries_written_elsewhere_are_no_repeats_of_each_other() -> None:
     several = [scored("a", coverage=(4, 4)), scored("b", coverage=(4, 4)), scored("c", query="r", coverage=(0, 4))]
 
-    (cell,) = cells(several, SUMMARIES, aggregate="pooled", **SETTINGS)
+    (cell,) = cells(several, SUMMARIES, POOLED, judge="j")
 
     assert cell["coverage"] == pytest.approx(200 / 3)
 
@@ -258,7 +263,7 @@ def test_interval_over_haystacks_is_wider_where_their_queries_agree() -> None:
     by_haystack = [
         Scored(s.info._replace(haystack_id=s.info.query_id[0], cluster_kind="haystack"), s.measures) for s in group
     ]
-    (narrow,), (wide,) = (cells(g, SUMMARIES, aggregate="pooled", **SETTINGS) for g in (group, by_haystack))
+    (narrow,), (wide,) = (cells(g, SUMMARIES, POOLED, judge="j") for g in (group, by_haystack))
     width = [high - low for low, high in (narrow["intervals"]["coverage"], wide["intervals"]["coverage"])]
 
     assert narrow["coverage"] == wide["coverage"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
 from longform.metrics.position_bias import summary_places
 from longform.report.page import html, markdown
+from longform.results.aggregate import Averaging, Scored, SummaryInfo
+from longform.results.checked import FAITHFULNESS, CheckedSummary
 from longform.results.faithfulness_tables import (
-    CheckedSummary,
-    Settings,
     alignment_rows,
     cells,
     length_rows,
@@ -20,7 +22,7 @@ from longform.results.faithfulness_tables import (
 )
 from longform.settings.systems import System
 
-SETTINGS = Settings(seed=1, resamples=200)
+SETTINGS = Averaging("pooled", seed=1, resamples=200)
 
 
 def system(
@@ -39,18 +41,23 @@ def checked(
     query: int, numbers: np.ndarray, *, judge: str = "lexical", of: System | None = None, failure: str | None = None
 ) -> CheckedSummary:
     found = summary_faithfulness(merge_documents(numbers, "max"), "mean")
+    unjudged, of = int(np.isnan(numbers).sum()), of or system()
+    info = SummaryInfo("", f"q{query}", of.summarizer, of.setting, of.order, None, None, failure, repeat=0)
     return CheckedSummary(
-        system=of or system(),
-        query_id=f"q{query}",
+        scored=Scored(info, {FAITHFULNESS: (found.total, found.n, unjudged)}),
+        system=of,
         judge=judge,
-        failure=failure,
-        total=found.total,
-        n=found.n,
-        n_unjudged=int(np.isnan(numbers).sum()),
         n_cells=numbers.size,
         n_documents=len(numbers),
         places=summary_places(numbers),
     )
+
+
+def changed(summary: CheckedSummary, total: float | None = None, **info: Any) -> CheckedSummary:
+    """The summary with other facts about it, or another total."""
+    was, n, unjudged = summary.scored.measures[FAITHFULNESS]
+    measures = {FAITHFULNESS: (was if total is None else total, n, unjudged)}
+    return summary._replace(scored=Scored(summary.info._replace(**info), measures))
 
 
 def test_a_cell_pools_sentences_and_counts_what_has_no_score() -> None:
@@ -71,7 +78,7 @@ def test_repeats_of_a_query_count_as_one_summary_in_every_table() -> None:
     once = [
         checked(query, draw.random((5, 4)), of=system(order=order)) for order in ("given", "top") for query in range(6)
     ]
-    twice = [summary._replace(repeat=repeat) for summary in once for repeat in (0, 1)]
+    twice = [changed(summary, repeat=repeat) for summary in once for repeat in (0, 1)]
 
     assert order_rows(twice, SETTINGS) == order_rows(once, SETTINGS)
     assert alignment_rows(twice) == alignment_rows(once) == []
@@ -94,9 +101,9 @@ def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> N
         for query in range(4)
     ]
     mail = [
-        summary._replace(query_id=f"mail {summary.query_id}", dataset="mail", total=0.0)
+        changed(summary, query_id=f"mail {summary.info.query_id}", dataset="mail", total=0.0)
         for summary in news
-        if summary.query_id != "q3"
+        if summary.info.query_id != "q3"
     ]
 
     together = cells([*news, *mail], SETTINGS)
@@ -111,7 +118,7 @@ def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> N
 def test_failed_summaries_are_counted_by_reason_whatever_step_failed() -> None:
     failures = [("length", None), ("parent_failed: a: b: length", "length"), ("parent_failed: m", "http_503: busy")]
     summaries = [checked(query, np.eye(3), failure=why) for query, (why, _) in enumerate(failures)]
-    caused = [one._replace(cause=cause) for one, (_, cause) in zip(summaries, failures, strict=True)]
+    caused = [changed(one, cause=cause) for one, (_, cause) in zip(summaries, failures, strict=True)]
     (row,) = cells([*caused, checked(9, np.eye(3))], SETTINGS)
 
     assert (row["n_failed"], row["failures"]) == (3, {"length": 2, "http_503: busy": 1})

@@ -1,0 +1,109 @@
+"""The studies that a configuration lists: those that ship by name, and those of users by import path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Protocol
+
+from actors.python_class import check_class, open_class, user_code
+from longform.errors import UsageError
+from longform.measures import SHIPPED as MEASURES
+from longform.metrics.statistics import Estimate
+from longform.results.evidence import Evidence
+from longform.results.own_study import OwnRow, OwnStudy, OwnValue
+from longform.results.study import RESERVED, TABLES, Study, named_studies
+from longform.settings.python_class import PythonClassSettings
+
+Listed = Sequence[str | PythonClassSettings]
+_MEASURES = frozenset(measure.name for measure in MEASURES)
+
+
+class RunStudy(Protocol):
+    """
+    A user's study.
+
+    A class attribute `name` is its key in `results.json`. These may stand beside it: `title` and `told`, the head and
+    the text of its section; `needs`, the tables that it reads; `measures`, shipped ones that are scored for it.
+    """
+
+    def result(self, evidence: Evidence) -> Sequence[OwnRow] | None:
+        """Return the rows of its table; None: the run has nothing to study."""
+        ...
+
+
+def check_studies(listed: Listed | None) -> None:
+    """
+    Make sure that all studies can be had.
+
+    Raises:
+        UsageError: A name is unknown or taken, or a class cannot be loaded.
+    """
+    for one in listed or ():
+        if isinstance(one, PythonClassSettings):
+            check_class(one, RunStudy)
+    open_studies(listed)
+
+
+def open_studies(listed: Listed | None) -> list[Study]:
+    """
+    Return the studies in the order listed; None: all that ship.
+
+    Raises:
+        UsageError: A name is unknown or taken, or a class cannot be loaded.
+    """
+    if listed is None:
+        return named_studies(None)
+    found = [named_studies([one])[0] if isinstance(one, str) else _opened(one) for one in listed]
+    names = [study.name for study in found]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"studies: expected different names, found {', '.join(twice)} more than once")
+    return found
+
+
+def _opened(settings: PythonClassSettings) -> Study:
+    made = open_class(settings, RunStudy)
+    name = getattr(made, "name", None)
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"{settings.class_}: expected a class attribute `name`, a text; found {name!r}")
+    if name in RESERVED:
+        raise UsageError(f"studies: {name} is a name that results have already; give yours another")
+    needs = _known(settings, "needs", getattr(made, "needs", ()), TABLES)
+    measures = _known(settings, "measures", getattr(made, "measures", ()), _MEASURES)
+
+    def result(evidence: Evidence) -> OwnStudy | None:
+        with user_code(settings, "result"):
+            rows = made.result(evidence)
+            if rows is None:
+                return None
+            checked = [_row(place, row) for place, row in enumerate(rows)]
+        title = getattr(made, "title", name)
+        return {"title": str(title), "told": str(getattr(made, "told", "")), "rows": checked}
+
+    return Study(name, needs, result, measures)
+
+
+def _known(
+    settings: PythonClassSettings, attribute: str, names: Sequence[str], known: frozenset[str]
+) -> tuple[str, ...]:
+    if unknown := sorted(set(names) - known):
+        raise UsageError(
+            f"{settings.class_}: {attribute}: expected some of {', '.join(sorted(known))}, found {', '.join(unknown)}"
+        )
+    return tuple(names)
+
+
+def _row(place: int, row: OwnRow) -> Mapping[str, OwnValue]:
+    if not isinstance(row, Mapping):
+        raise TypeError(f"row {place}: expected a mapping of columns to values, found {row!r}")
+    return {str(name): _value(f"row {place}, column {name}", value) for name, value in row.items()}
+
+
+def _value(place: str, value: OwnValue | Estimate) -> OwnValue:
+    if isinstance(value, Estimate):
+        return value.as_json()
+    if value is not None and not isinstance(value, str | int | float):
+        raise TypeError(f"{place}: expected a text, a number, an Estimate or None, found {value!r}")
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{place}: expected a finite number, or None for an unknown; found {value}")
+    return value

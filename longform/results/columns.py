@@ -1,0 +1,97 @@
+"""Columns that rows of several results share, and those that have the name of a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import TypedDict, TypeVar
+
+from longform.axes import Axes
+from longform.errors import LongformError
+
+
+class AxesColumns(TypedDict):
+    """The fields of `longform.axes.Axes`."""
+
+    retriever: str
+    reranker: str | None
+    budget_tokens: int | None
+    n_documents: int | None
+    length_tokens: int | None
+    order: str | None
+    permutation: int | None
+    method: str
+
+
+class OfJudge(TypedDict):
+    """The columns that tell tables apart."""
+
+    judge: str | None  # null: the measure needs none
+    dataset: str | None  # null: not stated
+
+
+class TwinColumns(TypedDict):
+    twin_of: str | None  # the summarizer whose summaries a twin repeats with other citations; null: it is no twin
+    cited_by: str | None  # what chose the citations of a twin; null: not known, or no twin
+
+
+class SystemRow(OfJudge, TwinColumns):
+    """The columns that name a system, the judge and the data set."""
+
+    summarizer: str
+    setting: str
+    cut_share: float | None  # of the retrieved tokens, which the budget took away; null: not known
+    in_sample: list[str]  # what a model made that was fitted on these data: summarizer, setting
+
+
+def axes_columns(axes: Axes) -> AxesColumns:
+    """Return the axes of a system as columns."""
+    return {
+        "retriever": axes.retriever,
+        "reranker": axes.reranker,
+        "budget_tokens": axes.budget_tokens,
+        "n_documents": axes.n_documents,
+        "length_tokens": axes.length_tokens,
+        "order": axes.order,
+        "permutation": axes.permutation,
+        "method": axes.method,
+    }
+
+
+Row = TypeVar("Row", bound=Mapping[str, object])
+
+
+def with_columns(row: Row, more: Mapping[str, object]) -> Row:
+    """
+    Return *row* with columns whose names are known at run time alone.
+
+    Measures and studies are named by a configuration, so that no type can list them.
+    """
+    found = copy(row)
+    assert isinstance(found, dict), "a row is a dict, whatever its type lists"
+    found.update(more)
+    return found
+
+
+def number_in(row: Mapping[str, object], name: str) -> float | None:
+    """
+    Return the number in the column *name*, None if it is unknown or there is no such column.
+
+    Raises:
+        LongformError: The column holds something else.
+    """
+    value = row.get(name)
+    if value is None or isinstance(value, int | float):
+        return value
+    raise LongformError(f"results: expected a number or null in column {name}, found {value!r}")
+
+
+def text_in(row: Mapping[str, object], name: str) -> str | None:
+    """Return the text in the column *name*, None if it is unknown or there is no such column."""
+    value = row.get(name)
+    return None if value is None else str(value)
+
+
+def held(rows: Iterable[Mapping[str, object]]) -> set[str]:
+    """Return the names of all columns that *rows* have."""
+    return {name for row in rows for name in row}

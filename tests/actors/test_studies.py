@@ -1,0 +1,80 @@
+"""Studies of a user's own: found by import path beside those that ship, checked, and drawn as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from actors.python_class import UserCodeError
+from actors.studies import check_studies, open_studies
+from longform.errors import UsageError
+from longform.report.own_studies import own_sections
+from longform.results.evidence import Evidence
+from longform.results.study import study_results
+from longform.settings.python_class import FOLDER, PythonClassSettings
+from tests.modules import Write
+
+NOTHING = cast(Evidence, None)
+SPREAD = """
+from longform.metrics.statistics import Estimate
+
+class Spread:
+    title = "Spread of scores"
+    told = "Higher is wider."
+
+    def __init__(self, name="spread", measures=(), value=1.5, needs=("scores",)):
+        self.name, self.measures, self.value, self.needs = name, measures, value, needs
+
+    def result(self, evidence):
+        return [{"system": "a", "n": 2, "spread": Estimate(10.0, 5.0, 15.0, 2)}, {"system": "b", "more": self.value}]
+"""
+
+
+def own(folder: Path, path: str = "their_study:Spread", **options: Any) -> PythonClassSettings:
+    content = {"kind": "python", "class": path, "options": options}
+    return PythonClassSettings.model_validate(content, context={FOLDER: str(folder)})
+
+
+def test_a_class_is_a_study_and_a_section(write: Write, tmp_path: Path) -> None:
+    write("their_study", SPREAD)
+
+    shipped, study = open_studies(["calls", own(tmp_path, measures=["rouge_1"])])
+    results = study_results([study], NOTHING)
+    (section,) = own_sections(results)
+    (table,) = section.tables
+
+    assert (shipped.name, study.name, tuple(study.measures)) == ("calls", "spread", ("rouge_1",))
+    assert (section.title, table.caption) == ("Spread of scores", "Higher is wider. Brackets: 95 % interval.")
+    assert [column.name for column in table.columns] == ["system", "n", "spread", "more"]
+    assert [[cell.text for cell in row] for row in table.rows] == [["a", "2", "10.0", None], ["b", None, None, "1.5"]]
+    assert table.rows[0][2].detail == "[5.0, 15.0]"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([{"name": "calls"}], "calls is a name that results have already; give yours another"),
+        ([{}, {"value": 2}], "expected different names, found spread more than once"),
+        ([{"measures": ["rouge"]}], "their_study:Spread: measures: expected some of .*, found rouge"),
+        ([{"needs": ["table"]}], "their_study:Spread: needs: expected some of calls, .*, found table"),
+    ],
+)
+def test_names_are_known_and_free(write: Write, tmp_path: Path, options: list[dict[str, Any]], said: str) -> None:
+    write("their_study", SPREAD)
+
+    with pytest.raises(UsageError, match=said):
+        check_studies([own(tmp_path, **one) for one in options])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [([1], r"row 1, column more: expected a text, a number, an Estimate or None, found \[1\]"), ("nan", "finite")],
+)
+def test_what_no_table_can_show_is_an_error(write: Write, tmp_path: Path, value: object, said: str) -> None:
+    write("their_study", SPREAD.replace("self.value}", "float('nan') if self.value == 'nan' else self.value}"))
+    (study,) = open_studies([own(tmp_path, value=value)])
+
+    with pytest.raises(UserCodeError, match=said):
+        study.result(NOTHING)
