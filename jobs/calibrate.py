@@ -72,7 +72,7 @@ def calibration_of(arguments: argparse.Namespace, experiment: Experiment | None)
 
 def _labelled(arguments: argparse.Namespace, kind: Kind, settings: JudgeSettings | None) -> Labelled:
     common: dict[str, Any] = {
-        "bench_url": arguments.benchmark,
+        "url": arguments.benchmark,
         "task": kind.task,
         "target_kind": kind.targets,
         "answers": tuple(kind.counts),
@@ -161,7 +161,7 @@ def _run_of(arguments: argparse.Namespace, until_done: ExitStack) -> Folder:
 
 def calibrate_parser() -> argparse.ArgumentParser:
     parser = verb_parser("calibrate", __doc__)
-    parser.add_argument("benchmark", metavar="BENCH")
+    parser.add_argument("benchmark", metavar="BENCH", help="a benchmark with summaries and labels, or a run")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--judge", help="released:NAME, one that ships, mean:A+B, one of --config, or settings as YAML")
     which.add_argument("--support", help="the same, of task support")

@@ -31,6 +31,7 @@ VERBS = {
     "evaluate": "run systems on a benchmark, judge them, report",
     "replay": "score the summaries and labels that a release ships, without any call",
     "aggregate": "score a run again from its stored verdicts",
+    "annotate": "sheets for people to label, out and back in, with their agreement",
     "calibrate": "a judge against human labels -> judge card",
     "report": "write a run's pages again",
     "ledger": "what was called and what it cost",

@@ -19,16 +19,22 @@ R = TypeVar("R")
 
 
 def kind_of(settings: JudgeSettings) -> Kind:
+    """Return the kind of a judge, as `named_kind` says."""
+    return named_kind(settings.task, folder=settings.folder)
+
+
+def named_kind(path: str, *, folder: str | None) -> Kind:
     """
-    Return the kind of a judge.
+    Return the kind of a task, or of a user at an import path, whose module is looked for in *folder* first.
 
     Raises:
-        UsageError: The kind of a user cannot be loaded, or is none.
+        UsageError: There is no such task, or the kind of a user cannot be loaded or is none.
     """
-    path = settings.task
     if path in KINDS:
         return KINDS[path]
-    found = load(path, folder=settings.folder)
+    if ":" not in path:
+        raise UsageError(f"no task {path!r}: expected one of {', '.join(KINDS)}, or MODULE:KIND")
+    found = load(path, folder=folder)
     if not isinstance(found, Kind):
         raise UsageError(f"{path}: expected a longform.judges.kind.Kind, found a {type(found).__name__}")
     if found.targets == "document":

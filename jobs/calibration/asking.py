@@ -31,6 +31,7 @@ from jobs.stages.runner import PlainStage, Task, Worker, run_stage
 from longform.chat.call import ChatRequest
 from longform.judges.matrix import groups_of
 from longform.keys import content_key
+from longform.rows import VerdictRow
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import JudgeSettings
 
@@ -126,8 +127,9 @@ def _run_here(run: Folder, stage: PlainStage, tasks: Sequence[Task]) -> None:
 def verdicts_of(calibration: Calibration, name: str, run: Folder) -> Verdicts:
     """Return the verdicts of a member; they are there."""
     work_ids = {piece.work_id for piece in calibration.labelled.pieces(calibration.made[name])}
-    found: dict[tuple[str, str], list[Row]] = {}
-    for row in run.read("verdicts", work_ids=work_ids).to_pylist():
+    rows: list[VerdictRow] = run.read("verdicts", work_ids=work_ids).to_pylist()
+    found: dict[tuple[str, str], list[VerdictRow]] = {}
+    for row in rows:
         found.setdefault((row["mode"], row["summary_id"]), []).append(row)
     return found
 

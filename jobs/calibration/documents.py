@@ -13,10 +13,9 @@ import numpy as np
 from actors.chat.call_context import CallContext
 from actors.judges.backend import Backend
 from actors.judges.opening import Judge
-from actors.storage.benchmark import Benchmark
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, texts_of_mode
 from jobs.calibration.labelled import BackendOf, Calibration, Labelled, Measured, Piece, Verdicts
-from jobs.stages.items import Row
+from jobs.calibration.place import LabelledPlace
 from longform.errors import UsageError
 from longform.formats.longformfact import PEOPLE
 from longform.judges.cards import SUPPORT_LEXICAL, shipped_card
@@ -39,6 +38,7 @@ from longform.judges.meta_evaluation_words import meta_evaluation_words
 from longform.judges.support_cards import shown_row, support_card
 from longform.keys import content_key
 from longform.metrics.faithfulness import Array
+from longform.rows import JudgementRow
 from longform.settings.judges import JudgeSettings
 
 
@@ -66,9 +66,9 @@ class LabelledDocuments(Labelled):
         Raises:
             UsageError: Labels of a data set are of sentences here and of summaries there; or orders need a ranking.
         """
-        texts = labelled_texts(self.benchmark, self.labels)
+        texts = labelled_texts(self.place, self.labels)
         if self.orders and not any(text.ranking for text in texts):
-            url = self.bench_url
+            url = self.url
             raise UsageError(f"{url}: orders need a ranking of documents by importance, and no summary has one")
         return texts
 
@@ -87,7 +87,7 @@ class LabelledDocuments(Labelled):
     def _piece(self, judge: Judge, text: LabelledText, mode: Mode, fitted: frozenset[str]) -> Piece:
         article, seen = text.summary.article, text.summary.article in fitted
         how = [judge.settings.identity, judge.version.work, self.scoring.fidelity, self.scoring.seed]
-        dataset = self.benchmark.manifest["dataset_hash"]
+        dataset = self.place.benchmark.manifest["dataset_hash"]
         # other annotators may have labelled other sentences
         asked = [] if self.chosen == (PEOPLE,) else [text.sentences]
         left_out = sorted(fitted) if seen else []
@@ -105,7 +105,7 @@ class LabelledDocuments(Labelled):
             text, mode = texts[piece.summary_id], piece.mode
             assert mode is not None, "sentences are checked against texts of a mode"
             shown = texts_of_mode(
-                self.benchmark.documents(text.haystack_id),
+                self.place.documents(text.row),
                 mode,
                 ranking=text.ranking,
                 fidelity=self.scoring.fidelity,
@@ -120,7 +120,7 @@ class LabelledDocuments(Labelled):
     def opened(self, judge: Judge, context: CallContext, threads: int) -> BackendOf:
         backend = judge.open(context, threads)
         fitted = _fitted_articles(judge.settings)
-        without = cache(lambda: _left_out_judge(self.bench_url, fitted, threads))
+        without = cache(lambda: _left_out_judge(self.url, fitted, threads))
         return lambda piece: backend if piece.left_out is None else _Without(without(), piece.left_out)
 
     def measured(self, calibration: Calibration, verdicts: Verdicts) -> Measured:
@@ -153,12 +153,14 @@ def _target_kind(mode: Mode) -> str:
 
 def cells_of(verdicts: Verdicts) -> tuple[Cells, dict[str, int]]:
     """Return the cells, and how many were not judged, by reason."""
-    missing = (row["failure"] for rows in verdicts.values() for row in rows if row["answer"] is None)
+    missing = (
+        row["failure"] or "no reason recorded" for rows in verdicts.values() for row in rows if row["answer"] is None
+    )
     return {key: _matrix(rows) for key, rows in verdicts.items()}, dict(Counter(missing))
 
 
-def _matrix(rows: Sequence[Row]) -> Array:
-    at = [(text_index(row), row["unit_index"]) for row in rows]
+def _matrix(rows: Sequence[JudgementRow]) -> Array:
+    at = [(text_index(row), row["unit_index"] or 0) for row in rows]
     matrix = np.full((max(p for p, _ in at) + 1, max(s for _, s in at) + 1), np.nan)
     for cell, row in zip(at, rows, strict=True):
         value = SUPPORT.number(row["answer"], row["probability"])
@@ -187,12 +189,12 @@ class _Without(Backend):
         return found
 
 
-def _left_out_judge(bench_url: str, articles: frozenset[str], threads: int) -> Any:
+def _left_out_judge(url: str, articles: frozenset[str], threads: int) -> Any:
     from actors.judges.article_left_out import ArticleLeftOutJudge, Embed
     from longform.training.support_judge import LabelledSentence, labelled_sentences
 
-    benchmark = Benchmark(bench_url)
-    texts = labelled_texts(benchmark, labels_of_people(benchmark))
+    place = LabelledPlace(url)
+    texts = labelled_texts(place, labels_of_people(place))
     fitted = [text for text in texts if text.summary.article in articles]
 
     def examples(embed: Embed) -> list[LabelledSentence]:
@@ -201,7 +203,7 @@ def _left_out_judge(bench_url: str, articles: frozenset[str], threads: int) -> A
             for text in fitted
             for sentence in labelled_sentences(
                 text.summary.article,
-                [document.text for document in benchmark.documents(text.haystack_id)],
+                [document.text for document in place.documents(text.row)],
                 text.sentences,
                 [int(label) for label in text.summary.labels],
                 embed,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Row
+from jobs.calibration.place import LabelledPlace
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
@@ -14,6 +14,7 @@ from longform.judges.meta_evaluation import EACH_DOCUMENT, Fidelity, LabelledSum
 from longform.keys import content_key
 from longform.records import Document
 from longform.retrieval.packing import ImportanceOf, arranged
+from longform.rows import LabelRow, SummaryRow
 from longform.text.punkt import release_sentences
 
 PrefixChars = Callable[[str, int], int]
@@ -26,38 +27,38 @@ class LabelledText(NamedTuple):
     """A labelled summary, with the sentences that are judged."""
 
     summary: LabelledSummary
-    haystack_id: str
+    row: SummaryRow
     sentences: tuple[str, ...]  # those with a label, or all where the label is of the summary
     ranking: Mapping[str, int] | None  # document -> importance, larger is more; None: it has none
 
 
-def labels_of_people(benchmark: Benchmark) -> list[Row]:
-    """Return the labels that a release of this benchmark has."""
-    return [row for row in benchmark.folder.read("labels").to_pylist() if row["annotator"] == PEOPLE]
+def labels_of_people(place: LabelledPlace) -> list[LabelRow]:
+    """Return the labels that come with the release."""
+    return [row for row in place.labels() if row["annotator"] == PEOPLE]
 
 
-def labelled_texts(benchmark: Benchmark, rows: Iterable[Row]) -> list[LabelledText]:
+def labelled_texts(place: LabelledPlace, rows: Iterable[LabelRow]) -> list[LabelledText]:
     """
     Return the labelled summaries, in the benchmark's order; those without any label left are none.
 
     Args:
-        benchmark: With the summaries.
+        place: Of the summaries.
         rows: Labels of support.
 
     Raises:
         UsageError: There is none, or a data set's labels are of sentences here and of summaries there.
     """
-    labels: dict[str, list[Row]] = {}
+    labels: dict[str, list[LabelRow]] = {}
     for row in rows:
         if row["answer"] in _ANSWERS:
             labels.setdefault(row["summary_id"], []).append(row)
-    rankings = _rankings(benchmark)
-    summaries = [row for row in benchmark.folder.read("summaries").to_pylist() if row["summary_id"] in labels]
-    found = [_labelled(benchmark, row, labels[row["summary_id"]], rankings.get(row["query_id"])) for row in summaries]
+    rankings = _rankings(place.benchmark)
+    summaries = [row for row in place.summaries.values() if row["summary_id"] in labels]
+    found = [_labelled(place, row, labels[row["summary_id"]], rankings.get(row["query_id"])) for row in summaries]
     levels = {(text.summary.data_set, text.summary.level) for text in found}
     if not found or len(levels) > len({name for name, _ in levels}):
         expected = "labels of support, in each data set all of sentences or all of summaries"
-        raise UsageError(f"{benchmark.folder.url}: expected {expected}; found {sorted(levels) or 'none'}")
+        raise UsageError(f"{place.folder.url}: expected {expected}; found {sorted(levels) or 'none'}")
     return found
 
 
@@ -70,23 +71,27 @@ def _rankings(benchmark: Benchmark) -> dict[str, dict[str, int]]:
     return found
 
 
-def _labelled(benchmark: Benchmark, row: Row, labels: Sequence[Row], ranking: Mapping[str, int] | None) -> LabelledText:
-    haystack_id, sentences = row["haystack_id"], release_sentences(row["text"])
+def _labelled(
+    place: LabelledPlace, row: SummaryRow, labels: Sequence[LabelRow], ranking: Mapping[str, int] | None
+) -> LabelledText:
+    sentences = release_sentences(row["text"] or "")
     whole = any(label["unit_index"] is None for label in labels)
     if whole and len(labels) > len({label["annotator"] for label in labels}):
         raise UsageError(f"{row['summary_id']}: expected one label, or labels of sentences; found {len(labels)} labels")
-    in_order = labels if whole else sorted(labels, key=lambda label: int(label["unit_index"]))
-    asked = [] if whole else list(dict.fromkeys(label["unit_index"] for label in in_order))
+    in_order = labels if whole else sorted(labels, key=lambda label: label["unit_index"] or 0)
+    asked = [] if whole else list(dict.fromkeys(label["unit_index"] or 0 for label in in_order))
     summary = LabelledSummary(
         summary_id=row["summary_id"],
-        data_set=benchmark.queries[row["query_id"]].dataset or "labels",
-        article=content_key([document.text for document in with_text(benchmark.documents(haystack_id))]),
+        data_set=place.benchmark.queries[row["query_id"]].dataset or "labels",
+        article=content_key([document.text for document in with_text(place.documents(row))]),
         level="summary" if whole else "sentence",
-        labels=tuple(_ANSWERS[label["answer"]] for label in in_order),
-        places=tuple(asked.index(label["unit_index"]) for label in in_order) if 0 < len(asked) < len(in_order) else (),
+        labels=tuple(_ANSWERS[label["answer"] or ""] for label in in_order),
+        places=tuple(asked.index(label["unit_index"] or 0) for label in in_order)
+        if 0 < len(asked) < len(in_order)
+        else (),
     )
     said = sentences if whole else [sentences[unit] for unit in asked]
-    return LabelledText(summary, haystack_id, tuple(said), ranking)
+    return LabelledText(summary, row, tuple(said), ranking)
 
 
 def with_text(documents: Sequence[Document]) -> list[Document]:

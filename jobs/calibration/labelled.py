@@ -12,13 +12,13 @@ from actors.chat.call_context import CallContext
 from actors.judges.backend import Backend
 from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
-from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Row
+from jobs.calibration.place import LabelledPlace
 from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import JudgedText
 from longform.judges.meta_evaluation import Mode
+from longform.rows import JudgementRow, LabelRow
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import JudgeSettings
 
@@ -45,8 +45,8 @@ class Piece(NamedTuple):
     left_out: str | None = None
 
 
-Verdicts = Mapping[tuple[str, str], Sequence[Row]]
-"""(mode, summary id) -> rows of `verdicts`."""
+Verdicts = Mapping[tuple[str, str], Sequence[JudgementRow]]
+"""(mode, summary id) -> verdicts; labels of a release are some."""
 
 BackendOf = Callable[[Piece], Backend]
 """Chooses the judge of a piece."""
@@ -54,7 +54,7 @@ BackendOf = Callable[[Piece], Backend]
 
 class Measured(NamedTuple):
     """
-    What a judge reaches on labels.
+    The findings on a judge that was held against labels.
 
     Attributes:
         figures: Of its card; None if the labels allow none.
@@ -74,10 +74,10 @@ class Measured(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Labelled(ABC):
     """
-    The labels of one kind of judgement in a benchmark. It pickles small.
+    The labels of one kind of judgement. It pickles small.
 
     Attributes:
-        bench_url: The benchmark.
+        url: Of a benchmark with summaries, or of a run.
         task: Of the judges that are held against them.
         target_kind: What they are about.
         answers: Those that judges of the task give.
@@ -89,7 +89,7 @@ class Labelled(ABC):
     step: ClassVar[str]  # as `evaluate` calls such a stage, whose calls foretell the tokens of these
     in_cluster: ClassVar[bool]  # judges without a chat model have work enough for processes of their own
 
-    bench_url: str
+    url: str
     task: str
     target_kind: str
     answers: tuple[str, ...]
@@ -101,15 +101,14 @@ class Labelled(ABC):
         return {field.name: getattr(self, field.name) for field in fields(self)}  # not what it has read
 
     @cached_property
-    def benchmark(self) -> Benchmark:
-        return Benchmark(self.bench_url)
+    def place(self) -> LabelledPlace:
+        return LabelledPlace(self.url)
 
     @cached_property
-    def all_labels(self) -> list[Row]:
-        """Everybody's labels of this kind, in the benchmark's order."""
-        rows = self.benchmark.folder.read("labels").to_pylist()
+    def all_labels(self) -> list[LabelRow]:
+        """Everybody's labels of this kind, in their order."""
         known = {None, *self.answers}
-        return [row for row in rows if row["target_kind"] == self.target_kind and row["answer"] in known]
+        return [row for row in self.place.labels() if row["target_kind"] == self.target_kind and row["answer"] in known]
 
     @cached_property
     def chosen(self) -> tuple[str, ...]:
@@ -122,15 +121,13 @@ class Labelled(ABC):
         there = sorted({row["annotator"] for row in self.all_labels})
         wanted = self.annotators or tuple(name for name in there if not name.startswith(RELEASED))
         if missing := [name for name in wanted if name not in there]:
-            raise UsageError(
-                f"{self.bench_url}: expected labels of {self.task} of annotator {missing[0]!r}, {_of(there)}"
-            )
+            raise UsageError(f"{self.url}: expected labels of {self.task} of annotator {missing[0]!r}, {_of(there)}")
         if not wanted:
-            raise UsageError(f"{self.bench_url}: expected people's labels of {self.task}, {_of(there)}")
+            raise UsageError(f"{self.url}: expected people's labels of {self.task}, {_of(there)}")
         return wanted
 
     @cached_property
-    def labels(self) -> list[Row]:
+    def labels(self) -> list[LabelRow]:
         """The labels that the judge is held against."""
         return [row for row in self.all_labels if row["annotator"] in self.chosen]
 
@@ -141,13 +138,13 @@ class Labelled(ABC):
         Raises:
             UsageError: The benchmark ships none.
         """
-        found: dict[tuple[str, str], list[Row]] = {}
+        found: dict[tuple[str, str], list[JudgementRow]] = {}
         for row in self.all_labels:
             if row["annotator"] == name:
                 found.setdefault((row["mode"], row["summary_id"]), []).append(row)
         if not found:
             shipped = {row["annotator"] for row in self.all_labels if row["annotator"].startswith(RELEASED)}
-            raise UsageError(f"{self.bench_url}: no predictions of {name!r}; it ships those of {sorted(shipped)}")
+            raise UsageError(f"{self.url}: no predictions of {name!r}; it ships those of {sorted(shipped)}")
         return found
 
     @abstractmethod

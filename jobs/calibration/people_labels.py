@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from actors.judges.checkpoint import CheckpointJudge
 from actors.judges.opening import CHECKPOINT_VERSION
 from actors.local_models.encoder import MINILM, Encoder
-from actors.storage.benchmark import Benchmark
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, with_text
+from jobs.calibration.place import LabelledPlace
 from longform.formats.longformfact import PEOPLE
 from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
@@ -46,8 +46,8 @@ def people_reach(
     Raises:
         UsageError: A benchmark has no labels of people.
     """
-    benchmarks = [Benchmark(url) for url in label_urls]
-    texts = [(one, text) for one in benchmarks for text in labelled_texts(one, labels_of_people(one))]
+    places = [LabelledPlace(url) for url in label_urls]
+    texts = [(place, text) for place in places for text in labelled_texts(place, labels_of_people(place))]
     settings = judge.model_copy(update={"model": checkpoint})
     scoring = Scoring(threshold=judge.threshold, seed=1)
     ways = {
@@ -65,10 +65,10 @@ def people_reach(
     return rows, card
 
 
-def _found(texts: Sequence[tuple[Benchmark, LabelledText]], read: ReadMatrix, scoring: Scoring) -> dict[str, Any]:
+def _found(texts: Sequence[tuple[LabelledPlace, LabelledText]], read: ReadMatrix, scoring: Scoring) -> dict[str, Any]:
     cells = {}
-    for benchmark, text in texts:
-        documents = [document.text for document in with_text(benchmark.documents(text.haystack_id))]
+    for place, text in texts:
+        documents = [document.text for document in with_text(place.documents(text.row))]
         cells[DOCUMENT, text.summary.summary_id] = read(documents, text.sentences)
     summaries = [text.summary for _, text in texts]
     return {

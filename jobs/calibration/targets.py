@@ -8,9 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from actors.judges.opening import Judge
-from actors.storage.benchmark import Benchmark
 from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts
-from jobs.stages.items import Row
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary
 from longform.judges.cards import held_out_rows
 from longform.judges.kind import Kind
@@ -18,6 +16,7 @@ from longform.judges.lexical_coverage import shipped_judge
 from longform.judges.matrix import JudgedText
 from longform.judges.target_cards import LabelledTarget, target_card
 from longform.keys import content_key
+from longform.rows import SummaryRow
 from longform.settings.judges import JudgeSettings
 from longform.text.citations import bullets
 
@@ -28,21 +27,20 @@ class LabelledTargets(Labelled):
     in_cluster = False
 
     @cached_property
-    def summaries(self) -> dict[str, Row]:
+    def summaries(self) -> dict[str, SummaryRow]:
         """Summary id -> row, of the summaries with labels, in the labels' order."""
-        rows = {row["summary_id"]: row for row in self.benchmark.folder.read("summaries").to_pylist()}
+        rows = self.place.summaries
         return {label["summary_id"]: rows[label["summary_id"]] for label in self.labels}
 
     def pieces(self, judge: Judge) -> list[Piece]:
-        how = (self.benchmark.manifest["dataset_hash"], judge.name, judge.settings.identity, judge.version.work)
+        how = (self.place.benchmark.manifest["dataset_hash"], judge.name, judge.settings.identity, judge.version.work)
         return [Piece(content_key("labelled", *how, one), one, together=one) for one in self.summaries]
 
     def reader(self, kind: Kind, threads: int) -> Callable[[Piece], JudgedText]:  # noqa: ARG002  nothing is counted
-        benchmark = Benchmark(self.bench_url)
-        summaries = {row["summary_id"]: row for row in benchmark.folder.read("summaries").to_pylist()}
+        place = self.place
 
         def text(piece: Piece) -> JudgedText:
-            row = summaries[piece.summary_id]
+            row = place.summaries[piece.summary_id]
             summary: SummaryToJudge = {
                 "work_id": piece.work_id,
                 "summary_id": row["summary_id"],
@@ -50,7 +48,8 @@ class LabelledTargets(Labelled):
                 "haystack_id": row["haystack_id"],
                 "failure": None,
             }
-            return judged_summary(kind, summary, [bullet.text for bullet in bullets(row["text"] or "")], benchmark)
+            units = [bullet.text for bullet in bullets(row["text"] or "")]
+            return judged_summary(kind, summary, units, place.benchmark)
 
         return text
 
@@ -71,7 +70,7 @@ class LabelledTargets(Labelled):
                 target_id=label["target_id"],
                 annotator=label["annotator"],
                 haystack_id=summary["haystack_id"],
-                text=self.benchmark.queries[summary["query_id"]].domain,
+                text=self.place.benchmark.queries[summary["query_id"]].domain,
                 label=label,
                 verdict=answers.get((label["summary_id"], label["target_id"])),
                 counts=kind.counts,

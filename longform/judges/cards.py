@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from longform.judges.support_cards import support_words
-from longform.judges.target_cards import target_words
+from longform.judges.target_cards import HeldOutRow, target_words
 from longform.models import read_model
 from longform.settings.judges import SHIPPED_CHECKER, JudgeSettings, judge_scale
 
@@ -109,9 +109,10 @@ def read_card(content: bytes, kind: str) -> dict[str, Any]:
     return card
 
 
-def held_out_rows(scale: str) -> list[dict[str, Any]]:
+def held_out_rows(scale: str) -> list[HeldOutRow]:
     """Return the reach of the offline judge of *scale* (`people` or `GPT-4o`) on labels it was not fitted on."""
-    return [row for row in read_model("reach_judge")["rows"] if row["measure"].startswith(f"judge as {scale}: ")]
+    rows: list[HeldOutRow] = read_model("reach_judge")["rows"]
+    return [row for row in rows if row["measure"].startswith(f"judge as {scale}: ")]
 
 
 def describe(card: Mapping[str, Any]) -> str:

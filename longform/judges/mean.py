@@ -10,25 +10,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
 
 from longform.judges.kind import Kind, Verdict, unjudged
 from longform.judges.meta_evaluation import text_index
+from longform.rows import JudgementRow
 
 VERSION = "1"
 """Changes with any change that moves an answer."""
 
 _DIGITS = 6
 
-Row = Mapping[str, Any]
-"""A row of `verdicts`."""
+Bounds = Sequence[float]
+"""Numbers from which an answer is another."""
 
-_SHARED = ("summary_id", "unit_index", "target_kind", "target_id", "mode", "doc_position")
+
+class MeanRow(JudgementRow):
+    """A row of `verdicts`, but for its work id."""
+
+    judge: str
 
 
 def mean_rows(
-    kind: Kind, members: Mapping[str, Sequence[Row]], *, judge: str, bounds: Sequence[float]
-) -> list[dict[str, Any]]:
+    kind: Kind, members: Mapping[str, Sequence[JudgementRow]], *, judge: str, bounds: Bounds
+) -> list[MeanRow]:
     """
     Return one verdict for each pair of one summary that any member judged, in the order the members name them.
 
@@ -42,13 +46,12 @@ def mean_rows(
     pairs = dict.fromkeys(pair for rows in by_pair.values() for pair in rows)
     version = f"{kind.mean}@{VERSION}: {_members_version(members)}"
     return [
-        _row(kind, {name: rows.get(pair) for name, rows in by_pair.items()}, bounds)
-        | {"judge": judge, "prompt_version": version}
+        _row(kind, {name: rows.get(pair) for name, rows in by_pair.items()}, judge, version, bounds=bounds)
         for pair in pairs
     ]
 
 
-def mean_verdict(kind: Kind, given: Mapping[str, Verdict | None], bounds: Sequence[float]) -> Verdict:
+def mean_verdict(kind: Kind, given: Mapping[str, Verdict | None], bounds: Bounds) -> Verdict:
     """
     Return the mean of one pair; `reply` has the members' numbers.
 
@@ -66,41 +69,62 @@ def mean_verdict(kind: Kind, given: Mapping[str, Verdict | None], bounds: Sequen
     return verdict._replace(reply=reply, linked_unit=next(links, None) if said else None)
 
 
-def _pair(row: Row) -> Hashable:
+def _pair(row: JudgementRow) -> Hashable:
     """Name a pair: a text that stands in two places is two."""
     return row.get("unit_index"), row["target_id"], _text(row)
 
 
-def _text(row: Row) -> int | None:
+def _text(row: JudgementRow) -> int | None:
     # what is judged by its whole summary is in no list of texts
     return None if row.get("unit_index") is None else text_index(row)
 
 
-def _row(kind: Kind, given: Mapping[str, Row | None], bounds: Sequence[float]) -> dict[str, Any]:
+def _row(kind: Kind, given: Mapping[str, JudgementRow | None], judge: str, version: str, *, bounds: Bounds) -> MeanRow:
     verdicts = {name: None if row is None else verdict_of(row) for name, row in given.items()}
     mean = mean_verdict(kind, verdicts, bounds)
     first = next(row for row in given.values() if row is not None)
-    found = {name: getattr(mean, name) for name in ("answer", "probability", "linked_unit", "failure", "reply")}
-    return (
-        {name: first.get(name) for name in _SHARED}
-        | found
-        | {"text_index": _text(first), "chunk_index": None, "repeat": 0, "call_id": None}  # windows are a member's own
-    )
+    return {
+        "judge": judge,
+        "summary_id": first["summary_id"],
+        "unit_index": first.get("unit_index"),
+        "target_kind": first["target_kind"],
+        "target_id": first["target_id"],
+        "mode": first["mode"],
+        "doc_position": first.get("doc_position"),
+        "chunk_index": None,  # windows are a member's own
+        "repeat": 0,
+        "answer": mean.answer,
+        "probability": mean.probability,
+        "linked_unit": mean.linked_unit,
+        "failure": mean.failure,
+        "reply": mean.reply,
+        "prompt_version": version,
+        "call_id": None,
+        "text_index": _text(first),
+    }
 
 
-def verdict_of(row: Row) -> Verdict:
+def verdict_of(row: JudgementRow) -> Verdict:
     """Read the verdict of a row."""
-    return Verdict(**{name: row.get(name) for name in Verdict._fields if name != "link_failure"})
+    return Verdict(
+        answer=row.get("answer"),
+        probability=row.get("probability"),
+        failure=row.get("failure"),
+        chunk_index=row.get("chunk_index"),
+        reply=row.get("reply"),
+        call_id=row.get("call_id"),
+        linked_unit=row.get("linked_unit"),
+    )
 
 
 def _why_unjudged(one: Verdict | None) -> str:
     return "no_verdict" if one is None else one.failure or "no reason recorded"
 
 
-def _members_version(members: Mapping[str, Sequence[Row]]) -> str:
+def _members_version(members: Mapping[str, Sequence[JudgementRow]]) -> str:
     """Say what made the members' verdicts, each by its prompt or code, else by its name."""
     return " + ".join(_version(name, rows) for name, rows in members.items())
 
 
-def _version(name: str, rows: Sequence[Row]) -> str:
+def _version(name: str, rows: Sequence[JudgementRow]) -> str:
     return next((str(row["prompt_version"]) for row in rows if row.get("prompt_version")), name)

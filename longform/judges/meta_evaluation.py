@@ -27,6 +27,7 @@ from longform.metrics.faithfulness import (
     sensitivity,
     summary_faithfulness,
 )
+from longform.rows import JudgementRow
 
 Level = Literal["sentence", "summary"]
 Fidelity = Literal["ours", "release"]
@@ -70,7 +71,7 @@ def chunks_of(n_tokens: int) -> Mode:
 _UNCUT = frozenset(mode.name for mode in (EACH_DOCUMENT, *BY_ORDER.values()))
 
 
-def text_index(verdict: Mapping[str, Any]) -> int:
+def text_index(verdict: JudgementRow) -> int:
     """
     Return the place of a verdict's text among those that its summary is checked against.
 
@@ -80,7 +81,7 @@ def text_index(verdict: Mapping[str, Any]) -> int:
         return int(known)
     if (place := verdict["doc_position"]) is not None:
         return int(place)
-    return 0 if verdict["mode"] in _UNCUT else int(verdict["chunk_index"])
+    return 0 if verdict["mode"] in _UNCUT else int(verdict["chunk_index"] or 0)
 
 
 class LabelledSummary(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 
 from longform.judges.meta_evaluation import LabelledSummary
 from longform.keys import content_key
+from longform.metrics.statistics import EstimateColumns
 
 
 def support_card(
@@ -87,9 +88,9 @@ def _data_set(row: Mapping[str, Any]) -> str:
     return f"{name}: balanced accuracy {balanced} %, AUROC {with_interval(row['auroc'], 1, 2)}"
 
 
-def with_interval(estimate: Mapping[str, float | None], factor: float, digits: int) -> str:
+def with_interval(estimate: EstimateColumns, factor: float, digits: int) -> str:
     """The value times *factor*, with its 95 % interval if there is one; `unknown` without a value."""
-    value, low, high = (estimate[key] for key in ("value", "low", "high"))
+    value, low, high = estimate["value"], estimate["low"], estimate["high"]
     if value is None:
         return "unknown"
     if low is None or high is None:

@@ -15,11 +15,19 @@ from longform.judges.support_cards import with_interval
 from longform.keys import content_key
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair
-from longform.metrics.statistics import Estimate
+from longform.metrics.statistics import Estimate, EstimateColumns
 from longform.text.citations import words_per_bullet
 
 Settings = Mapping[str, int]
 """`seed` and `resamples` of the intervals."""
+
+
+class HeldOutRow(EstimateColumns):
+    """A figure of a fitted judge on labels that it was not fitted on, as `longform train` found it."""
+
+    measure: str
+    fitted_on: str
+    scored_on: str
 
 
 class LabelledTarget(NamedTuple):
@@ -202,7 +210,7 @@ def _plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
-def _held_out(rows: Sequence[Mapping[str, Any]], fitted: Sequence[Mapping[str, Any]]) -> str:
+def _held_out(rows: Sequence[HeldOutRow], fitted: Sequence[Mapping[str, Any]]) -> str:
     """Say what the judge reaches on text it was fitted on if a part of it is left out."""
     figures = {row["measure"].partition(": ")[2]: row for row in rows}
     measures = (("r", "pearson"), ("kappa", "kappa"), ("bias", "bias of answers"))

@@ -8,12 +8,13 @@ and by length), with chance-corrected agreement beside them. Coverage counts 1, 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from itertools import combinations
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
 from longform.metrics.coverage import ANSWERS
-from longform.metrics.statistics import Array, Estimate, kappa, pearson, pooled_mean
+from longform.metrics.statistics import Array, Estimate, EstimateColumns, kappa, pearson, pooled_mean
 
 WEIGHTS: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
@@ -110,3 +111,98 @@ def _judge(pairs: Sequence[JudgedPair]) -> Array:
 
 def _clusters(pairs: Sequence[JudgedPair]) -> list[str]:
     return [p.summary_id for p in pairs]
+
+
+# ---------------------------------------------------------------- people among themselves
+
+
+class Label(NamedTuple):
+    """
+    The answer of an annotator.
+
+    Attributes:
+        item: What is labelled: two annotators' labels of one item are a pair.
+        link: The bullet that the answer names, from 0.
+    """
+
+    annotator: str
+    summary_id: str
+    item: Hashable
+    answer: str
+    link: int | None = None
+
+
+class BetweenColumns(TypedDict):
+    """`Between` as JSON values."""
+
+    annotators: list[str]
+    same: EstimateColumns
+    kappa: EstimateColumns
+    pearson: EstimateColumns
+    links: EstimateColumns
+
+
+class Between(NamedTuple):
+    """
+    The agreement of two annotators on what both have labelled; intervals resample summaries.
+
+    Attributes:
+        same: Share of equal answers.
+        pearson: Correlation of what the answers count.
+        links: Share of equal links over the pairs that both linked.
+    """
+
+    annotators: tuple[str, str]
+    same: Estimate
+    kappa: Estimate
+    pearson: Estimate
+    links: Estimate
+
+    def as_json(self) -> BetweenColumns:
+        return {
+            "annotators": list(self.annotators),
+            "same": self.same.as_json(),
+            "kappa": self.kappa.as_json(),
+            "pearson": self.pearson.as_json(),
+            "links": self.links.as_json(),
+        }
+
+
+def between_annotators(
+    labels: Iterable[Label], counts: Mapping[str, float], *, seed: int, resamples: int
+) -> list[Between]:
+    """
+    Compare each two annotators who have labelled the same items.
+
+    Args:
+        labels: Of all annotators.
+        counts: What each answer counts.
+        seed: Of the intervals.
+        resamples: Of each interval.
+    """
+    by_annotator: dict[str, dict[Hashable, Label]] = {}
+    for label in labels:
+        by_annotator.setdefault(label.annotator, {})[label.item] = label
+    found = []
+    for first, second in combinations(sorted(by_annotator), 2):
+        other = by_annotator[second]
+        both = [(one, other[item]) for item, one in by_annotator[first].items() if item in other]
+        if both:
+            pairs = [_as_pair(one, two, counts) for one, two in both]
+            found.append(_between((first, second), pairs, seed, resamples))
+    return found
+
+
+def _as_pair(first: Label, second: Label, counts: Mapping[str, float]) -> JudgedPair:
+    return JudgedPair(first.summary_id, first.answer, first.link, second.answer, second.link, None, counts)
+
+
+def _between(annotators: tuple[str, str], pairs: Sequence[JudgedPair], seed: int, resamples: int) -> Between:
+    same = np.array([float(pair.human == pair.judge) for pair in pairs])
+    return Between(
+        annotators,
+        pooled_mean(same, np.ones(len(pairs)), _clusters(pairs), seed=seed, resamples=resamples),
+        answer_kappa(pairs, seed=seed, resamples=resamples),
+        answer_agreement(pairs, seed=seed, resamples=resamples),
+        linking_accuracy(pairs, seed=seed, resamples=resamples),
+    )

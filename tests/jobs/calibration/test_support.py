@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from actors.judges.opening import make_judge
-from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calibrate import calibrate_parser, calibration_of, main, modes_of
 from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.label_texts import chunks, labelled_texts, labels_of_people, texts_of_mode
+from jobs.calibration.place import LabelledPlace
 from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
 from jobs.stages.judged_texts import SEPARATOR
@@ -79,7 +79,7 @@ def bench(tmp_path: Path) -> str:
 
 
 def test_labels_are_of_sentences_or_summaries_and_equal_documents_are_one_article(bench: str) -> None:
-    first, second, third, fourth = labelled_texts(Benchmark(bench), labels_of_people(Benchmark(bench)))
+    first, second, third, fourth = labelled_texts(LabelledPlace(bench), labels_of_people(LabelledPlace(bench)))
 
     assert [text.summary.level for text in (first, second, third, fourth)] == ["sentence"] * 2 + ["summary"] * 2
     assert first.summary.article == second.summary.article != third.summary.article
@@ -321,8 +321,8 @@ def labelled_twice(bench: str, second: dict[int, str]) -> str:
 
 
 def test_labels_of_several_people_stand_beside_one_number_each(bench: str) -> None:
-    labels = Folder(labelled_twice(bench, {0: "unsupported", 1: "unsupported"})).read("labels").to_pylist()
-    first, second, *_ = labelled_texts(Benchmark(bench), labels)
+    place = LabelledPlace(labelled_twice(bench, {0: "unsupported", 1: "unsupported"}))
+    first, second, *_ = labelled_texts(place, place.labels())
 
     assert (first.summary.labels, first.summary.places) == ((True, False, False, False), (0, 0, 1, 1))
     assert len(first.sentences) == 2
@@ -334,7 +334,7 @@ def test_labels_of_several_people_stand_beside_one_number_each(bench: str) -> No
 def test_labels_of_people_keep_their_keys_whoever_else_labels(bench: str) -> None:
     """Stored verdicts are found again; those on sentences that others chose are of their own."""
     options = {
-        "bench_url": bench,
+        "url": bench,
         "task": "support",
         "target_kind": "document",
         "answers": ("supported", "unsupported"),

@@ -1,0 +1,63 @@
+"""The place of summaries that people label: a benchmark that has some, or a run."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from actors.storage.benchmark import MANIFEST, Benchmark
+from actors.storage.folder import Folder
+from longform.errors import UsageError
+from longform.records import Document
+from longform.rows import ContextRow, LabelRow, SummaryRow
+
+_RECORD = "run.json"
+
+
+class LabelledPlace:
+    """
+    Summaries and their labels, with the benchmark that they were written for.
+
+    Args:
+        url: Of a benchmark or of a run.
+
+    Raises:
+        UsageError: It is neither, or the run's benchmark is gone.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.folder = Folder(url)
+        self._is_run = not self.folder.has(MANIFEST) and self.folder.has(_RECORD)
+        self.benchmark = Benchmark(self._benchmark_url() if self._is_run else url)
+
+    def _benchmark_url(self) -> str:
+        record = self.folder.read_json(_RECORD)
+        try:
+            return str(record["benchmark"]["url"])
+        except (KeyError, TypeError) as error:
+            raise UsageError(f"{self.folder.url}: expected the record of a run, found none of its benchmark") from error
+
+    @cached_property
+    def summaries(self) -> dict[str, SummaryRow]:
+        """Summary id -> row; the steps of methods are none."""
+        rows: list[SummaryRow] = self.folder.read("summaries").to_pylist()
+        return {row["summary_id"]: row for row in rows if row["step"] is None}
+
+    def labels(self) -> list[LabelRow]:
+        """Return all labels that are there now."""
+        rows: list[LabelRow] = self.folder.read("labels").to_pylist()
+        return rows
+
+    def documents(self, summary: SummaryRow) -> list[Document]:
+        """Return the documents of a summary: those of its prompt, as far as it held them, else of its haystack."""
+        documents = self.benchmark.documents(summary["haystack_id"])
+        packed = self._contexts.get(summary["context_id"] or "")
+        if packed is None:
+            return documents
+        by_id = {document.doc_id: document for document in documents}
+        in_prompt = zip(packed["doc_ids"], packed["doc_chars"], strict=True)
+        return [by_id[doc_id]._replace(text=by_id[doc_id].text[:chars]) for doc_id, chars in in_prompt]
+
+    @cached_property
+    def _contexts(self) -> dict[str, ContextRow]:
+        rows: list[ContextRow] = self.folder.read("contexts").to_pylist() if self._is_run else []
+        return {row["context_id"]: row for row in rows}

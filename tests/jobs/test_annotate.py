@@ -1,0 +1,252 @@
+"""Sheets of a benchmark and of a run: out, filled, back in, with agreement, and judges held against them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.storage.folder import Folder
+from jobs.annotate import main
+from jobs.calibrate import main as calibrate
+from jobs.ingest import main as ingest
+
+SAID = "The dam was closed in May."
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "documents": [
+        {"haystack": "h", "doc_id": "a", "title": "Report", "text": f"{SAID} Farmers met."},
+        {"haystack": "h", "doc_id": "b", "text": "Repairs went on all summer."},
+    ],
+    "queries": [{"query_id": "q", "haystack": "h", "text": "What happened at the dam?", "domain": "news"}],
+    "insights": [
+        {"insight_id": "i1", "query_id": "q", "text": SAID, "doc_ids": ["a"]},
+        {"insight_id": "i2", "query_id": "q", "text": "Swans nest by the harbour.", "doc_ids": ["b"]},
+        {"insight_id": "k1", "query_id": "q", "kind": "key_point", "text": SAID},
+        {"insight_id": "r1", "query_id": "q", "kind": "reference", "text": f"{SAID} Repairs went on."},
+    ],
+    "summaries": [
+        {
+            "summary_id": "s1",
+            "query_id": "q",
+            "summarizer": "ed",
+            "text": f"- {SAID} [1]\n- Repairs went on all summer.",
+        },
+        {"summary_id": "s2", "query_id": "q", "summarizer": "ed", "text": "- Farmers met."},
+        {"summary_id": "s3", "query_id": "q", "summarizer": "ed", "text": f"- Nothing is known.\n- {SAID}"},
+    ],
+}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> str:
+    (tmp_path / "in").mkdir()
+    for name, content in ROWS.items():
+        (tmp_path / "in" / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in content))
+    assert ingest(["jsonl", str(tmp_path / "in"), "--out", str(tmp_path / "bench")]) == 0
+    return str(tmp_path / "bench")
+
+
+class Annotating:
+    """The verb on one folder."""
+
+    def __init__(self, folder: str, sheets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.sheets, self._capsys = folder, sheets, capsys
+
+    def __call__(self, *options: str, ends: int = 0) -> dict[str, Any]:
+        self._capsys.readouterr()
+        assert main([self.folder, *options, "--resamples", "100", "--json"]) == ends
+        out, self.error = self._capsys.readouterr()
+        return dict(json.loads(out)) if out else {}
+
+    def write(self, *annotators: str, task: str = "coverage") -> dict[str, Any]:
+        named = [word for name in annotators for word in ("--annotator", name)]
+        return self("--task", task, "--sheets", str(self.sheets), *named)
+
+    def fill(self, annotator: str, answer: Callable[[dict[str, str]], dict[str, str]]) -> str:
+        """Fill each row of a sheet by its texts."""
+        path = self.sheets / f"{annotator}.csv"
+        rows = [row | answer(row) for row in csv.DictReader(io.StringIO(path.read_text("utf-8-sig"), newline=""))]
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(reversed(rows))
+        return str(path)
+
+
+@pytest.fixture
+def annotating(bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Annotating:
+    return Annotating(bench, tmp_path / "sheets", capsys)
+
+
+def by_words(row: dict[str, str]) -> dict[str, str]:
+    """Cover an insight that a numbered line says, and link that line."""
+    lines = [number for number, line in enumerate(row["bullets"].splitlines(), start=1) if row["insight"] in line]
+    return {"answer": "full", "linked_unit": str(lines[0])} if lines else {"answer": "none"}
+
+
+def test_coverage_goes_out_comes_back_and_judges_are_held_against_it(
+    annotating: Annotating, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = annotating.write("ann", "bo")
+    assert (written["n_summaries"], written["n_pairs"], len(written["sheets"])) == (3, 6, 2)
+    assert "1. - The dam" in (annotating.sheets / "ann.csv").read_text("utf-8-sig")
+    assert "full, partial or none" in (annotating.sheets / "guide.md").read_text()
+
+    ann = annotating.fill("ann", by_words)
+    bo = annotating.fill("bo", lambda row: {"answer": "none"} if "Nothing" in row["bullets"] else by_words(row))
+    told = annotating("--filled", ann, bo)
+
+    assert told["sheets"] == {name: {"rows": 6, "filled": 6} for name in ("ann", "bo")}
+    assert told["labels"] == {"ann": 6, "bo": 6}
+    (both,) = told["agreement"]
+    assert both["annotators"] == ["ann", "bo"]
+    assert (both["same"]["value"], both["same"]["n"]) == (pytest.approx(5 / 6), 6)
+    # by hand: shares of full 2/6 and 1/6; chance (2/6)(1/6) + (4/6)(5/6) = 22/36
+    assert both["kappa"]["value"] == pytest.approx((5 / 6 - 22 / 36) / (1 - 22 / 36))
+    assert both["kappa"]["low"] is not None
+    assert (both["links"]["value"], both["links"]["n"]) == (1.0, 1)
+    labels = Folder(annotating.folder).read("labels").to_pylist()
+    assert {(row["summary_id"], row["linked_unit"]) for row in labels if row["answer"] == "full"} == {
+        ("s1", 0),
+        ("s3", 1),
+    }
+
+    capsys.readouterr()
+    judge = [annotating.folder, "--judge", "offline-people", "--resamples", "100", "--json"]
+    assert calibrate([*judge, "--annotator", "ann"]) == 0
+    card = json.loads(capsys.readouterr().out)
+    assert (card["n"], card["labels"]["annotators"]) == (6, ["ann"])
+    assert card["pearson"]["value"] > 0.9
+
+
+def test_agreement_of_labels_that_are_there_is_told_alone(annotating: Annotating) -> None:
+    annotating.write("ann", "bo")
+    told = annotating("--filled", *(annotating.fill(name, by_words) for name in ("ann", "bo")))
+
+    assert annotating() == told | {"sheets": {}}
+    assert told["agreement"][0]["kappa"]["value"] == 1.0
+
+
+ANSWERS: dict[str, Callable[[dict[str, str]], str]] = {
+    "support": lambda row: "supported" if "dam" in row["sentence"] else "unsupported",
+    "key_point": lambda row: "entailed" if row["key_point"] in row["response"] else "not_entailed",
+    "reference": lambda row: "4" if "dam" in row["summary"] else "1",
+}
+
+
+@pytest.mark.parametrize("task", ANSWERS)
+def test_sheets_of_other_kinds_go_out_and_come_back(annotating: Annotating, task: str) -> None:
+    annotating.write("ann", task=task)
+    told = annotating("--task", task, "--filled", annotating.fill("ann", lambda row: {"answer": ANSWERS[task](row)}))
+
+    assert told["labels"] == {"ann": {"support": 5, "key_point": 3, "reference": 3}[task]}
+    rows = Folder(annotating.folder).read("labels").to_pylist()
+    assert {row["target_kind"] for row in rows} == {"document" if task == "support" else task}
+    assert len({row["answer"] for row in rows}) == 2
+
+
+def test_documents_to_read_are_files_of_their_own(annotating: Annotating) -> None:
+    annotating.write("ann", task="support")
+    (file,) = (annotating.sheets / "documents").iterdir()
+    rows = list(csv.DictReader(io.StringIO((annotating.sheets / "ann.csv").read_text("utf-8-sig"), newline="")))
+
+    assert {row["documents"] for row in rows} == {f"documents/{file.name}"}
+    assert file.read_text().startswith(f"[1] Report\n\n{SAID} Farmers met.\n")
+    assert "[2]\n\nRepairs went on all summer." in file.read_text()
+
+
+def test_a_sheet_that_is_read_again_replaces_its_labels(annotating: Annotating) -> None:
+    annotating.write("ann")
+    first = annotating.fill("ann", lambda row: by_words(row) if "Swans" not in row["insight"] else {})
+    assert annotating("--filled", first)["labels"] == {"ann": 3}
+    again = annotating.fill("ann", lambda _: {"answer": "none", "linked_unit": ""})
+    assert annotating("--filled", again)["labels"] == {"ann": 6}
+    none = annotating.fill("ann", lambda row: {"answer": "" if "Swans" in row["insight"] else "none"})
+    assert annotating("--filled", none)["labels"] == {"ann": 3}
+    assert {row["answer"] for row in Folder(annotating.folder).read("labels").to_pylist()} == {"none"}
+
+
+def test_a_misfilled_sheet_changes_nothing(annotating: Annotating) -> None:
+    annotating.write("ann", "bo")
+    good, bad = annotating.fill("ann", by_words), annotating.fill("bo", lambda _: {"answer": "yes"})
+
+    annotating("--filled", good, bad, ends=2)
+    assert f"{bad}, row 2, column answer: expected full, partial or none, found 'yes'" in annotating.error
+    assert Folder(annotating.folder).read("labels").num_rows == 0
+
+
+def test_some_summaries_are_chosen_by_the_seed(annotating: Annotating) -> None:
+    told = annotating("--sheets", str(annotating.sheets), "--annotator", "ann", "--summaries", "2", "--seed", "3")
+    assert (told["n_summaries"], told["n_pairs"]) == (2, 4)
+    annotating("--sheets", str(annotating.sheets), "--annotator", "bo", "--summaries", "4", ends=2)
+    assert "--summaries: expected a number from 1 to 3, found 4" in annotating.error
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--sheets", "SHEETS", "--annotator", "ann"], "found one, which may be filled"),
+        (["--sheets", "SHEETS"], "--sheets: expected --annotator NAME"),
+        (["--annotator", "ann"], "expected --sheets DIR"),
+        (["--sheets", "SHEETS", "--annotator", "a/b"], "expected a name that a file can have, found 'a/b'"),
+        (["--sheets", "SHEETS", "--annotator", "released:m"], "found 'released:m'"),
+        (["--task", "mood"], "no task 'mood': expected one of coverage, support, key_point, reference, or MODULE:KIND"),
+        (["--task", "reference"], "expected labels of reference, found none; --sheets writes sheets"),
+        (["--filled", "nowhere.csv"], "nowhere.csv: expected a filled sheet"),
+    ],
+)
+def test_wrong_use_is_told(annotating: Annotating, options: list[str], told: str) -> None:
+    annotating.write("ann")
+    annotating(*(word.replace("SHEETS", str(annotating.sheets)) for word in options), ends=2)
+    assert told in annotating.error
+
+
+def test_labels_that_came_with_the_benchmark_are_not_replaced(annotating: Annotating) -> None:
+    annotating.write("ann")
+    folder, sheet = Folder(annotating.folder), annotating.fill("ann", by_words)
+    row = {
+        "annotator": "ann",
+        "summary_id": "s1",
+        "target_kind": "insight",
+        "target_id": "i1",
+        "mode": "full",
+        "repeat": 0,
+    }
+    folder.commit("labels", [folder.write_part("labels", [row | {"answer": "partial"}], work_ids=["theirs"])])
+
+    annotating("--filled", sheet, ends=2)
+    assert "annotator 'ann' has labels that are of no sheet" in annotating.error
+
+
+def test_summaries_of_a_run_are_labelled_in_the_run(
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sentences are held against the documents of the prompt, and judges calibrated on these labels."""
+    run = Folder(str(tmp_path / "run"))
+    run.write_json("run.json", {"benchmark": {"url": bench}})
+    doc_ids = [row["doc_id"] for row in Folder(bench).read("documents").to_pylist()][:1]
+    summaries = [
+        {"summary_id": f"w{n}", "query_id": "q", "haystack_id": "h", "context_id": "c", "step": step, "text": text}
+        for n, (text, step) in enumerate([(f"- {SAID}\n- Swans nest here.", None), ("- A draft.", "draft")])
+    ]
+    contexts = [{"context_id": "c", "haystack_id": "h", "doc_ids": doc_ids, "doc_chars": [len(SAID)]}]
+    for table, rows in (("summaries", summaries), ("contexts", contexts)):
+        run.commit(table, [run.write_part(table, rows, work_ids=["w"])])
+    annotating = Annotating(run.url, tmp_path / "sheets", capsys)
+
+    assert annotating.write("ann", task="support")["n_pairs"] == 2
+    (file,) = (annotating.sheets / "documents").iterdir()
+    assert file.read_text() == f"[1] Report\n\n{SAID}\n"
+    annotating("--task", "support", "--filled", annotating.fill("ann", lambda row: {"answer": ANSWERS["support"](row)}))
+    assert Folder(bench).read("labels").num_rows == 0
+    assert run.read("labels").num_rows == 2
+
+    capsys.readouterr()
+    chat = "{kind: chat, chat: {provider: scripted, model: m, script: obedient}}"
+    assert calibrate([run.url, "--support", chat, "--plan", "--json", "--ledger", str(tmp_path / "ledger")]) == 0
+    assert json.loads(capsys.readouterr().out)["stages"][0]["calls"] == 2
