@@ -11,6 +11,7 @@ import os
 import re
 from functools import lru_cache
 
+from longform.errors import UsageError
 from longform.redaction import SHORTEST, Redaction
 
 _USUAL = re.compile(
@@ -65,3 +66,17 @@ class RedactingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(record))
+
+
+def token_in(variable: str | None, server: str) -> str | None:
+    """
+    Return the token of a *server* that stands in a variable of the environment; None if it needs none.
+
+    Raises:
+        UsageError: The variable is unset.
+    """
+    if variable is None:
+        return None
+    if not (token := secret(variable)):
+        raise UsageError(f"{server}: expected its token in {variable}, which is unset")
+    return token

@@ -31,7 +31,7 @@ Value = TypeVar("Value")
 _OF_THE_CONFIGURATION = re.compile(r"http_40[134]$|insufficient_quota$|unsupported_|context_exceeds_window|script_")
 
 
-class Asking(Protocol):
+class NamedModels(Protocol):
     """The part of a configuration that names the models and their options: `ModelSynthesis`, `HaystackSettings`."""
 
     @property
@@ -53,7 +53,7 @@ class SynthesisModels:
         open_model: Opens one; a model in several roles is opened once.
     """
 
-    def __init__(self, config: Asking, open_model: Callable[[ChatSettings], ChatModel]) -> None:
+    def __init__(self, config: NamedModels, open_model: Callable[[ChatSettings], ChatModel]) -> None:
         self._config = config
         opened: dict[str, ChatModel] = {}
         for settings in config.chats.values():
@@ -105,6 +105,6 @@ class SynthesisModels:
         return Reply(reply.text, reply.failure, call_id(settings, request))
 
 
-def open_models(config: Asking, context: CallContext) -> SynthesisModels:
-    """The models behind the pool: within their limits, recorded, never paid twice."""
+def open_models(config: NamedModels, context: CallContext) -> SynthesisModels:
+    """Open the models behind the pool: within their limits, recorded, never paid twice."""
     return SynthesisModels(config, lambda settings: open_pool(settings, context))

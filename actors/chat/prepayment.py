@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import NamedTuple, TextIO
 
+from actors.chat.batch_notes import BatchNote, BatchNotes, FoundBatches, batch_note
 from actors.chat.call_context import CallContext
-from actors.chat.provider_batches import BatchNote, BatchNotes, BatchProgress, ProviderBatches, batch_note
+from actors.chat.provider_batches import BatchProgress, ProviderBatches
 from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.ledger.ledger import Ledger
 from longform.chat.batch_files import (
@@ -127,12 +128,12 @@ class Prepayment:
     # ------------------------------------------------------------ sending
 
     async def _send(self, requests: Iterable[ChatRequest]) -> list[BatchNote]:
-        """The batches that make these calls: those found under way, and new ones for the rest."""
-        found = _Found(self._notes.all(), self._batches, self._notes)
+        """Return the batches that make these calls: those found under way, and new ones for the rest."""
+        found = FoundBatches(self._notes.all(), self._batches, self._notes)
         new = [note async for file in self._files(requests, found) if (note := await self._batch(file, found))]
         return [*found.under_way.values(), *new]
 
-    async def _files(self, requests: Iterable[ChatRequest], found: _Found) -> AsyncIterator[list[BatchItem]]:
+    async def _files(self, requests: Iterable[ChatRequest], found: FoundBatches) -> AsyncIterator[list[BatchItem]]:
         held: list[BatchItem] = []
         size = 0
         async for item in self._items(requests, found):
@@ -144,7 +145,7 @@ class Prepayment:
         if held:
             yield held
 
-    async def _items(self, requests: Iterable[ChatRequest], found: _Found) -> AsyncIterator[BatchItem]:
+    async def _items(self, requests: Iterable[ChatRequest], found: FoundBatches) -> AsyncIterator[BatchItem]:
         """Yield the calls that are neither answered nor under way, nor have failed for good."""
         async for asked in _chunks(self._wanted(requests)):
             answered = self._ledger.finished(list(asked))
@@ -179,7 +180,7 @@ class Prepayment:
         )
         return BatchItem(intent, request_line(key, completion_parameters(settings, self._accepted, request)))
 
-    async def _batch(self, items: Sequence[BatchItem], found: _Found) -> BatchNote | None:
+    async def _batch(self, items: Sequence[BatchItem], found: FoundBatches) -> BatchNote | None:
         """Make a batch of those items that may go; return None if none may."""
         admissions = [
             admission
@@ -205,7 +206,7 @@ class Prepayment:
         return note
 
     async def _take_back(self, note: BatchNote) -> None:
-        """No batch was made of it: its calls never left."""
+        """Remove a note of which no batch was made: its calls never left."""
         nothing = priced(failed(CANCELLED), self._price)
         await self._record([Receipt(attempt, key, nothing) for key, attempt in note.attempts.items()])
         self._notes.remove(note)
@@ -264,36 +265,6 @@ class Prepayment:
 
     def _say(self, words: str) -> None:
         print(f"{self._context.stage:<18} batches: {words}", file=self._log, flush=True)
-
-
-class _Found:
-    """Notes of earlier and other commands, and which of their batches make calls that we want."""
-
-    def __init__(self, notes: Iterable[BatchNote], batches: ProviderBatches, written: BatchNotes) -> None:
-        self.under_way: dict[str, BatchNote] = {}
-        self._batches, self._written = batches, written
-        self._notes = {key: note for note in notes for key in note.attempts}
-        self._never_made: dict[str, BatchNote] = {}
-
-    async def attach(self, key: str) -> bool:
-        """Return whether a batch makes this call; its end is then waited for."""
-        note = self._notes.get(key)
-        if note is None or note.name in self._never_made:
-            return False
-        if note.name not in self.under_way:
-            batch_id = note.batch_id or await self._batches.find(note.name)
-            if batch_id is None:
-                self._never_made[note.name] = note
-                return False
-            self.under_way[note.name] = made = note._replace(batch_id=batch_id)
-            if note.batch_id is None:
-                self._written.set_made(made)
-        return True
-
-    def never_made(self, keys: Iterable[str]) -> list[BatchNote]:
-        """Return the notes of these calls that no batch was made of; their writers are gone, since the calls may go."""
-        names = {note.name for key in keys if (note := self._notes.get(key)) is not None}
-        return [self._never_made.pop(name) for name in sorted(names & self._never_made.keys())]
 
 
 async def _chunks(pairs: Iterable[tuple[str, ChatRequest]]) -> AsyncIterator[dict[str, ChatRequest]]:

@@ -1,29 +1,19 @@
-"""
-A provider's batch API (OpenAI's), and the notes about batches under way that stand beside the ledger.
-
-    LEDGER/batches/<hash>.json    {"batch_id": null or its id, "attempts": {call id: attempt id}}
-
-A note is durable before its batch is made, and the batch carries the note's name: one that was made and not noted down
-is found again by that.
-"""
+"""A provider's batch API (OpenAI's)."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from actors.chat.openai_client import PROVIDER_URL, api_key
 from actors.secret_values import redacted, redaction
-from actors.storage.folder import Folder, open_location
 from longform.chat.batch_files import ENDPOINT, read_replies
 from longform.chat.call import ChatReply
 from longform.chat.completions import http_failure
 from longform.chat.retries import backoff_s, may_pass
 from longform.errors import LongformError
-from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 
 if TYPE_CHECKING:
@@ -168,54 +158,3 @@ def _failure(error: APIError) -> str:
     import openai
 
     return http_failure(error.status_code, error.body) if isinstance(error, openai.APIStatusError) else "connection"
-
-
-# ---------------------------------------------------------------- notes
-
-
-class BatchNote(NamedTuple):
-    """A batch that was made, or is about to be (`batch_id` None), and which attempt of which call it makes."""
-
-    name: str
-    attempts: Mapping[str, str]
-    batch_id: str | None
-
-
-def batch_note(attempts: Mapping[str, str]) -> BatchNote:
-    """A new one. Attempts are part of its name, so that a second batch of the same calls is not taken for the first."""
-    return BatchNote(content_key("batch", sorted(attempts.items())), attempts, None)
-
-
-class BatchNotes:
-    """The notes of one ledger."""
-
-    def __init__(self, ledger_url: str) -> None:
-        self._folder = Folder(ledger_url).child("batches")
-
-    def all(self) -> list[BatchNote]:
-        """Return the notes of all commands."""
-        notes = []
-        for file in self._folder.names():
-            if file.endswith(".json"):
-                with suppress(FileNotFoundError):  # another command has just finished with it
-                    content = self._folder.read_json(file)
-                    notes.append(BatchNote(file.removesuffix(".json"), content["attempts"], content["batch_id"]))
-        return notes
-
-    def add(self, note: BatchNote) -> None:
-        """Write a new one, durably."""
-        self._folder.create_bytes(f"{note.name}.json", _content(note))
-
-    def set_made(self, note: BatchNote) -> None:
-        """Write down the id of its batch."""
-        self._folder.write_bytes(f"{note.name}.json", _content(note))
-
-    def remove(self, note: BatchNote) -> None:
-        """All its attempts have receipts."""
-        filesystem, root = open_location(self._folder.url)
-        with suppress(FileNotFoundError):
-            filesystem.delete_file(f"{root}/{note.name}.json")
-
-
-def _content(note: BatchNote) -> bytes:
-    return json.dumps({"batch_id": note.batch_id, "attempts": dict(note.attempts)}).encode()

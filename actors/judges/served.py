@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from actors.secret_values import secret
+from actors.secret_values import token_in
 from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
 from actors.serving.handle import is_of_cluster
 from longform.errors import LongformError, UsageError
@@ -88,7 +88,7 @@ def served_client(url: str, judge: str, *, token_env: str | None) -> ServedClien
         UsageError: The variable with the token is unset, or this cluster serves no such judge.
     """
     if not is_of_cluster(url):
-        return ServedClient(over_http(url, token=_token(token_env)))
+        return ServedClient(over_http(url, token=token_in(token_env, f"judge {judge!r} at {url}")))
     import ray.serve
     from ray.serve.exceptions import RayServeException
 
@@ -99,11 +99,3 @@ def served_client(url: str, judge: str, *, token_env: str | None) -> ServedClien
         where = f"expected a judge {judge!r} in the application {application!r} of this cluster"
         raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
     return ServedClient(over_handle(handle))
-
-
-def _token(variable: str | None) -> str | None:
-    if variable is None:
-        return None
-    if not (token := secret(variable)):
-        raise UsageError(f"expected the server's token in {variable}, which is unset")
-    return token

@@ -21,14 +21,13 @@ from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from actors.ledger.entry import Entry, Session, read_logprobs
+from actors.ledger.entry import Entry, Session
+from actors.ledger.sqlite_rows import Answer, SqlValue, intent_values, receipt_values
 from actors.storage.errors import StorageError, disk_message
-from longform.chat.call import ChatReply, Usage
-from longform.chat.ledger_rows import Intent, Receipt
+from longform.chat.call import ChatReply
+from longform.chat.ledger_rows import Receipt
 from longform.errors import LongformError
 from longform.tables import CALLS
-
-SqlValue = str | int | float | bytes | None
 
 _FORMAT = 1  # of the tables below, kept as the file's user_version
 _BUSY_S = 120.0  # a writer may have to upload while it holds the file
@@ -42,7 +41,6 @@ _ERRNO = {
     sqlite3.SQLITE_IOERR: errno.EIO,
 }
 _NO_ROOM_BYTES = 100_000
-_SMALL_INTEGERS = 2**63  # what SQLite and the table can hold
 
 _SCHEMA = """
 PRAGMA journal_mode = WAL;
@@ -149,7 +147,7 @@ class CallRecords:
         given_up = [(attempt_id,) for attempt_id in entry.abandoned]
         self._connection.executemany("UPDATE attempts SET session = NULL WHERE attempt_id = ?", given_up)
         session = self._session_number(entry.session) if entry.intents else 0
-        self._connection.executemany(_INTENT, [_intent_values(intent, entry, session) for intent in entry.intents])
+        self._connection.executemany(_INTENT, [intent_values(intent, entry, session) for intent in entry.intents])
 
     # ------------------------------------------------------------ reading
 
@@ -159,7 +157,7 @@ class CallRecords:
         for start in range(0, len(call_ids), _KEYS_AT_ONCE):
             keys = call_ids[start : start + _KEYS_AT_ONCE]
             rows = self._connection.execute(_ANSWERS.format(marks=", ".join("?" * len(keys))), keys)
-            found |= {answer.call_id: answer.reply() for answer in (_Answer(*row) for row in rows)}
+            found |= {answer.call_id: answer.reply() for answer in (Answer(*row) for row in rows)}
         return found
 
     def has_answered(self, model: str) -> bool:
@@ -209,7 +207,7 @@ class CallRecords:
     # ------------------------------------------------------------ inside
 
     def _store_receipt(self, receipt: Receipt, entry: Entry) -> None:
-        stored = self._connection.execute(_RECEIPT, _receipt_values(receipt, entry)).rowcount
+        stored = self._connection.execute(_RECEIPT, receipt_values(receipt, entry)).rowcount
         reply = receipt.reply
         if stored and reply.text is not None:
             text = reply.text.encode("utf-8", "surrogatepass")  # half a character is a provider's fault, not a reason
@@ -296,67 +294,3 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise LongformError(f"{path}: expected a ledger of version {_FORMAT}, found {found}; name another folder")
     return connection
-
-
-def _receipt_values(receipt: Receipt, entry: Entry) -> tuple[SqlValue, ...]:
-    reply = receipt.reply
-    return (
-        receipt.attempt_id,
-        receipt.call_id,
-        entry.job,
-        entry.at_ms,
-        "failed" if reply.text is None else "answered",
-        _storable(reply.failure),
-        _storable(reply.finish_reason),
-        _storable(reply.model),
-        *(count if count is not None and count < _SMALL_INTEGERS else None for count in reply.usage),
-        reply.cost_usd,
-        reply.seconds,
-    )
-
-
-def _storable(text: str | None) -> str | None:
-    return None if text is None else text.encode("utf-8", "replace").decode()
-
-
-def _intent_values(intent: Intent, entry: Entry, session: int) -> tuple[SqlValue, ...]:
-    return (
-        intent.attempt_id,
-        intent.call_id,
-        entry.job,
-        intent.stage,
-        intent.provider,
-        intent.model,
-        intent.repeat,
-        entry.at_ms,
-        intent.reserved_usd,
-        intent.counted_tokens,
-        entry.at_ms + round(intent.deadline_s * 1000),
-        session,
-    )
-
-
-class _Answer(NamedTuple):
-    """A row of `_ANSWERS`."""
-
-    call_id: str
-    text: bytes
-    finish_reason: str | None
-    model: str | None
-    input_tokens: int | None
-    cached_tokens: int | None
-    output_tokens: int | None
-    reasoning_tokens: int | None
-    cost_usd: float | None
-    logprobs: str | None
-
-    def reply(self) -> ChatReply:
-        return ChatReply(
-            text=self.text.decode("utf-8", "surrogatepass"),
-            failure=None,
-            finish_reason=self.finish_reason,
-            model=self.model,
-            usage=Usage(self.input_tokens, self.cached_tokens, self.output_tokens, self.reasoning_tokens),
-            cost_usd=self.cost_usd,
-            logprobs=read_logprobs(None if self.logprobs is None else json.loads(self.logprobs)),
-        )

@@ -8,10 +8,10 @@ from math import isfinite
 
 from actors.json_value import Json
 from actors.retrieval.reranker import Reranked, Reranker, reranked
-from actors.secret_values import secret
+from actors.secret_values import token_in
 from actors.serving.client import Reply, Send, ServedClient, over_http
 from actors.serving.handle import is_of_cluster, over_application
-from longform.errors import LongformError, UsageError
+from longform.errors import LongformError
 from longform.records import Document, Query
 from longform.settings.retrievers import EndpointRerankerSettings
 
@@ -100,12 +100,7 @@ def token_of(settings: EndpointRerankerSettings) -> str | None:
     Raises:
         UsageError: The variable is unset.
     """
-    if settings.api_key_env is None:
-        return None
-    token = secret(settings.api_key_env)
-    if not token:
-        raise UsageError(f"reranker at {settings.url}: expected its token in {settings.api_key_env}, which is unset")
-    return token
+    return token_in(settings.api_key_env, f"reranker at {settings.url}")
 
 
 def _to_one_url(send: Send) -> Send:

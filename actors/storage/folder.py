@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,15 +15,14 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from actors.storage.commit_files import Forgotten, Part
 from actors.storage.errors import StorageError, explained, listing_fault, storage_message
-from actors.storage.s3_client import S3Client
-from actors.storage.tables import CommitLog, Forgotten, Part, Snapshot
+from actors.storage.local_files import create_locally, local_names
+from actors.storage.s3_client import S3Client, create_on_s3, names_on_s3, open_s3
+from actors.storage.tables import CommitLog, Snapshot
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SCHEMAS, conform
-
-_S3_ATTEMPTS = 6  # of one request, with pauses that double up to 20 s in between (botocore's standard mode)
-_S3_WAIT_S = 20.0  # for an answer; what is created is small
 
 
 class Folder:
@@ -118,9 +116,9 @@ class Folder:
             StorageError: It could not be told; the file may or may not be there.
         """
         if isinstance(self._filesystem, pafs.LocalFileSystem):
-            return _create_locally(Path(self._path(name)), content)
+            return create_locally(Path(self._path(name)), content)
         bucket, _, key = self._path(name).partition("/")
-        return _create_on_s3(self._s3, bucket, key, content)
+        return create_on_s3(self._s3, bucket, key, content)
 
     @explained("be written")
     def upload(self, source: Path, name: str) -> None:
@@ -153,10 +151,10 @@ class Folder:
         """
         path = self._path(within) if within else self._root
         if isinstance(self._filesystem, pafs.LocalFileSystem):
-            return sorted(name for name in _local_names(path) if name > after)
+            return sorted(name for name in local_names(path) if name > after)
         if after:
             bucket, _, prefix = path.partition("/")
-            return list(_names_on_s3(self._s3, bucket, f"{prefix}/", after))
+            return list(names_on_s3(self._s3, bucket, f"{prefix}/", after))
         found = self._filesystem.get_file_info(pafs.FileSelector(path, allow_not_found=True))
         return sorted(info.base_name for info in found if info.type == pafs.FileType.File)
 
@@ -230,14 +228,7 @@ class Folder:
 
     @cached_property
     def _s3(self) -> S3Client:
-        import boto3
-        from botocore.config import Config
-
-        retries = {"mode": "standard", "max_attempts": _S3_ATTEMPTS}
-        session = boto3.Session()  # the module's own would keep the first credentials it has seen
-        config = Config(retries=retries, connect_timeout=_S3_WAIT_S, read_timeout=_S3_WAIT_S)
-        client: S3Client = session.client("s3", config=config)
-        return client
+        return open_s3()
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
@@ -250,53 +241,6 @@ def file_place(url: str) -> tuple[Folder, str]:
     """The folder of a file, and its name there, from its path or `s3://` URL."""
     folder, slash, name = url.rpartition("/")
     return Folder(folder or slash or "."), name
-
-
-def _local_names(path: str) -> Iterator[str]:
-    """Give the names of the files in a folder, without asking the disk about each of them."""
-    with suppress(FileNotFoundError), os.scandir(path) as found:
-        yield from (entry.name for entry in found if entry.is_file())
-
-
-def _names_on_s3(client: S3Client, bucket: str, prefix: str, after: str) -> Iterator[str]:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    pages = client.get_paginator("list_objects_v2")
-    try:
-        for page in pages.paginate(Bucket=bucket, Prefix=prefix, Delimiter="/", StartAfter=f"{prefix}{after}"):
-            yield from (found["Key"].removeprefix(prefix) for found in page.get("Contents", []))
-    except (BotoCoreError, ClientError) as error:
-        raise OSError(f"s3://{bucket}/{prefix}: cannot be listed: {error}") from error
-
-
-def _create_locally(path: Path, content: bytes) -> bool:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with unfinished.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.link(unfinished, path)  # unlike a rename it fails where the name is taken
-    except FileExistsError:
-        return False
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return True
-
-
-def _create_on_s3(client: S3Client, bucket: str, key: str, content: bytes) -> bool:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        client.put_object(Bucket=bucket, Key=key, Body=content, IfNoneMatch="*")
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "PreconditionFailed":
-            return False
-        raise OSError(f"s3://{bucket}/{key}: cannot be created: {error}") from error
-    except BotoCoreError as error:
-        raise OSError(f"s3://{bucket}/{key}: cannot be created: {error}") from error
-    return True
 
 
 def open_location(url: str) -> tuple[pafs.FileSystem, str]:

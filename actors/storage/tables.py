@@ -12,17 +12,15 @@ work id, the later commit wins.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, groupby
-from typing import NamedTuple, NotRequired, Protocol, TypedDict
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from actors.storage.commit_files import Entry, Forgotten, Part, as_json, as_parquet, of_json, of_parquet
 from actors.storage.errors import StorageError
 from longform.errors import UsageError
 from longform.keys import content_key
@@ -33,29 +31,9 @@ SPAN = 32
 
 _COMMITS, _CHECKPOINTS = "_commits", "_checkpoints"
 _DIGITS = 6  # of a commit's number in its name; names sort as numbers do
-_CHECKPOINT = pa.schema([("path", pa.string()), ("rows", pa.int64()), ("work_ids", pa.list_(pa.string()))])
 
 ReadPart = Callable[..., pa.Table]
 """Path of a part, `columns=` -> its content."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """One Parquet file of a table, and the work ids whose rows it holds."""
-
-    path: str
-    rows: int
-    work_ids: tuple[str, ...] = field(default=())
-
-
-class Forgotten(NamedTuple):
-    """Work ids whose rows count no more, until a later part holds them again."""
-
-    work_ids: tuple[str, ...]
-
-
-Entry = Part | Forgotten
-"""One line of a commit."""
 
 
 class Files(Protocol):
@@ -99,7 +77,7 @@ class CommitLog:
         Raises:
             UsageError: The table has as many commits as it may have.
         """
-        body = _as_json(list(entries))
+        body = as_json(list(entries))
         number = self._next_number()
         name = f"{number:0{_DIGITS}d}-{content_key(body)}.json"
         self._files.write_json(f"{self._table}/{_COMMITS}/{name}", body)
@@ -140,17 +118,17 @@ class CommitLog:
                 name = _checkpoint_name(first, level, group)
                 if first + SPAN**level <= end and name not in held:
                     entries = chain.from_iterable(map(self._read, _fewest(group, level - 1, held)))
-                    self._files.write_bytes(f"{self._table}/{_CHECKPOINTS}/{name}", _as_parquet(entries))
+                    self._files.write_bytes(f"{self._table}/{_CHECKPOINTS}/{name}", as_parquet(entries))
                     held.add(name)
 
     def _read(self, name: str) -> Iterator[Entry]:
         """Give the entries of a commit or of a checkpoint."""
         if name.endswith(".json"):
-            return _of_json(json.loads(self._files.read_bytes(f"{self._table}/{_COMMITS}/{name}")))
+            return of_json(json.loads(self._files.read_bytes(f"{self._table}/{_COMMITS}/{name}")))
         path = f"{self._table}/{_CHECKPOINTS}/{name}"
         content = self._files.read_bytes(path)
         try:
-            return _of_parquet(content)
+            return of_parquet(content)
         except (pa.ArrowInvalid, OSError) as error:
             raise StorageError(
                 f"{self._files.url}/{path}: expected a checkpoint of commits, and its content is damaged ({error}); "
@@ -193,61 +171,6 @@ def _fewest(commits: Sequence[str], level: int, held: Collection[str]) -> Iterat
             yield name
         else:
             yield from _fewest(group, level - 1, held)
-
-
-# ---------------------------------------------------------------- entries as files
-
-
-class StoredPart(TypedDict):
-    """A part in JSON."""
-
-    path: str
-    rows: int
-    work_ids: Sequence[str]
-
-
-class CommitFile(TypedDict):
-    """A commit in JSON."""
-
-    parts: list[StoredPart]
-    forgotten: NotRequired[list[str]]
-
-
-def _as_json(entries: Sequence[Entry]) -> CommitFile:
-    parts: list[StoredPart] = [
-        {"path": entry.path, "rows": entry.rows, "work_ids": entry.work_ids}
-        for entry in entries
-        if isinstance(entry, Part)
-    ]
-    forgotten = [work_id for entry in entries if isinstance(entry, Forgotten) for work_id in entry.work_ids]
-    return {"parts": parts, "forgotten": forgotten} if forgotten else {"parts": parts}
-
-
-def _of_json(body: CommitFile) -> Iterator[Entry]:
-    parts = (Part(path=part["path"], rows=part["rows"], work_ids=tuple(part["work_ids"])) for part in body["parts"])
-    forgotten = body.get("forgotten", [])
-    return chain(parts, [Forgotten(tuple(forgotten))] if forgotten else [])
-
-
-def _as_parquet(entries: Iterable[Entry]) -> bytes:
-    rows = [
-        {"path": entry.path, "rows": entry.rows, "work_ids": entry.work_ids}
-        if isinstance(entry, Part)
-        else {"path": None, "rows": 0, "work_ids": entry.work_ids}
-        for entry in entries
-    ]
-    sink = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows, _CHECKPOINT), sink, compression="zstd", write_page_checksum=True)
-    return sink.getvalue()
-
-
-def _of_parquet(content: bytes) -> Iterator[Entry]:
-    table = pq.read_table(io.BytesIO(content), schema=_CHECKPOINT, page_checksum_verification=True)
-    columns = (table[name].to_pylist() for name in _CHECKPOINT.names)
-    return (
-        Forgotten(tuple(work_ids)) if path is None else Part(path=path, rows=rows, work_ids=tuple(work_ids))
-        for path, rows, work_ids in zip(*columns, strict=True)
-    )
 
 
 # ---------------------------------------------------------------- snapshots

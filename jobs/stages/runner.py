@@ -24,9 +24,9 @@ from typing import Any, NamedTuple, Protocol, TextIO
 import pyarrow as pa
 
 from actors.secret_values import redacted
+from actors.storage.commit_files import Part
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
-from actors.storage.tables import Part
 from jobs.cluster import Cluster
 from jobs.stages.items import Row
 from jobs.stages.progress import Progress

@@ -19,9 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.storage import tables
+from actors.storage.commit_files import Entry, Forgotten, Part
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
-from actors.storage.tables import CommitLog, Entry, Forgotten, Part
+from actors.storage.tables import CommitLog
 from longform.errors import UsageError
 
 pytest_plugins = ["tests.s3_server"]
