@@ -13,11 +13,12 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
 import yaml
+from pydantic import JsonValue
 
 from longform.errors import LongformError, UsageError
 from serve.settings import parse_settings
@@ -26,12 +27,44 @@ _BUILDER = "serve.deployments:build"
 _FAILED = ("DEPLOY_FAILED", "UNHEALTHY")
 
 
+class Deployed(TypedDict, total=False):
+    """The state of a deployment."""
+
+    status: str
+    message: str
+
+
+class Running(Deployed, total=False):
+    """The state of an application."""
+
+    deployments: dict[str, Deployed]
+
+
+class Details(TypedDict):
+    """The state of Serve."""
+
+    applications: dict[str, Running]
+
+
+class Application(TypedDict, total=False):
+    """An application of a configuration, as far as it is read here."""
+
+    name: str
+    args: dict[str, JsonValue]
+
+
+class Configuration(TypedDict):
+    """What Serve is to run."""
+
+    applications: list[Application]
+
+
 class Dashboard(Protocol):
     """Ray's client of its dashboard, as far as it is used here."""
 
-    def deploy_applications(self, config: dict[str, Any]) -> None: ...
+    def deploy_applications(self, config: Configuration) -> None: ...
 
-    def get_serve_details(self) -> dict[str, Any]: ...
+    def get_serve_details(self) -> Details: ...
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def read_config(path: str) -> dict[str, Any]:
+def read_config(path: str) -> Configuration:
     """
     Return the configuration as Serve takes it.
 
@@ -79,11 +112,12 @@ def read_config(path: str) -> dict[str, Any]:
     for application in checked.applications:
         if application.import_path == _BUILDER:
             parse_settings(application.args)
-    return dict(checked.model_dump(exclude_unset=True))
+    found: Configuration = checked.model_dump(exclude_unset=True)
+    return found
 
 
 def deploy(
-    config: dict[str, Any],
+    config: Configuration,
     dashboard: Dashboard,
     *,
     timeout_s: float,
@@ -101,7 +135,7 @@ def deploy(
     end = clock() + timeout_s
     while True:
         found = dashboard.get_serve_details()["applications"]
-        states = {name: found.get(name, {}).get("status", "NOT_STARTED") for name in names}
+        states = {name: found[name]["status"] if name in found else "NOT_STARTED" for name in names}
         if failed := [name for name in names if states[name] in _FAILED]:
             raise LongformError("; ".join(f"application {name!r}: {reason(found[name])}" for name in failed))
         if set(states.values()) == {"RUNNING"}:
@@ -111,12 +145,12 @@ def deploy(
         sleep(1.0)
 
 
-def reason(application: Mapping[str, Any]) -> str:
+def reason(application: Running) -> str:
     """Return why an application does not run: the last line of what its first failed deployment says, or of its own."""
     deployments = application.get("deployments", {}).items()
     failed = [(name, one) for name, one in deployments if one["status"] in _FAILED and one.get("message")]
-    name, told = (f"{failed[0][0]}: ", failed[0][1]) if failed else ("", application)
-    lines = [line.strip() for line in str(told.get("message", "")).splitlines() if line.strip()]
+    name, told = (f"{failed[0][0]}: ", failed[0][1]["message"]) if failed else ("", application.get("message", ""))
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
     return (
         f"{name}{lines[-1]}" if lines else f"{application['status']}, without a reason; the controller's log says more"
     )

@@ -10,8 +10,8 @@ wait for anybody, reads the reports. A deployment without a replica reports noth
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Protocol
 
 from ray.serve.config import AutoscalingContext
 
@@ -19,7 +19,7 @@ BACKLOG = "backlog"
 """The name of the report."""
 
 
-def with_backlog(context: AutoscalingContext) -> tuple[float, dict[str, Any]]:
+def with_backlog(context: AutoscalingContext) -> tuple[float, dict[str, float]]:
     """
     Return the replicas that the requests of Serve and those that jobs hold back want, at the target of each replica.
 
@@ -29,7 +29,14 @@ def with_backlog(context: AutoscalingContext) -> tuple[float, dict[str, Any]]:
     return math.ceil(waiting / context.config.get_target_ongoing_requests()), {}
 
 
-def newest(reports: Mapping[Any, Sequence[Any]]) -> float:
-    """The value reported last; all replicas report the same board."""
+class Report(Protocol):
+    """A replica's number, as Serve keeps it."""
+
+    timestamp: float
+    value: float
+
+
+def newest(reports: Mapping[Hashable, Sequence[Report]]) -> float:
+    """Return the value reported last; all replicas report the same board."""
     last = [series[-1] for series in reports.values() if series]
     return float(max(last, key=lambda report: report.timestamp).value) if last else 0.0

@@ -14,10 +14,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, TypeVar
 
 from actors.serving.messages import DeadlineError, QueueFullError, TooLargeError
 from serve.admission import ServiceRate, expected_wait_s, may_join, retry_after_s
+
+Unit = TypeVar("Unit")
+Answer = TypeVar("Answer")
 
 _FAILURES = 3
 """Batches that may fail one after another before the replica calls itself ill."""
@@ -36,15 +39,15 @@ class _Request:
 
 
 @dataclass
-class _Waiting:
-    unit: Any
+class _Waiting(Generic[Unit, Answer]):
+    unit: Unit
     cost: int
-    answer: asyncio.Future[Any]
+    answer: asyncio.Future[Answer]
     request: _Request
     in_queue: bool = True
 
 
-class TokenBatcher:
+class TokenBatcher(Generic[Unit, Answer]):
     """
     Calls *run* with as many waiting units as fit the budget, first come first served; a larger unit goes alone.
 
@@ -66,7 +69,7 @@ class TokenBatcher:
 
     def __init__(
         self,
-        run: Callable[[list[Any]], Sequence[Any]],
+        run: Callable[[list[Unit]], Sequence[Answer]],
         *,
         batch_tokens: int,
         queue_tokens: int,
@@ -80,7 +83,7 @@ class TokenBatcher:
         self._max_wait_s = max_wait_s
         self._wait_s = wait_s
         self._clock = clock
-        self._queue: deque[_Waiting] = deque()
+        self._queue: deque[_Waiting[Unit, Answer]] = deque()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batch")
         self._drain: asyncio.Task[None] | None = None
         self._rate = ServiceRate()
@@ -91,7 +94,7 @@ class TokenBatcher:
         self.waiting_tokens = 0
         self.n_batches = 0
 
-    async def ask(self, units: Sequence[Any], costs: Sequence[int], *, within_s: float | None = None) -> list[Any]:
+    async def ask(self, units: Sequence[Unit], costs: Sequence[int], *, within_s: float | None = None) -> list[Answer]:
         """
         Return the answers, in order.
 
@@ -162,9 +165,9 @@ class TokenBatcher:
         while batch := self._next():
             await self._answer(batch)
 
-    def _next(self) -> list[_Waiting]:
+    def _next(self) -> list[_Waiting[Unit, Answer]]:
         """The next batch; empty: nobody waits."""
-        batch: list[_Waiting] = []
+        batch: list[_Waiting[Unit, Answer]] = []
         room = self._batch_tokens
         while self._queue:
             one = self._queue[0]
@@ -189,12 +192,12 @@ class TokenBatcher:
             return QueueFullError(retry_after_s(self.expected_wait_s()))
         return None
 
-    def _leave(self, one: _Waiting) -> None:
+    def _leave(self, one: _Waiting[Unit, Answer]) -> None:
         """Count *one* no longer among those that wait."""
         self.waiting_tokens -= one.cost if one.in_queue else 0
         one.in_queue = False
 
-    async def _answer(self, batch: list[_Waiting]) -> None:
+    async def _answer(self, batch: list[_Waiting[Unit, Answer]]) -> None:
         failure = await self._try(batch)
         if failure and len(batch) > 1:
             alone = [await self._try([one]) for one in batch if not one.answer.done()]
@@ -202,7 +205,7 @@ class TokenBatcher:
         self._failures = self._failures + 1 if failure else 0
         self._last_failure = type(failure).__name__
 
-    async def _try(self, batch: list[_Waiting]) -> Exception | None:
+    async def _try(self, batch: list[_Waiting[Unit, Answer]]) -> Exception | None:
         """
         Run the batch and hand out its answers. Return a failure, and hand it out too if the batch
         held one request.
@@ -228,7 +231,7 @@ class TokenBatcher:
             self._running_tokens = 0
 
 
-def _settle(future: asyncio.Future[Any], outcome: Any) -> None:
+def _settle(future: asyncio.Future[Answer], outcome: Answer | Exception) -> None:
     if future.done():  # the caller has gone
         return
     if isinstance(outcome, Exception):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Mapping
-from typing import Any, TypeVar
+from typing import NotRequired, TypedDict, TypeVar
+
+from pydantic import JsonValue
 
 from actors.chat.llama_cpp_client import LlamaChat
 from actors.local_models.gguf import gguf_content
@@ -14,12 +16,24 @@ from longform.chat.completions import http_failure
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 from serve.engine import Work
+from serve.items import ChatItem, Choice, Likely, Logprobs, Token
 from serve.settings import ServedChat
 
 _T = TypeVar("_T")
 
 _CANNOT_TAKE = "the model cannot take this: roles in an order, or a schema, that it does not know"
-_SENT = ("temperature", "top_p", "seed", "stop")
+
+
+class _Said(TypedDict):
+    content: NotRequired[str | None]
+
+
+class _Choice(TypedDict):
+    """A choice as llama.cpp's server answers it."""
+
+    message: _Said
+    finish_reason: str
+    logprobs: NotRequired[Logprobs | None]
 
 
 class ChatWorker:
@@ -45,13 +59,13 @@ class ChatWorker:
         version = content_key("llama_cpp", gguf_content(settings.model))
         self.about = About(name, "chat", version, estimated=False)
 
-    def split(self, item: Mapping[str, Any]) -> list[Any]:
-        return [dict(item)]
+    def split(self, item: ChatItem) -> list[ChatItem]:
+        return [item]
 
-    def run(self, units: list[Any]) -> list[Work]:
+    def run(self, units: list[ChatItem]) -> list[Work]:
         return [self._loop.run(self._work(unit)) for unit in units]
 
-    async def _work(self, unit: Mapping[str, Any]) -> Work:
+    async def _work(self, unit: ChatItem) -> Work:
         try:
             body = await self._chat.body(sent(unit, self._max_tokens))
         except TimeoutError:
@@ -67,10 +81,14 @@ class ChatWorker:
         return Work(content, usage["prompt_tokens"], lasting=not drawn, output_tokens=usage["completion_tokens"])
 
 
-def sent(unit: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+def sent(unit: ChatItem, max_tokens: int) -> dict[str, JsonValue]:
     """Return the body that llama.cpp's server is asked with."""
-    body = {name: unit[name] for name in _SENT if unit[name] is not None}
-    body |= {"messages": unit["messages"], "max_tokens": unit["max_tokens"] or max_tokens}
+    asked = {"temperature": unit["temperature"], "top_p": unit["top_p"], "seed": unit["seed"]}
+    body: dict[str, JsonValue] = {name: value for name, value in asked.items() if value is not None}
+    if unit["stop"] is not None:
+        body["stop"] = [*unit["stop"]]
+    body["messages"] = [{"role": one["role"], "content": one["content"]} for one in unit["messages"]]
+    body["max_tokens"] = unit["max_tokens"] or max_tokens
     if unit["logprobs"]:
         body |= {"logprobs": True, "top_logprobs": max(1, unit["top_logprobs"] or 0)}  # it reads 0 as none at all
     if unit["response_format"] is not None:
@@ -78,23 +96,28 @@ def sent(unit: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
     return body
 
 
-def _choice(choice: Mapping[str, Any], unit: Mapping[str, Any]) -> dict[str, Any]:
+def _choice(choice: _Choice, unit: ChatItem) -> Choice:
     logprobs = choice.get("logprobs") if unit["logprobs"] else None
     most = unit["top_logprobs"] or 0
     return {
         "index": 0,
         "message": {"role": "assistant", "content": choice["message"].get("content") or "", "refusal": None},
         "finish_reason": choice["finish_reason"],
-        "logprobs": logprobs and {"content": [_token(one, most) for one in logprobs["content"]], "refusal": None},
+        "logprobs": {"content": [_token(one, most) for one in logprobs["content"]], "refusal": None}
+        if logprobs
+        else None,
     }
 
 
-def _token(token: Mapping[str, Any], most: int) -> dict[str, Any]:
-    likely = [{name: one[name] for name in ("token", "logprob", "bytes")} for one in token["top_logprobs"][:most]]
-    return {**{name: token[name] for name in ("token", "logprob", "bytes")}, "top_logprobs": likely}
+def _token(token: Token, most: int) -> Token:
+    return {**_likely(token), "top_logprobs": [_likely(one) for one in token["top_logprobs"][:most]]}
 
 
-def _refused(error: Mapping[str, Any]) -> Work:
+def _likely(token: Likely) -> Likely:
+    return {"token": token["token"], "logprob": token["logprob"], "bytes": token["bytes"]}
+
+
+def _refused(error: Mapping[str, JsonValue]) -> Work:
     code = error.get("code")
     status = code if isinstance(code, int) and 400 <= code < 500 else 500
     if http_failure(status, error) == "context_exceeds_window":
@@ -115,6 +138,6 @@ class LoopThread:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="chat", daemon=True).start()
 
-    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+    def run(self, work: Coroutine[None, None, _T]) -> _T:
         """Return the result of *work*, or raise its error; blocks."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -16,8 +16,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from pydantic import JsonValue
 from ray import serve
 from ray.serve.config import BackpressureConfig, RequestRouterConfig
+from ray.serve.deployment import Application, Deployment
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, RayServeException
 from ray.serve.handle import DeploymentHandle
 
@@ -35,7 +37,7 @@ from actors.serving.messages import (
 )
 from longform.errors import UsageError
 from serve.backlog import BACKLOG
-from serve.engine import Backend, Engine, Worker
+from serve.engine import Backend, Engine, Item, Worker
 from serve.http.access import Access, read_tokens
 from serve.http.app import Backends, ServedJudge, make_app
 from serve.http.errors import ApiError, read_items
@@ -45,6 +47,9 @@ from serve.recorded import InLedger
 from serve.routing import ROUTER
 from serve.settings import ServedChat, ServedCrossEncoder, ServedEncoder, Settings, asks_a_chat, parse_settings
 from serve.workers import CosineWorker, CrossEncoderWorker, EmbeddingWorker
+
+Arguments = Mapping[str, JsonValue]
+"""The `args:` of the configuration."""
 
 KINDS = ("embeddings", "rerankers", "judges", "chats")
 """The sections of the settings; the deployment of an entry is called `KIND-NAME`."""
@@ -74,7 +79,7 @@ class Replica:
         UsageError: It cannot be loaded; Serve states the reason after three tries.
     """
 
-    def __init__(self, arguments: Mapping[str, Any], kind: str, name: str) -> None:
+    def __init__(self, arguments: Arguments, kind: str, name: str) -> None:
         self._deployment = f"{kind}-{name}"
         self._name = name
         settings = parse_settings(arguments)
@@ -82,8 +87,8 @@ class Replica:
         self._engine = load_engine(settings, kind, name)
         self._board: RayBoard | None = None
 
-    async def ask(self, items: Sequence[Any], within_s: float | None = None) -> Found | Refusal:
-        """The answers; a refusal is an answer too, since an error would cross the wire as another type."""
+    async def ask(self, items: Sequence[Mapping[str, JsonValue]], within_s: float | None = None) -> Found | Refusal:
+        """Return the answers; a refusal is an answer too, since an error would cross the wire as another type."""
         try:
             # who asks by a handle has not passed the ingress, which reads them, too
             asked = items if self._item is None else read_items(self._name, self._item, items)
@@ -131,7 +136,7 @@ class Ingress:
         UsageError: Tokens are wanted, and there are none.
     """
 
-    def __init__(self, arguments: Mapping[str, Any], handles: Mapping[str, Mapping[str, DeploymentHandle]]) -> None:
+    def __init__(self, arguments: Arguments, handles: Mapping[str, Mapping[str, DeploymentHandle]]) -> None:
         self._settings = parse_settings(arguments)
         self._handles = handles
 
@@ -150,7 +155,7 @@ class Ingress:
 
 
 class HandleBackend:
-    """A `Backend` behind a deployment's handle."""
+    """A `Backend` behind a deployment's handle, of items of any kind."""
 
     def __init__(self, deployment: str, handle: DeploymentHandle) -> None:
         self._deployment = deployment
@@ -173,7 +178,7 @@ class HandleBackend:
                 return f"Serve says {deployment.status}"
         return None
 
-    async def ask(self, items: Sequence[Any], *, within_s: float | None = None) -> Found:
+    async def ask(self, items: Sequence[Item], *, within_s: float | None = None) -> Found:
         handle = self._handle.options(session_id=shared_text(items))
         with _as_ours(self._deployment):
             found: Found | Refusal = await handle.ask.remote(list(items), within_s)
@@ -199,9 +204,9 @@ def _as_ours(deployment: str) -> Iterator[None]:
         raise UnavailableError(f"{deployment}: {type(error).__name__}") from error
 
 
-def build(arguments: dict[str, Any]) -> Any:
+def build(arguments: Arguments) -> Application:
     """
-    The application that *arguments*, the `args:` of the configuration, describe.
+    Return the application that *arguments*, the `args:` of the configuration, describe.
 
     Raises:
         CannotBuildError: The settings are wrong, or tokens are wanted and there are none; nothing was started.
@@ -231,9 +236,9 @@ def _access(settings: Settings, bind: str | None) -> Access:
     return Access(bind=bind, tokens=tokens, on_loopback=settings.access.on_loopback, limits=settings.limits)
 
 
-def application(arguments: dict[str, Any], options: Mapping[str, Mapping[str, Any]]) -> Any:
+def application(arguments: Arguments, options: Mapping[str, Mapping[str, JsonValue]]) -> Application:
     """
-    The same, with options of Serve for some deployments, as `deployments:` of the configuration gives them.
+    Return the same, with options of Serve for some deployments, as `deployments:` of the configuration gives them.
 
     Args:
         arguments: As of `build`.
@@ -243,10 +248,10 @@ def application(arguments: dict[str, Any], options: Mapping[str, Mapping[str, An
         UsageError: As of `build`.
     """
     settings = parse_settings(arguments)
-    replica: Any = Replica  # the decorator makes a deployment of the class, which types do not tell
-    ingress: Any = Ingress
+    replica: Deployment = Replica  # the decorator makes a deployment of the class, which types do not tell
+    ingress: Deployment = Ingress
 
-    def bound(kind: str, name: str) -> Any:
+    def bound(kind: str, name: str) -> Application:
         deployment = f"{kind}-{name}"
         return replica.options(name=deployment, **options.get(deployment, {})).bind(arguments, kind, name)
 
@@ -254,9 +259,9 @@ def application(arguments: dict[str, Any], options: Mapping[str, Mapping[str, An
     return ingress.options(name="ingress", **options.get("ingress", {})).bind(arguments, handles)
 
 
-def load_engine(settings: Settings, kind: str, name: str) -> Engine:
+def load_engine(settings: Settings, kind: str, name: str) -> Engine[Any, Any]:
     """
-    The model of an entry with its queue, and with the answers it gave before.
+    Return the model of an entry with its queue, and with the answers it gave before.
 
     Raises:
         UsageError: It cannot be loaded.
@@ -267,9 +272,9 @@ def load_engine(settings: Settings, kind: str, name: str) -> Engine:
     return Engine(load_worker(settings, kind, name), entry.batching, kept)
 
 
-def load_worker(settings: Settings, kind: str, name: str) -> Worker:
+def load_worker(settings: Settings, kind: str, name: str) -> Worker[Any, Any]:
     """
-    The model of an entry, loaded.
+    Return the model of an entry, loaded.
 
     Raises:
         UsageError: It cannot be.
@@ -288,7 +293,7 @@ def load_worker(settings: Settings, kind: str, name: str) -> Worker:
     return CosineWorker(name, entry, threads=settings.threads)
 
 
-def backends(settings: Settings, found: Mapping[str, Mapping[str, Backend]]) -> Backends:
+def backends(settings: Settings, found: Mapping[str, Mapping[str, Backend[Any]]]) -> Backends:
     """Return the models behind the application, with the type of each judge's items."""
     judges = {name: ServedJudge(backend, item_type(name, settings.judges)) for name, backend in found["judges"].items()}
     return Backends(embeddings=found["embeddings"], rerankers=found["rerankers"], judges=judges, chats=found["chats"])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from pydantic import JsonValue
 
 from actors.serving.messages import About, Answered, Found
 from longform.errors import LongformError
@@ -14,6 +16,12 @@ from serve.batching import TokenBatcher
 from serve.settings import Batching
 
 _BYTES_A_TOKEN = 4
+
+Item = TypeVar("Item")
+Item_contra = TypeVar("Item_contra", contravariant=True)
+Unit = TypeVar("Unit")
+
+Value = TypeVar("Value")  # of JSON, with tuples for lists if its reader made them
 
 
 class Work(NamedTuple):
@@ -39,20 +47,20 @@ class Work(NamedTuple):
     settled: bool = False
 
 
-class Worker(Protocol):
+class Worker(Protocol[Item_contra, Unit]):
     """A loaded model. It is never called from two threads at once."""
 
     about: About
 
-    def split(self, item: Any) -> list[Any]:
-        """The units of work that one item of a request consists of, as JSON values."""
+    def split(self, item: Item_contra) -> list[Unit]:
+        """Return the units of work that one item of a request consists of, as JSON values."""
 
-    def run(self, units: list[Any]) -> list[Work]:
+    def run(self, units: list[Unit]) -> list[Work]:
         """Return the answer to each unit, in order; it does not depend on the units beside it."""
 
 
-class Backend(Protocol):
-    """The application's way to a model: an `Engine` in the same process, or one behind a deployment handle."""
+class Described(Protocol):
+    """A model that describes itself."""
 
     async def about(self) -> About:
         """Return the model's description of itself."""
@@ -60,7 +68,11 @@ class Backend(Protocol):
     async def problem(self) -> str | None:
         """Return why it does not work; None if it does."""
 
-    async def ask(self, items: Sequence[Any], *, within_s: float | None = None) -> Found:
+
+class Backend(Described, Protocol[Item_contra]):
+    """The application's way to a model: an `Engine` in the same process, or one behind a deployment handle."""
+
+    async def ask(self, items: Sequence[Item_contra], *, within_s: float | None = None) -> Found:
         """
         Return the answers to the units of each item.
 
@@ -104,7 +116,7 @@ class InMemory:
             self._kept.popitem(last=False)
 
 
-class Engine:
+class Engine(Generic[Item, Unit]):
     """
     A `Backend` around a `Worker` of this process.
 
@@ -114,7 +126,7 @@ class Engine:
         kept: The store of answers; None: memory, as *batching* says.
     """
 
-    def __init__(self, worker: Worker, batching: Batching, kept: Kept | None = None) -> None:
+    def __init__(self, worker: Worker[Item, Unit], batching: Batching, kept: Kept | None = None) -> None:
         self._worker = worker
         self._batcher = TokenBatcher(
             worker.run,
@@ -139,7 +151,7 @@ class Engine:
         if problem := self._batcher.problem():
             raise LongformError(f"{self._worker.about.name}: {problem}")
 
-    async def ask(self, items: Sequence[Any], *, within_s: float | None = None) -> Found:
+    async def ask(self, items: Sequence[Item], *, within_s: float | None = None) -> Found:
         split = [self._worker.split(item) for item in items]
         texts = Texts()
         keys = [[content_key(self._worker.about.version, texts.digests(unit)) for unit in units] for units in split]
@@ -154,7 +166,7 @@ class Engine:
         answers = [[_answered(work[key], key, known=key in known) for key in of] for of in keys]
         return Found(self._worker.about, answers)
 
-    def _costs(self, units: Sequence[Any], texts: Texts) -> list[int]:
+    def _costs(self, units: Sequence[Unit], texts: Texts) -> list[int]:
         """
         Tokens of each unit, no more than the window; a text that the unit before shares is counted there.
 
@@ -163,9 +175,10 @@ class Engine:
         window = self._worker.about.window
         costs, before = [], None
         for unit in units:
-            first = unit[0] if isinstance(unit, list | tuple) and unit else None
-            read = unit[1:] if first is not None and first is before else unit
-            estimate = 1 + texts.n_bytes(read) // _BYTES_A_TOKEN
+            parts = unit if isinstance(unit, list | tuple) else ()
+            first = parts[0] if parts else None
+            n_bytes = texts.n_bytes(parts[1:] if first is not None and first is before else unit)
+            estimate = 1 + n_bytes // _BYTES_A_TOKEN
             costs.append(estimate if window is None else min(estimate, window))
             before = first
         return costs
@@ -190,15 +203,15 @@ class Texts:
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, int]] = {}
 
-    def digests(self, value: Any) -> Any:
-        """A JSON value with a digest in place of each text."""
+    def digests(self, value: Value) -> JsonValue | Value:
+        """Return a JSON value with a digest in place of each text."""
         if isinstance(value, str):
             return self._of(value)[0]
         if isinstance(value, dict):
             return {name: self.digests(part) for name, part in value.items()}
         return [self.digests(part) for part in value] if isinstance(value, list | tuple) else value
 
-    def n_bytes(self, value: Any) -> int:
+    def n_bytes(self, value: Value) -> int:
         """Return the bytes of all texts in a JSON value."""
         if isinstance(value, str):
             return self._of(value)[1]

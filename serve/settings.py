@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import Discriminator, Field, JsonValue, Tag, ValidationError, model_validator
 
 from longform.errors import UsageError
 from longform.settings.judges import JudgeSettings, Task
@@ -65,7 +65,7 @@ class ServedKind(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _judge_has_the_task(cls, content: Any) -> Any:
+    def _judge_has_the_task(cls, content: JsonValue) -> JsonValue:
         if not isinstance(content, Mapping) or not isinstance(judge := content.get("judge"), Mapping):
             return content
         return {**content, "judge": {**judge, "task": content.get("task")}}
@@ -92,7 +92,7 @@ class ServedChat(Strict):
 
 
 class ServedOther(Strict):
-    """Any other judge: `make` names a class or function that makes its worker (`serve.workers.JudgeWorker`)."""
+    """Any other judge: `make` names a class or function that makes its worker (`serve.judges.items.JudgeWorker`)."""
 
     make: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")  # module:name
     settings: dict[str, Any] = Field(default_factory=dict)  # its keyword arguments
@@ -175,7 +175,7 @@ def asks_a_chat(judge: ServedJudge) -> bool:
     return isinstance(judge, ServedKind) and judge.judge.asked_model is not None
 
 
-def parse_settings(arguments: Mapping[str, Any]) -> Settings:
+def parse_settings(arguments: Mapping[str, JsonValue]) -> Settings:
     """
     The settings.
 

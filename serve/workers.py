@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from actors.serving.messages import About
 from longform.errors import LongformError
 from longform.retrieval.ranking import rounded
 from serve.engine import Work
+from serve.items import Pair, PairsItem, TextsItem
 from serve.settings import ServedCosine, ServedCrossEncoder, ServedEncoder
 
 _WARM = ("A first text.", "It makes the model ready.")
@@ -41,10 +41,10 @@ class EmbeddingWorker:
         )
         self.run(list(_WARM))
 
-    def split(self, item: Mapping[str, Any]) -> list[Any]:
+    def split(self, item: TextsItem) -> list[str]:
         return list(item["texts"])
 
-    def run(self, units: list[Any]) -> list[Work]:
+    def run(self, units: list[str]) -> list[Work]:
         vectors, lengths = _embedded(self._encoder, units)
         window = self._encoder.window
         return [
@@ -68,10 +68,10 @@ class CrossEncoderWorker:
         self.about = About(name, "rerank", version, score_kind=kind, window=window, estimated=False)
         self.run([_WARM])
 
-    def split(self, item: Mapping[str, Any]) -> list[Any]:
+    def split(self, item: PairsItem) -> list[Pair]:
         return pairs_of(item)
 
-    def run(self, units: list[Any]) -> list[Work]:
+    def run(self, units: list[Pair]) -> list[Work]:
         scores, lengths = self._model.score_pairs(units), self._model.lengths(units)
         return [_scored(score, length, self._model.window) for score, length in zip(scores, lengths, strict=True)]
 
@@ -91,10 +91,10 @@ class CosineWorker:
         self.about = About(name, "rerank", version, score_kind="cosine", window=window, estimated=False)
         self.run([_WARM])
 
-    def split(self, item: Mapping[str, Any]) -> list[Any]:
+    def split(self, item: PairsItem) -> list[Pair]:
         return pairs_of(item)
 
-    def run(self, units: list[Any]) -> list[Work]:
+    def run(self, units: list[Pair]) -> list[Work]:
         # (pairs, 2) -> (2 x pairs); equal texts are embedded once
         texts = [unit[side] for side in (0, 1) for unit in units]
         vectors, lengths = _embedded(self._encoder, texts)
@@ -103,8 +103,8 @@ class CosineWorker:
         return [_scored(cosine, length, self._encoder.window) for cosine, length in zip(cosines, longest, strict=True)]
 
 
-def pairs_of(item: Mapping[str, Any]) -> list[Any]:
-    """(query, text) for each text."""
+def pairs_of(item: PairsItem) -> list[Pair]:
+    """Return (query, text) for each text."""
     return [(item["query"], text) for text in item["texts"]]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
 
 from actors.json_value import Json
 from longform.errors import LongformError
@@ -155,8 +155,10 @@ class JudgeAnswer(TypedDict):
 
 _SHARED_CHARS = 4096
 
+Item = TypeVar("Item")
 
-def shared_text(items: Sequence[Json]) -> str:
+
+def shared_text(items: Sequence[Item]) -> str:
     """
     Return a key of the text that requests share and that one replica should read once, or "".
 

@@ -13,36 +13,47 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 import numpy as np
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from pydantic import Field, WithJsonSchema, create_model
+from numpy.typing import ArrayLike
+from pydantic import Field, JsonValue, WithJsonSchema, create_model
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from actors.serving.messages import About, Found, QueueFullError, UnavailableError, judge_answer, usage
+from actors.serving.messages import About, Found, QueueFullError, UnavailableError, judge_answer
 from longform import __version__
 from longform.settings.strict import Strict
-from serve.engine import Backend
+from serve.engine import Backend, Described, Item, Value
 from serve.http.access import OPEN_PATH, Access
-from serve.http.completions import add_completions
+from serve.http.completions import Chat, add_completions
 from serve.http.deadlines import in_time
 from serve.http.errors import ApiError, add_error_answers, error_answer, read_items
 from serve.http.guard import Counts, Guard, metrics_text
-from serve.http.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind
+from serve.http.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind, tokens_read
 from serve.http.schemas import DEEPEST, EmbeddingRequest, ErrorAnswer, JudgeAnswer, RerankRequest, ScoreRequest
+from serve.items import JudgeItem, PairsItem, TextsItem
 from serve.settings import Limits
+
+Named = TypeVar("Named")
 
 RERANK_PATHS = ("/rerank", "/v1/rerank", "/v2/rerank")
 _DESCRIBE_S = 5.0
 """Seconds that `/info` waits for a model that may be starting."""
 
 
+class JudgeRequest(Strict):
+    """A request to a judge; the published schema has the types of all items."""
+
+    judge: str | None = None
+    items: Annotated[list[dict[str, JsonValue]], Field(min_length=1)]
+
+
 class ServedJudge(NamedTuple):
     """A judge and the type of one item of its requests."""
 
-    backend: Backend
+    backend: Backend[JudgeItem]
     item: type[Strict]
 
 
@@ -50,10 +61,10 @@ class ServedJudge(NamedTuple):
 class Backends:
     """Served models, by name; the first of a kind answers requests that name none."""
 
-    embeddings: Mapping[str, Backend] = field(default_factory=dict)
-    rerankers: Mapping[str, Backend] = field(default_factory=dict)
+    embeddings: Mapping[str, Backend[TextsItem]] = field(default_factory=dict)
+    rerankers: Mapping[str, Backend[PairsItem]] = field(default_factory=dict)
     judges: Mapping[str, ServedJudge] = field(default_factory=dict)
-    chats: Mapping[str, Backend] = field(default_factory=dict)
+    chats: Mapping[str, Chat] = field(default_factory=dict)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -62,7 +73,7 @@ class Backends:
         return {name: kind for kind, named in kinds.items() for name in named}
 
     @property
-    def every(self) -> dict[str, Backend]:
+    def every(self) -> dict[str, Described]:
         judges = {name: judge.backend for name, judge in self.judges.items()}
         return {**self.embeddings, **self.rerankers, **judges, **self.chats}
 
@@ -96,12 +107,14 @@ def _add_models(app: FastAPI, backends: Backends, limits: Limits, counts: Counts
     @app.post("/v1/embeddings")
     async def embeddings(request: EmbeddingRequest) -> Response:
         name, backend = _chosen(backends.embeddings, request.model, "embedding")
-        found = await _asked(name, backend, [{"texts": list(request.input)}], limits, counts)
+        item: TextsItem = {"texts": list(request.input)}
+        found = await _asked(name, backend, [item], limits, counts)
         return JSONResponse(_embedding_answer(request, found))
 
     async def rerank(request: RerankRequest) -> Response:
         name, backend = _chosen(backends.rerankers, request.model, "rerank")
-        found = await _asked(name, backend, [{"query": request.query, "texts": request.all_texts}], limits, counts)
+        item: PairsItem = {"query": request.query, "texts": request.all_texts}
+        found = await _asked(name, backend, [item], limits, counts)
         answers, about = found.answers[0], found.about
         check_windows(request, answers, about)
         if request.texts is not None:
@@ -115,14 +128,14 @@ def _add_models(app: FastAPI, backends: Backends, limits: Limits, counts: Counts
     @app.post("/score")
     async def score(request: ScoreRequest) -> Response:
         name, backend = _chosen(backends.rerankers, request.model, "rerank")
-        items = [{"query": first, "texts": [second]} for first, second in request.pairs]
+        items: list[PairsItem] = [{"query": first, "texts": [second]} for first, second in request.pairs]
         return JSONResponse(_score_answer(await _asked(name, backend, items, limits, counts)))
 
 
 def _add_judges(app: FastAPI, judges: Mapping[str, ServedJudge], limits: Limits, counts: Counts) -> None:
     request_type = _judge_request(judges)
 
-    async def judge(request: Any) -> Response:
+    async def judge(request: JudgeRequest) -> Response:
         name, served = _chosen(judges, request.judge, "judge")
         items = read_items(name, served.item, request.items)
         found = await _asked(name, served.backend, items, limits, counts)
@@ -160,7 +173,7 @@ def _add_descriptions(app: FastAPI, backends: Backends, counts: Counts) -> None:
         return PlainTextResponse(metrics_text(counts), media_type="text/plain; version=0.0.4")
 
 
-async def _asked(name: str, backend: Backend, items: Sequence[Any], limits: Limits, counts: Counts) -> Found:
+async def _asked(name: str, backend: Backend[Item], items: Sequence[Item], limits: Limits, counts: Counts) -> Found:
     check_texts(items, limits)
     async with in_time() as left_s:
         found = await backend.ask(items, within_s=left_s)
@@ -168,7 +181,7 @@ async def _asked(name: str, backend: Backend, items: Sequence[Any], limits: Limi
     return found
 
 
-def check_texts(items: Any, limits: Limits) -> None:
+def check_texts(items: Sequence[Value], limits: Limits) -> None:
     """
     Raises:
         ApiError: A text is too long or cannot be encoded, there are too many, or they are nested too deep.
@@ -186,7 +199,7 @@ def check_texts(items: Any, limits: Limits) -> None:
         raise ApiError(422, "expected texts of Unicode characters, found half of a surrogate pair") from None
 
 
-def _texts(value: Any, depth: int = 0) -> list[str]:
+def _texts(value: Value, depth: int = 0) -> list[str]:
     if isinstance(value, str):
         return [value]
     if depth > DEEPEST:
@@ -195,8 +208,8 @@ def _texts(value: Any, depth: int = 0) -> list[str]:
     return [text for part in parts for text in _texts(part, depth + 1)]
 
 
-def _chosen(named: Mapping[str, Any], name: str | None, kind: str) -> tuple[str, Any]:
-    """The one that is called *name*, the first without a name."""
+def _chosen(named: Mapping[str, Named], name: str | None, kind: str) -> tuple[str, Named]:
+    """Return the one that is called *name*, the first without a name."""
     if name in named or (name is None and named):
         chosen = next(iter(named)) if name is None else name
         return chosen, named[chosen]
@@ -204,15 +217,15 @@ def _chosen(named: Mapping[str, Any], name: str | None, kind: str) -> tuple[str,
     raise ApiError(404, f"no such {kind} model here; {expected}")
 
 
-def _judge_request(judges: Mapping[str, ServedJudge]) -> type[Strict]:
-    """The request's type; its published schema has those of all items."""
+def _judge_request(judges: Mapping[str, ServedJudge]) -> type[JudgeRequest]:
+    """Return the request's type with the schemas of all items."""
     schemas = {served.item.__name__: served.item.model_json_schema() for served in judges.values()}
     schema = {"type": "array", "minItems": 1, "items": {"anyOf": list(schemas.values())}}
-    items = Annotated[list[dict[str, Any]], Field(min_length=1), WithJsonSchema(schema)]
-    return create_model("JudgeRequest", __base__=Strict, judge=(str | None, None), items=(items, ...))
+    items = Annotated[list[dict[str, JsonValue]], Field(min_length=1), WithJsonSchema(schema)]
+    return create_model("JudgeRequest", __base__=JudgeRequest, items=(items, ...))
 
 
-def _embedding_answer(request: EmbeddingRequest, found: Found) -> dict[str, Any]:
+def _embedding_answer(request: EmbeddingRequest, found: Found) -> dict[str, JsonValue]:
     answers, about = found.answers[0], found.about
     if request.dimensions not in (None, about.dimensions):
         raise ApiError(422, f"dimensions: expected none or {about.dimensions}, which this model has")
@@ -228,16 +241,17 @@ def _embedding_answer(request: EmbeddingRequest, found: Found) -> dict[str, Any]
             }
             for index, answer in enumerate(answers)
         ],
-        "usage": usage(answers),
+        "usage": tokens_read(answers),
     }
 
 
-def _vector(vector: Any, encoding: str) -> Any:
+def _vector(vector: ArrayLike, encoding: str) -> JsonValue:
     values = np.asarray(vector, dtype="<f4")
-    return base64.b64encode(values.tobytes()).decode() if encoding == "base64" else values.tolist()
+    stated: JsonValue = base64.b64encode(values.tobytes()).decode() if encoding == "base64" else values.tolist()
+    return stated
 
 
-def _score_answer(found: Found) -> dict[str, Any]:
+def _score_answer(found: Found) -> dict[str, JsonValue]:
     answers, kind = [of[0] for of in found.answers], found.about.score_kind
     return {
         "id": _new_id("score"),
@@ -249,11 +263,11 @@ def _score_answer(found: Found) -> dict[str, Any]:
             {"index": i, "object": "score", "score": in_kind(answer.content, kind), "truncated": answer.truncated}
             for i, answer in enumerate(answers)
         ],
-        "usage": usage(answers),
+        "usage": tokens_read(answers),
     }
 
 
-async def _described(name: str, kind: str, backend: Backend) -> dict[str, Any]:
+async def _described(name: str, kind: str, backend: Described) -> dict[str, JsonValue]:
     """
     Return the model's description of itself, and its problem; all null, with the `reason`, if it
     cannot be asked now.

@@ -5,21 +5,25 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from fastapi import FastAPI
+from pydantic import JsonValue
 from starlette.responses import JSONResponse, Response
 
 from actors.serving.messages import Answered, Found
 from serve.engine import Backend
 from serve.http.errors import ApiError
 from serve.http.schemas import CompletionRequest
+from serve.items import ChatItem
 
-Ask = Callable[[str, Backend, list[Any]], Awaitable[Found]]
+Chat = Backend[ChatItem]
+"""A backend of a chat model."""
+
+AskChat = Callable[[str, Chat, list[ChatItem]], Awaitable[Found]]
 """A model's name, its backend and items -> what it found."""
 
 
-def add_completions(app: FastAPI, chosen: Callable[[str | None, str], tuple[str, Backend]], ask: Ask) -> None:
+def add_completions(app: FastAPI, chosen: Callable[[str | None, str], tuple[str, Chat]], ask: AskChat) -> None:
     """Add the path; *chosen* finds the backend of a model's name and kind."""
 
     @app.post("/v1/chat/completions")
@@ -29,7 +33,7 @@ def add_completions(app: FastAPI, chosen: Callable[[str | None, str], tuple[str,
         return JSONResponse(completion(found.answers[0][0], name))
 
 
-def item_of(request: CompletionRequest) -> dict[str, Any]:
+def item_of(request: CompletionRequest) -> ChatItem:
     """Return the part of a request that the model reads."""
     form = request.response_format
     return {
@@ -46,7 +50,7 @@ def item_of(request: CompletionRequest) -> dict[str, Any]:
     }
 
 
-def completion(answer: Answered, model: str) -> dict[str, Any]:
+def completion(answer: Answered, model: str) -> dict[str, JsonValue]:
     """
     The answer's body.
 

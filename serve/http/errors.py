@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from actors.serving.messages import DeadlineError, QueueFullError, TooLargeError, UnavailableError
 from longform.settings.strict import Strict
+from serve.items import JudgeItem
 
 _LONGEST = 1000
 _UNAVAILABLE_S = 1
@@ -118,13 +119,13 @@ def _in_words(app: FastAPI, request: Request, error: HTTPException) -> str:
     return str(error.detail)
 
 
-def field_faults(errors: Sequence[Mapping[str, Any]]) -> str:
+def field_faults(errors: Sequence[ErrorDetails]) -> str:
     """Name the wrong fields, the expected and the received type of each; no value of them."""
     told = [error for error in errors if not _follows(error, errors)]
     return "; ".join(f"{_place(error)}: {_fault(error)}" for error in told[:_MOST_FIELDS])
 
 
-def read_items(judge: str, item: type[Strict], given: Sequence[Any]) -> list[dict[str, Any]]:
+def read_items(judge: str, item: type[Strict], given: Sequence[Mapping[str, JsonValue]]) -> list[JudgeItem]:
     """
     The items as *judge* expects them, each of type *item*.
 
@@ -139,20 +140,20 @@ def read_items(judge: str, item: type[Strict], given: Sequence[Any]) -> list[dic
     return [one.model_dump() for one in read]
 
 
-def _follows(error: Mapping[str, Any], errors: Sequence[Mapping[str, Any]]) -> bool:
+def _follows(error: ErrorDetails, errors: Sequence[ErrorDetails]) -> bool:
     """Return whether pydantic calls a list too short because of an entry that is wrong itself."""
     place = error["loc"]
     inside = (other["loc"][: len(place)] == place and len(other["loc"]) > len(place) for other in errors)
     return error["type"] == "too_short" and any(inside)
 
 
-def _place(error: Mapping[str, Any]) -> str:
+def _place(error: ErrorDetails) -> str:
     # of what is no JSON at all pydantic counts characters, which are no fields
     place = ("body",) if error["type"] == "json_invalid" else error["loc"]
     return ".".join(str(part)[:80] for part in place)
 
 
-def _fault(error: Mapping[str, Any]) -> str:
+def _fault(error: ErrorDetails) -> str:
     given, more = error.get("input"), error.get("ctx", {})
     match error["type"]:
         case "missing":
@@ -172,7 +173,7 @@ def _fault(error: Mapping[str, Any]) -> str:
     return fault
 
 
-def _name(given: Any) -> str:
+def _name(given: JsonValue) -> str:
     return "null" if given is None else _NAMES.get(type(given), "a list")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+
+from pydantic import JsonValue
 
 from actors.serving.messages import About, Answered, ScoreKind, usage
 from longform.retrieval.ranking import ranked
@@ -32,8 +33,8 @@ def check_windows(request: RerankRequest, answers: Sequence[Answered], about: Ab
         )
 
 
-def tei_answer(request: RerankRequest, answers: Sequence[Answered], about: About) -> list[dict[str, Any]]:
-    """A bare list, best first; ties by index."""
+def tei_answer(request: RerankRequest, answers: Sequence[Answered], about: About) -> list[dict[str, JsonValue]]:
+    """Return a bare list, best first; ties by index."""
     kind = tei_score_kind(request, about)
     return [
         {
@@ -53,7 +54,9 @@ def tei_score_kind(request: RerankRequest, about: About) -> ScoreKind | None:
     return "logit" if request.raw_scores else "probability"
 
 
-def object_answer(request: RerankRequest, answers: Sequence[Answered], about: About, answer_id: str) -> dict[str, Any]:
+def object_answer(
+    request: RerankRequest, answers: Sequence[Answered], about: About, answer_id: str
+) -> dict[str, JsonValue]:
     """Return one object that Cohere's, Jina's and vLLM's callers read, each their part."""
     return {
         "id": answer_id,
@@ -69,12 +72,18 @@ def object_answer(request: RerankRequest, answers: Sequence[Answered], about: Ab
             }
             for index in _order(request, answers)
         ],
-        "usage": usage(answers),
+        "usage": tokens_read(answers),
         "meta": {
             "api_version": {"version": "2"},
             "billed_units": {"search_units": math.ceil(len(answers) / _DOCUMENTS_A_SEARCH)},
         },
     }
+
+
+def tokens_read(answers: Sequence[Answered]) -> dict[str, JsonValue]:
+    """Return the tokens read for a request, as JSON."""
+    read = usage(answers)
+    return {key: read[key] for key in ("prompt_tokens", "total_tokens", "cached_tokens")}
 
 
 def in_kind(score: float, kind: ScoreKind | None) -> float:

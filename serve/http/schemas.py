@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
 
 from longform.settings.strict import Strict
 
@@ -18,7 +18,7 @@ class Text(Strict):
     text: str
 
 
-def _document_form(value: Any) -> str | None:
+def _document_form(value: JsonValue | Text) -> str | None:
     """Return the form of a document; None if it has neither."""
     return "string" if isinstance(value, str) else "object" if isinstance(value, dict | Text) else None
 
@@ -34,17 +34,17 @@ Document = Annotated[
 Texts = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-def _content_form(value: Any) -> str | None:
+def _content_form(value: JsonValue | tuple[JsonValue, ...]) -> str | None:
     """Return the form of a message's content; None if it has neither."""
     return "string" if isinstance(value, str) else "list" if isinstance(value, list | tuple) else None
 
 
-def _listed(value: Any) -> Any:
-    """One is a list of one."""
+def _listed(value: JsonValue) -> JsonValue:
+    """Take one for a list of one."""
     return [value] if isinstance(value, str) else value
 
 
-def _parts(value: Any) -> list[Any]:
+def _parts(value: JsonValue) -> list[JsonValue]:
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from actors.judges.cards import card_of_file
 from actors.judges.opening import Judge
 from longform.errors import UsageError
 from longform.judges.cards import describe, judged_by, other_judge, shipped_line
 from serve.settings import ServedKind
+
+
+class CardFields(TypedDict):
+    """The fields of `About` that tell of a card."""
+
+    card: str | None
+    card_reason: str | None
+
 
 NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
 
@@ -30,6 +38,6 @@ def served_card(settings: ServedKind, judge: Judge) -> str | None:
     return describe(card)
 
 
-def card_fields(line: str | None) -> dict[str, Any]:
-    """A card's line as `About` has it."""
+def card_fields(line: str | None) -> CardFields:
+    """Return a card's line as `About` has it."""
     return {"card": line, "card_reason": None if line else NO_CARD}

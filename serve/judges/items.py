@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from actors.serving.messages import About
 from longform.settings.judges import Task
 from longform.settings.strict import Strict
 from serve.engine import Work
+from serve.items import JudgeItem, JudgeUnit
 from serve.settings import ServedKind
 
 
@@ -27,11 +28,11 @@ class JudgeWorker(Protocol):
     item: type[Strict]
     about: About
 
-    def split(self, item: Any) -> list[Any]:
-        """The units of work in an item, as JSON values."""
+    def split(self, item: JudgeItem) -> list[JudgeUnit]:
+        """Return the units of work in an item, as JSON values."""
 
-    def run(self, units: list[Any]) -> list[Work]:
-        """Each unit's verdicts, a list of mappings; one that has a `failure` has no answer."""
+    def run(self, units: list[JudgeUnit]) -> list[Work]:
+        """Return each unit's verdicts, a list of mappings; one that has a `failure` has no answer."""
 
 
 class SupportItem(Strict):

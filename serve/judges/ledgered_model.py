@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Coroutine, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
+
+from pydantic import JsonValue
 
 from actors.authority import Local
 from actors.chat.call_context import CallContext
@@ -31,9 +33,10 @@ class CallsOfBatch(NamedTuple):
 
     replies: Mapping[str, Mapping[str, ChatReply]]
 
-    def work(self, verdict: dict[str, Any]) -> Work:
+    def work(self, verdict: Mapping[str, JsonValue]) -> Work:
         """The work of a *verdict*, whose `call_id` names the call that it was read from; null: nothing was asked."""
-        replies = self.replies.get(verdict["call_id"], {})
+        called = verdict["call_id"]
+        replies = self.replies.get(called, {}) if isinstance(called, str) else {}
         used = [reply.usage for reply in replies.values()]
         return Work(
             [verdict],
@@ -41,7 +44,7 @@ class CallsOfBatch(NamedTuple):
             output_tokens=sum((usage.output_tokens or 0) + (usage.reasoning_tokens or 0) for usage in used),
             from_ledger=bool(replies) and all(reply.from_ledger for reply in replies.values()),
             lasting=False,  # the ledger has the calls
-            settled=verdict["call_id"] is None,
+            settled=called is None,
         )
 
 
@@ -62,7 +65,7 @@ class LedgeredModel:
         """Return the chat model of the judge."""
         return self._calls
 
-    def run(self, work: Coroutine[Any, Any, _T]) -> tuple[_T, CallsOfBatch]:
+    def run(self, work: Coroutine[None, None, _T]) -> tuple[_T, CallsOfBatch]:
         """Return the result of *work*, and the calls it made; blocks."""
         found = self._loop.run(work)
         return found, CallsOfBatch(self._calls.taken())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from actors.judges.opening import make_judge
 from longform.errors import UsageError
@@ -62,9 +61,10 @@ def item_type(name: str, judges: Mapping[str, ServedJudge]) -> type[Strict]:
     return found
 
 
-def _imported(name: str, settings: ServedOther) -> Any:
+def _imported(name: str, settings: ServedOther) -> Callable[..., JudgeWorker]:
     module, _, attribute = settings.make.partition(":")
     try:
-        return getattr(importlib.import_module(module), attribute)
+        make: Callable[..., JudgeWorker] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise UsageError(f"judge {name!r}: cannot import {settings.make}: {error}") from error
+    return make

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from actors.judges.opening import Judge
 from actors.serving.messages import About
@@ -12,12 +11,10 @@ from longform.judges.served import read_verdict, served_verdict
 from longform.keys import content_key
 from longform.settings.strict import Strict
 from serve.engine import Work
+from serve.items import JudgeItem, JudgeUnit, Verdicts
 from serve.judges.items import JudgeWorker, common_item
 
 NO_CARD_OF_MEAN = "no card is read for a mean of judges; those of its members say what they are worth"
-
-Members = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Judge -> its verdicts on one item, as it would answer them."""
 
 
 class MeanWorker:
@@ -44,11 +41,12 @@ class MeanWorker:
             estimated=any(about.estimated for about in abouts),
         )
 
-    def split(self, item: Mapping[str, Any]) -> list[Any]:
+    def split(self, item: JudgeItem) -> list[JudgeUnit]:
         return [item]
 
-    def run(self, units: list[Any]) -> list[Work]:
-        works = {name: _works(member, units) for name, member in self._members.items()}
+    def run(self, units: list[JudgeUnit]) -> list[Work]:
+        items = [unit for unit in units if isinstance(unit, Mapping)]
+        works = {name: _works(member, items) for name, member in self._members.items()}
         return [self._mean({name: of[place] for name, of in works.items()}) for place in range(len(units))]
 
     def _mean(self, works: Mapping[str, Sequence[Work]]) -> Work:
@@ -73,8 +71,14 @@ class MeanWorker:
         )
 
 
-def mean_verdicts(judge: Judge, members: Members) -> list[dict[str, Any]]:
-    """Return the means as a judge answers them, one an item; `reply` has the members' numbers."""
+def mean_verdicts(judge: Judge, members: Mapping[str, Verdicts]) -> Verdicts:
+    """
+    Return the means as a judge answers them, one an item; `reply` has the members' numbers.
+
+    Args:
+        judge: The mean.
+        members: Judge -> its verdicts on one item, as it would answer them.
+    """
     found = {name: [read_verdict(one) for one in verdicts] for name, verdicts in members.items()}
     means = (
         mean_verdict(judge.kind, dict(zip(found, of_pair, strict=True)), judge.settings.bounds)
@@ -83,7 +87,7 @@ def mean_verdicts(judge: Judge, members: Members) -> list[dict[str, Any]]:
     return [served_verdict(judge.kind, mean) for mean in means]
 
 
-def _works(worker: JudgeWorker, items: Sequence[Any]) -> list[list[Work]]:
+def _works(worker: JudgeWorker, items: Sequence[JudgeItem]) -> list[list[Work]]:
     """Shape (items, units of the worker)."""
     split = [worker.split(item) for item in items]
     done = iter(worker.run([unit for units in split for unit in units]))

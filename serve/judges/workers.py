@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Protocol
+
+from pydantic import JsonValue
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking
 from actors.judges.opening import Judge, make_judge
 from actors.serving.messages import About
-from longform.judges.kind import Group, Verdicts
+from longform.judges.kind import Group, Verdict
 from longform.judges.served import group_of, parts_of, served_verdict
 from longform.keys import content_key
 from serve.engine import Texts, Work
+from serve.items import JudgeItem, JudgeUnit
 from serve.judges.cards import card_fields, served_card
 from serve.judges.items import item_of, reads_whole_items
 from serve.judges.ledgered_model import CallsOfBatch, LedgeredModel
 from serve.settings import ServedKind
 
+_Pair = tuple[str | Sequence[str], str]
 _BYTES_A_TOKEN = 4
 _WARM = ("A document is a text.", "It is a text.")
 _NOBODY = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
@@ -28,10 +32,10 @@ _NOBODY = CallContext(job="serve", stage="judge", ledger="")  # a local judge ca
 class Asker(Protocol):
     """Asks a loaded judge, from a thread without an event loop."""
 
-    def ask(self, groups: Sequence[Group]) -> Verdicts:
+    def ask(self, groups: Sequence[Group]) -> list[list[Verdict]]:
         """Judge all pairs."""
 
-    def work(self, unit: Any, verdict: dict[str, Any]) -> Work:
+    def work(self, unit: JudgeUnit, verdict: Mapping[str, JsonValue]) -> Work:
         """Return the work that the *verdict* on a *unit* of the last call took."""
 
 
@@ -41,13 +45,13 @@ class LocalAsker:
     def __init__(self, judge: Judge, *, threads: int) -> None:
         self._backend = judge.open(_NOBODY, threads)
 
-    def ask(self, groups: Sequence[Group]) -> Verdicts:
-        async def answers() -> Verdicts:
+    def ask(self, groups: Sequence[Group]) -> list[list[Verdict]]:
+        async def answers() -> list[list[Verdict]]:
             return await self._backend.ask(groups)
 
         return asyncio.run(answers())
 
-    def work(self, unit: Any, verdict: dict[str, Any]) -> Work:
+    def work(self, unit: JudgeUnit, verdict: Mapping[str, JsonValue]) -> Work:
         return Work([verdict], estimated_tokens(unit))
 
 
@@ -61,11 +65,11 @@ class ChatAsker:
         self._backend = judge.asking(Asking(chat=self._model.chat))
         self._calls = CallsOfBatch({})
 
-    def ask(self, groups: Sequence[Group]) -> Verdicts:
+    def ask(self, groups: Sequence[Group]) -> list[list[Verdict]]:
         found, self._calls = self._model.run(self._backend.ask(groups))
         return found
 
-    def work(self, unit: Any, verdict: dict[str, Any]) -> Work:  # noqa: ARG002  its calls say what it took
+    def work(self, unit: JudgeUnit, verdict: Mapping[str, JsonValue]) -> Work:  # noqa: ARG002  its calls say what it took
         return self._calls.work(verdict)
 
 
@@ -104,27 +108,34 @@ class KindWorker:
             with ThreadPoolExecutor(max_workers=1) as thread:  # this one may have a loop that runs, as a replica's has
                 thread.submit(self.run, [_WARM]).result()
 
-    def split(self, item: Mapping[str, Any]) -> list[Any]:
+    def split(self, item: JudgeItem) -> list[JudgeUnit]:
         if self._whole:
             return [item]
         shared, of_item = self._kind.fields
         text = item[shared]
         return [(text, one) for one in item[f"{of_item}s"]]
 
-    def run(self, units: list[Any]) -> list[Work]:
-        groups = [group_of(self._kind, unit) for unit in units] if self._whole else _groups(units)
-        verdicts = self._asker.ask(groups)
+    def run(self, units: list[JudgeUnit]) -> list[Work]:
         if self._whole:
-            return [
-                Work([served_verdict(self._kind, verdict) for verdict in of], estimated_tokens(unit))
-                for unit, of in zip(units, verdicts, strict=True)
-            ]
+            return self._read_whole([unit for unit in units if isinstance(unit, Mapping)])
+        return self._read_pairs([unit for unit in units if not isinstance(unit, Mapping)])
+
+    def _read_whole(self, items: Sequence[JudgeItem]) -> list[Work]:
+        verdicts = self._asker.ask([group_of(self._kind, item) for item in items])
+        return [
+            Work([served_verdict(self._kind, verdict) for verdict in of], estimated_tokens(item))
+            for item, of in zip(items, verdicts, strict=True)
+        ]
+
+    def _read_pairs(self, pairs: Sequence[_Pair]) -> list[Work]:
+        groups = _groups(pairs)
+        verdicts = self._asker.ask(groups)
         found = {
             (group.shared, item): served_verdict(self._kind, verdict)
             for group, row in zip(groups, verdicts, strict=True)
             for item, verdict in zip(group.items, row, strict=True)
         }
-        return [self._asker.work(unit, found[parts_of(unit[0]), unit[1]]) for unit in units]
+        return [self._asker.work(pair, found[parts_of(pair[0]), pair[1]]) for pair in pairs]
 
 
 def _asker(judge: Judge, *, threads: int, ledger: str | None) -> Asker:
@@ -134,7 +145,7 @@ def _asker(judge: Judge, *, threads: int, ledger: str | None) -> Asker:
     return ChatAsker(judge, ledger=ledger)
 
 
-def _groups(units: Sequence[Sequence[Any]]) -> list[Group]:
+def _groups(units: Sequence[_Pair]) -> list[Group]:
     """Put the items of one text together."""
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for text, item in units:
@@ -142,6 +153,6 @@ def _groups(units: Sequence[Sequence[Any]]) -> list[Group]:
     return [Group(content_key(shared), shared, tuple(items)) for shared, items in found.items()]
 
 
-def estimated_tokens(unit: Any) -> int:
+def estimated_tokens(unit: JudgeUnit) -> int:
     """Estimate the tokens of a unit: judges that count words have no tokenizer."""
     return 1 + Texts().n_bytes(unit) // _BYTES_A_TOKEN

@@ -100,8 +100,10 @@ async def test_a_judge_is_made_and_asked_where_a_loop_runs() -> None:
 
 def test_another_judges_card_is_refused(tmp_path: Path) -> None:
     card = tmp_path / "card.json"
-    card.write_text(json.dumps((shipped_card("support-lexical") or {}) | {"version": "another"}))
-    with pytest.raises(UsageError, match="found the card of another judge: version 'another', not "):
+    shipped = shipped_card("support-lexical") or {}
+    another = {"judged_by": shipped["judged_by"] | {"prompt_version": "another"}}
+    card.write_text(json.dumps(shipped | another))
+    with pytest.raises(UsageError, match="found the card of another judge: prompt_version 'another', not "):
         loaded("judges", {"task": "support", "judge": {"kind": "offline"}, "card": str(card)})
     card.write_text("[1]")
     with pytest.raises(UsageError, match="expected a file that `longform calibrate` wrote"):
