@@ -215,7 +215,7 @@ def actor_of(kind: type) -> Any:
 async def _prove(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: bytes, *, ours: bytes, theirs: bytes
 ) -> None:
-    """Each end answers the other's challenge; `ConnectionError` if the other cannot."""
+    """Answer the other end's challenge; `ConnectionError` if it cannot answer ours."""
     challenge = secrets.token_bytes(_NONCE_BYTES)
     writer.write(challenge)
     asked = await reader.readexactly(_NONCE_BYTES)

@@ -76,16 +76,16 @@ class LeaseQueue(Generic[CallT]):
         return await waiting.turn
 
     def end(self) -> None:
-        """A call that had its turn is over."""
+        """End a call that had its turn."""
         self._n_leased -= 1
         self._wake()
 
     def hear_accepted(self, sent: float, reserved: float, actual: float | None) -> None:
-        """A call that left at *sent* (monotonic seconds) was let in, and took *actual* tokens."""
+        """Note that a call was let in: it left at *sent* (monotonic seconds) and took *actual* tokens."""
         self._accepted.append((sent, reserved, actual))
 
     def hear_refused(self, sent: float, reserved: float, retry_after_s: float | None) -> None:
-        """A call that left at *sent* met a limit."""
+        """Note that a call that left at *sent* met a limit."""
         self._refused.append((sent, reserved, retry_after_s))
         self._wake()
 
@@ -141,7 +141,7 @@ class LeaseQueue(Generic[CallT]):
             self._changed.clear()
 
     def _asking_pays(self) -> bool:
-        """Before the governor's time: a refusal is to be told, or it knows not of calls that could go."""
+        """Return whether to ask before the governor's time: a refusal is to be told, or calls that could go."""
         unknown = self._had_all and bool(self._queue) and self._n_leased < self._most
         return bool(self._refused) or unknown or not (self._queue or self._n_leased)
 

@@ -54,7 +54,7 @@ class LitellmChat:
         return replace(reply, seconds=monotonic() - started)
 
     async def close(self) -> None:
-        """Nothing is held: litellm keeps its clients to itself."""
+        """Do nothing: litellm keeps its clients to itself."""
 
     async def _attempt(self, request: ChatRequest) -> ChatReply:
         import openai

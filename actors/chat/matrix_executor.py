@@ -52,7 +52,7 @@ class MatrixExecutor:
         self._slots = asyncio.Semaphore(settings.concurrency)
 
     async def replies(self, groups: Sequence[Group]) -> list[list[ChatReply]]:
-        """Shape (groups, items): the reply to each request, in its place."""
+        """Return the reply to each request, in its place: shape (groups, items)."""
         sizes = [len(group.requests) for group in groups]
         cut = pieces(sizes, len(self._loads))
         for place, group in enumerate(groups):
@@ -62,7 +62,7 @@ class MatrixExecutor:
         return list(found)
 
     async def growing_replies(self, shared: str, requests: Sequence[ChatRequest]) -> list[ChatReply]:
-        """The reply to each request, in its place; those that begin alike go to one replica, the longest first."""
+        """Return the reply to each request, in its place; like beginnings go to one replica, the longest first."""
         groups = growing(requests)
         replies = await self.replies(
             [group_of(shared, [requests[place] for place in places], whole=True) for places in groups]
@@ -101,7 +101,7 @@ class MatrixExecutor:
 
 
 def group_of(shared: str, requests: Sequence[ChatRequest], *, whole: bool = False) -> Group:
-    """The *requests* that share a text with the key *shared*: what prompts begin with like the first of them."""
+    """Return the *requests* that share a text with the key *shared*: what prompts begin with like the first of them."""
     texts = [_prompt(request) for request in requests]
     # not what all have in common: of growing prompts that is the shortest, and the first call warms far more
     prefix = max((_common_start(texts[0], text) for text in texts[1:]), default=len(texts[0]) if texts else 0)
@@ -111,7 +111,7 @@ def group_of(shared: str, requests: Sequence[ChatRequest], *, whole: bool = Fals
 
 def growing(requests: Sequence[ChatRequest]) -> list[list[int]]:
     """
-    The places of *requests* that are worth asking one after the other on one server, the longest prompt first.
+    Return the places of *requests* that are worth asking one after the other on one server, the longest prompt first.
 
     Of each prompt in a group at least half stands at the start of the group's longest. Every place is in one group.
     """
@@ -133,6 +133,6 @@ def _prompt(request: ChatRequest) -> str:
 
 
 def _common_start(first: str, second: str) -> int:
-    """Characters that both texts begin with."""
+    """Count the characters that both texts begin with."""
     ends = range(1, min(len(first), len(second)) + 1)
     return bisect_left(ends, True, key=lambda end: first[:end] != second[:end])

@@ -16,7 +16,7 @@ class ChatModel(Protocol):
         ...
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """The model's reply, or a reply with the reason why there is none; a plain model does not raise."""
+        """Return the model's reply, or a reply with the reason why there is none; a plain model does not raise."""
         ...
 
     async def close(self) -> None:

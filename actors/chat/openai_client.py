@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 PROVIDER_URL = "https://api.openai.com/v1"
-"""Asked where `base_url` is null; no environment variable changes it, so that a call's content names its server."""
+"""Asked if `base_url` is null; no environment variable changes it, so that a call's content names its server."""
 
 
 @dataclass(frozen=True)
@@ -114,13 +114,13 @@ def _http_client() -> httpx.AsyncClient:
 
 
 def servers(settings: ChatSettings) -> tuple[str, ...]:
-    """The base URL of each server of the model; a request's `replica` is its place among them."""
+    """Return the base URL of each server of the model; a request's `replica` is its place among them."""
     return settings.replicas or (settings.base_url or PROVIDER_URL,)
 
 
 def api_key(settings: ChatSettings) -> str:
     """
-    The key from the environment; a server on this machine or in this cluster may do without.
+    Return the key from the environment; a server on this machine or in this cluster may do without.
 
     Raises:
         UsageError: The variable is not set or empty, and a server is neither on a loopback address nor of the cluster.

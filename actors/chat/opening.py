@@ -35,7 +35,7 @@ from longform.settings.chat import ChatSettings
 
 def open_chat(settings: ChatSettings) -> ChatModel:
     """
-    The configured model, ready to be asked from one event loop: one attempt a request, no limits, nothing recorded.
+    Open the configured model for one event loop: one attempt a request, no limits, nothing recorded.
 
     Raises:
         UsageError: As `check_chat` says.
@@ -58,7 +58,7 @@ def open_chat(settings: ChatSettings) -> ChatModel:
 
 def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
     """
-    The configured model behind the pool: within its limits, recorded, never paid twice.
+    Open the configured model behind the pool: within its limits, recorded, never paid twice.
 
     Raises:
         UsageError: As `check_chat` says.
@@ -203,7 +203,7 @@ def prompt_request(
     count_tokens: Callable[[str], int] | None,
     json_schema: Mapping[str, Json] | None = None,
 ) -> ChatRequest:
-    """One user message with the configured limit and temperature."""
+    """Return one user message with the configured limit and temperature."""
     return ChatRequest(
         messages=(Message("user", text),),
         max_tokens=settings.max_tokens,

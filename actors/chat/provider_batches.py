@@ -64,13 +64,13 @@ class ProviderBatches:
         self._connection: AsyncOpenAI | None = None
 
     async def upload(self, name: str, lines: Sequence[bytes]) -> str:
-        """The id of the file that now holds *lines* there; nothing is made of it yet."""
+        """Upload *lines*, and return the id of their file; nothing is made of it yet."""
         with _told("the upload of a batch's requests"):
             file = await self._client.files.create(file=(f"{name}.jsonl", b"".join(lines)), purpose="batch")
         return file.id
 
     async def create(self, name: str, file_id: str) -> str:
-        """The id of a new batch of that file, one however often the answer gets lost."""
+        """Make one batch of that file, however often the answer gets lost, and return its id."""
         import openai
 
         for n_failed in range(1, _CREATIONS + 1):

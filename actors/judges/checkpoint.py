@@ -134,7 +134,7 @@ class CheckpointJudge:
         return Planned(inputs, near.best if near is not None and self._settings.cosine_share else None)
 
     def _limit(self, sentence_tokens: int) -> int:
-        """Tokens of a document's window beside a sentence; below 1: there is no room."""
+        """Return the tokens of a document's window beside a sentence; below 1: there is no room."""
         kept = -(-sentence_tokens // self._step) * self._step
         room = self._scorer.window - self._tokens.overhead - kept
         if self._settings.chunk_tokens is None:

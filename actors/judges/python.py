@@ -46,7 +46,7 @@ class PythonJudge:
         }
 
     def _verdict(self, judgement: object) -> Verdict:
-        """The verdict that the class gives: a number, an answer, a verdict, or None."""
+        """Return the verdict that the class gives: a number, an answer, a verdict, or None."""
         answers = sorted(self._kind.counts)
         match judgement:
             case None:

@@ -32,7 +32,7 @@ class Session(NamedTuple):
 
 
 def this_session() -> Session:
-    """The session of the process that asks."""
+    """Return the session of the process that asks."""
     import psutil
 
     return Session(this_host(), os.getpid(), psutil.Process().create_time())
@@ -83,7 +83,7 @@ class Entry(NamedTuple):
 
 
 def to_lines(entry: Entry) -> bytes:
-    """The entry as JSON lines: who and when, then a line for each receipt, abandoned attempt and intent."""
+    """Return the entry as JSON lines: who and when, then a line for each receipt, abandoned attempt and intent."""
     head = {"entry": entry.entry_id, "session": list(entry.session), "job": entry.job, "at_ms": entry.at_ms}
     rows: list[Mapping[str, Any]] = [head]
     rows += [{"receipt": [r.attempt_id, r.call_id, _reply_values(r.reply)]} for r in entry.receipts]
@@ -94,7 +94,7 @@ def to_lines(entry: Entry) -> bytes:
 
 def from_lines(content: bytes) -> Entry:
     """
-    The entry that `to_lines` wrote.
+    Read the entry that `to_lines` wrote.
 
     Raises:
         ValueError, KeyError, TypeError: These are no such lines.

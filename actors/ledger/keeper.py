@@ -89,7 +89,7 @@ class LedgerKeeper:
         self._stopped = False
 
     def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
-        """The replies of those calls that were answered before, and this command's failures that are final."""
+        """Return the replies of calls that were answered before, and this command's failures that are final."""
         found = self._ledger.finished(call_ids)
         self._reused += len(found)
         return {call_id: self._final[call_id] for call_id in call_ids if call_id in self._final} | found
@@ -200,7 +200,7 @@ def _lives(driver: Driver | None) -> bool:
 
 
 def this_process() -> Driver:
-    """The process that asks, as a driver."""
+    """Return the process that asks, as a driver."""
     return Driver(os.getpid(), psutil.Process().create_time())
 
 

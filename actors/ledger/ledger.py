@@ -59,7 +59,7 @@ class Ledger:
     @classmethod
     def existing(cls, url: str) -> Ledger:
         """
-        A ledger to read.
+        Open a ledger to read.
 
         Raises:
             UsageError: None stands at the URL.
@@ -106,7 +106,7 @@ class Ledger:
         return self._add(intents, receipts, abandoned=())
 
     def abandon(self, attempt_ids: Sequence[str]) -> None:
-        """The process that made these attempts is gone: nobody waits for them, and they stay unsettled."""
+        """Leave attempts unsettled: the process that made them is gone, and nobody waits for them."""
         self._add((), (), abandoned=attempt_ids)
 
     def open_of(self, job: str) -> dict[str, float]:
@@ -122,7 +122,7 @@ class Ledger:
             return self._records.has_answered(model)
 
     def totals(self, *, job: str | None = None, stage: str | None = None) -> Totals:
-        """Sums over all attempts, or those of one job, of one stage."""
+        """Return sums over all attempts, or over those of one job or stage."""
         return self._totals(by=None, job=job, stage=stage)[None]
 
     def totals_by(self, by: By, *, job: str | None = None) -> dict[str | None, Totals]:
@@ -130,12 +130,12 @@ class Ledger:
         return self._totals(by=by, job=job, stage=None)
 
     def totals_by_stage(self, jobs: Sequence[str]) -> dict[tuple[str | None, str | None], Totals]:
-        """Sums over the attempts of *jobs*, apart for each stage and model as configured, in the order of the calls."""
+        """Return sums over the attempts of *jobs* for each stage and configured model, in the order of the calls."""
         with self._lock:
             return stage_totals(self._records, jobs)
 
     def totals_of_calls(self, call_ids: Sequence[str]) -> Totals:
-        """Sums over all attempts of these calls, whichever job made them."""
+        """Return sums over all attempts of these calls, by any job."""
         with self._lock:
             return call_totals(self._records, call_ids)
 
@@ -148,7 +148,7 @@ class Ledger:
             return history(self._records, chat, kind)
 
     def batches(self, rows: int = 10_000) -> Iterator[pa.Table]:
-        """The table `calls`, *rows* at a time."""
+        """Yield the table `calls`, *rows* at a time."""
         return self._records.batches(rows)
 
     # ------------------------------------------------------------ inside

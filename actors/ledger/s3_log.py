@@ -157,7 +157,7 @@ class LedgerLog:
             ) from error
 
     def _numbers_after(self, number: int) -> Iterator[int]:
-        """The numbers of entries after *number*, without a gap."""
+        """Yield the numbers of entries after *number*, without a gap."""
         while True:
             names = self._folder.names(_entry_name(number + 1).rsplit("/", 1)[0])
             found = {int(name.removesuffix(".jsonl")) for name in names if name.endswith(".jsonl")}
@@ -173,7 +173,7 @@ class LedgerLog:
 
 
 def open_mirror(log: LedgerLog) -> CallRecords:
-    """This machine's copy of a shared ledger, up to date; in the user's cache folder, which may be deleted any time."""
+    """Bring this machine's copy of a shared ledger up to date; its cache folder may be deleted at any time."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     path = cache / "longform" / "ledgers" / content_key(log.url.rstrip("/"), log.ledger_id) / "calls.sqlite"
     if not path.exists():

@@ -170,7 +170,7 @@ class CallRecords:
         return row is not None
 
     def open_attempts(self, call_id: str) -> list[OpenAttempt]:
-        """The call's attempts without a receipt, but for those given up."""
+        """Return the call's attempts without a receipt, but for those given up."""
         rows = self._connection.execute(
             "SELECT attempt_id, host, pid, started, ends_at FROM attempts JOIN sessions USING (session) "
             "WHERE call_id = ? AND state = 'open'",
@@ -188,7 +188,7 @@ class CallRecords:
         return dict(rows)
 
     def batches(self, rows: int) -> Iterator[pa.Table]:
-        """The table `calls`, *rows* at a time, in the order of the first words of each attempt."""
+        """Yield the table `calls`, *rows* at a time, in the order of the first words of each attempt."""
         names = ", ".join(CALLS.names)
         with closing(_connect(self.path)) as connection:  # its own, so that reading stops nobody's writing
             cursor = connection.execute(f"SELECT {names} FROM attempts ORDER BY rowid")  # noqa: S608 - our own names

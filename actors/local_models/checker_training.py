@@ -78,8 +78,8 @@ class CheckerTrainer:
 
     def fit(self, pairs: Sequence[CheckerPair], folder: Path, *, said: Callable[[str], None]) -> dict[str, Tensor]:
         """
-        The change that *pairs* teach, once through: tensors as `actors.local_models.low_rank.write_checkpoint` takes
-        them.
+        Learn from *pairs*, once through, and return the change: tensors as
+        `actors.local_models.low_rank.write_checkpoint` takes them.
 
         Args:
             pairs: What is learned.

@@ -42,7 +42,7 @@ class Stated(NamedTuple):
 
 def listed(url: str) -> dict[str, Stated]:
     """
-    Name in the folder -> what S3 states of it.
+    Return what S3 states of each name in the folder.
 
     Raises:
         UsageError: It cannot be listed, or holds no model.
@@ -198,7 +198,7 @@ def appear(
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """One process at a time, for each folder; the system lets go of the lock of a process that dies."""
+    """Let one process in at a time, for each folder; the system lets go of the lock of a process that dies."""
     locks = folder.parent / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     with (locks / folder.name).open("w") as lock:

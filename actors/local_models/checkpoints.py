@@ -65,7 +65,7 @@ def check_checkpoint(model: str) -> None:
 
 def checkpoint_content(model: str) -> str:
     """
-    A hash of a checkpoint's files, the name of one on a hub.
+    Return a hash of a checkpoint's files; the name of one on a hub.
 
     Raises:
         UsageError: As `checkpoint_path` says.

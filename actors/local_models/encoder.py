@@ -55,7 +55,7 @@ class Encoder:
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors, shape (texts, dimensions). Each distinct text is embedded once; the window cuts long ones."""
+        """Return unit vectors, shape (texts, dimensions). Equal texts are embedded once; the window cuts long ones."""
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         # Neighbours of equal length need no padding.
         new = [new[index] for index in np.argsort(self.lengths(new), kind="stable")[::-1]]
@@ -71,7 +71,7 @@ class Encoder:
         self._vectors.clear()
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens included, uncut."""
+        """Count the tokens of each text, special tokens included, uncut."""
         if not texts:
             return []
         encoded = self._tokenizer(list(texts), truncation=False, padding=False, verbose=False)
@@ -79,7 +79,8 @@ class Encoder:
 
     def chunks(self, text: str, *, max_tokens: int | None, prefix: str = "") -> list[str]:
         """
-        Consecutive pieces of *text*, none longer than *max_tokens* (null: the window) once *prefix* stands before it.
+        Return consecutive pieces of *text*, none longer than *max_tokens* (null: the window) once *prefix* stands
+        before it.
 
         Whole sentences are packed while they fit; a longer sentence is halved at a space, or anywhere if it has none.
         Together the chunks are the text without outer white space; an empty text is one empty chunk.
@@ -114,7 +115,7 @@ class Encoder:
         return self._halved(text, packed, limit=limit, prefix=prefix)
 
     def _halved(self, text: str, spans: Sequence[tuple[int, int]], *, limit: int, prefix: str) -> list[tuple[int, int]]:
-        """*spans*, each cut in two until it fits or is one character."""
+        """Return *spans*, each cut in two until it fits or is one character."""
         found: list[tuple[int, int]] = []
         lengths = self.lengths([prefix + text[start:end].strip() for start, end in spans])
         for (start, end), length in zip(spans, lengths, strict=True):
@@ -152,7 +153,7 @@ def check(model: str) -> None:
 
 def model_path(model: str) -> str:
     """
-    The folder of a `package:` or local model; a hub name as it is.
+    Return the folder of a `package:` or local model; a hub name as it is.
 
     Raises:
         UsageError: The package or the folder does not hold a model.
@@ -208,7 +209,7 @@ def cannot_load(model: str, error: Exception) -> str:
 
 
 def _middle(text: str, start: int, end: int) -> int:
-    """A place to cut: the space nearest the middle on its left, else on its right, else the middle."""
+    """Return a place to cut: the space nearest the middle on its left, else on its right, else the middle."""
     middle = (start + end) // 2
     left = text.rfind(" ", start + 1, middle + 1)
     if left > start:

@@ -37,7 +37,7 @@ def gguf_path(model: str, *, cache: Path | None = None) -> str:
 
 def gguf_content(model: str) -> str:
     """
-    A hash that changes with the file: of its name and its tag on S3, or of its name, size and time on a disk.
+    Return a hash that changes with the file: of its name and its tag on S3, or of its name, size and time on a disk.
 
     Raises:
         UsageError: There is no such file.

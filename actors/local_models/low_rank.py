@@ -38,7 +38,7 @@ class LowRankLinear(nn.Module):  # type: ignore[misc]  # torch is untyped here
 
 
 def add_low_rank(model: nn.Module, rank: int) -> None:
-    """Every linear layer inside *model* gets a change of *rank*; its other weights are frozen."""
+    """Give every linear layer inside *model* a change of *rank*, and freeze its other weights."""
     model.requires_grad_(requires_grad=False)
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
@@ -47,7 +47,7 @@ def add_low_rank(model: nn.Module, rank: int) -> None:
 
 
 def low_rank_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """The changes inside *model*, by the layer's name, in half precision."""
+    """Return the changes inside *model*, by the layer's name, in half precision."""
     found: dict[str, Tensor] = {}
     for name, module in model.named_modules():
         if isinstance(module, LowRankLinear):
@@ -57,7 +57,7 @@ def low_rank_tensors(model: nn.Module) -> dict[str, Tensor]:
 
 def with_low_rank(weights: Mapping[str, Tensor], change: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
-    *weights* with *change* added; tensors of the change that are no pair of a layer take their own name.
+    Return *weights* with *change* added; tensors of the change that are no pair of a layer take their own name.
 
     Raises:
         ValueError: The change is of a layer that the weights do not have, or of another shape.

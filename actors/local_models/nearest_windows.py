@@ -52,7 +52,7 @@ class NearestWindows:
         return {one: Nearness(row, max(0.0, float(top))) for one, row, top in zip(said, near, best, strict=True)}
 
     def chosen(self, windows: Sequence[Window], near: NDArray[np.float32]) -> list[int]:
-        """Places of the windows whose best sentence is nearest, in the document's order; the earlier at a tie."""
+        """Choose the windows whose best sentence is nearest, in the document's order; the earlier at a tie."""
         best = np.array([near[window.first : window.end].max() for window in windows])
         return sorted(np.argsort(-best, kind="stable")[: self._most].tolist())
 

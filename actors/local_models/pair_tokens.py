@@ -67,7 +67,7 @@ class PairTokens:
         self._space_matters = self._ids([" a"]) != self._ids(["a"])
 
     def text(self, text: str) -> TextTokens:
-        """The sentences of *text*; white space between them is as it was."""
+        """Read the sentences of *text*; white space between them is as it was."""
         found = sentences(text)
         opening = self._ids([self._lead + sentence.text for sentence in found])
         if not self._space_matters:

@@ -101,7 +101,7 @@ class FakeBatches:
         self._made: Counter[str] = Counter()
 
     def counters(self) -> dict[str, int]:
-        """`items` were made, some of them `failed`; `made_again` counts those of a content that was made before."""
+        """Count items that were made; `made_again`: those of a content that was made before."""
         for batch in self._batches.values():
             self._advance(batch)
         batches = self._batches.values()

@@ -22,7 +22,7 @@ def rendered_fields(name: str, prompt: str) -> dict[str, str] | None:
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
     """
-    The prompt with a group in the place of each field; of the same field twice, the first place is read.
+    Return the prompt with a group in the place of each field; of the same field twice, the first place is read.
 
     A group takes all it can: a line of ==== between two summaries does not end them, the last one does.
     """

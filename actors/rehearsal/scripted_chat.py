@@ -70,7 +70,7 @@ class ScriptedChat:
             self.in_flight -= 1
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no connection is held."""
 
     async def _answer(self, request: ChatRequest) -> ChatReply:
         try:

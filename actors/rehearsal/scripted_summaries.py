@@ -37,7 +37,7 @@ FOCUSED = 0.98
 
 
 def faithful(_: float) -> float:
-    """The profile of a model that changes nothing."""
+    """Return the profile of a model that changes nothing."""
     return 1.0
 
 
@@ -74,18 +74,18 @@ class Sentences(NamedTuple):
         return _labelled(said, bullets=False)
 
     def _shares(self, n_shown: int) -> list[int]:
-        """Sentences about each document: as even as can be, and over many requests alike for all places."""
+        """Share the sentences out over documents: as even as can be, and over many requests alike for all places."""
         start = Random(stable_seed(self.seed, "shares")).random()
         about = Counter(floor((turn + start) * n_shown / self.n_sentences) for turn in range(self.n_sentences))
         return [about[index] for index in range(n_shown)]
 
     def sentence(self, place: int, copy: str, turn: int) -> str:
-        """The *turn*-th sentence about the document at *place*: *copy*, or what became of it."""
+        """Return the *turn*-th sentence about the document at *place*: *copy*, or what became of it."""
         draw = Random(stable_seed(self.seed, place, turn))
         return copy if draw.random() < self.faithfulness(place) else changed(copy, draw)
 
     def faithfulness(self, place: int) -> float:
-        """The probability that a sentence about the document at *place* (from 0) is faithful."""
+        """Return the probability that a sentence about the document at *place* (from 0) is faithful."""
         relative = place / max(1, len(self.documents) - 1)
         planted = self.profile(relative)
         focused = self.focus is not None and _PLACES[self.focus](relative)
@@ -156,7 +156,7 @@ def _other(word: str, draw: Random) -> str:
 
 
 def statements(summary: str) -> list[str]:
-    """The bullets of a list, without their marks, or the sentences of a text."""
+    """Return the bullets of a list, without their marks, or the sentences of a text."""
     lines = summary.strip().split("\n")
     if _is_list(summary):
         return [line.removeprefix(_BULLET).strip() for line in lines if line.startswith(_BULLET)]

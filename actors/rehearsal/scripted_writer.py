@@ -103,7 +103,7 @@ def theme_of(subtopic: str) -> str:
 
 
 def fact(seed: int, theme: str, number: int) -> str:
-    """Fact *number* of a *theme*, in the world of a *seed*."""
+    """Return fact *number* of a *theme*, in the world of a *seed*."""
     draw = Random(stable_seed("scripted fact", seed, theme, number))
     who = f"{draw.choice(_ENTITIES)} {draw.choice(_BODIES)}"
     when = f"{draw.randint(1, 28)} {draw.choice(_MONTHS)}"

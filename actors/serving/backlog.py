@@ -34,7 +34,7 @@ class Backlog:
         self._said: dict[tuple[str, str], tuple[int, float]] = {}
 
     def publish(self, deployment: str, job: str, n_requests: int) -> None:
-        """*job* has so many requests left for *deployment*, beside those it has sent; 0: it is done."""
+        """Note how many requests *job* has yet to send to *deployment*; 0: it is done."""
         self._said.pop((deployment, job), None)
         if n_requests > 0:
             self._said[deployment, job] = (n_requests, self._clock())
@@ -45,7 +45,7 @@ class Backlog:
         self.publish(deployment, job, left - 1)
 
     def waiting(self, deployment: str) -> int:
-        """Requests that all jobs have left for *deployment*."""
+        """Count the requests that all jobs have yet to send to *deployment*."""
         now = self._clock()
         self._said = {key: said for key, said in self._said.items() if now - said[1] < _BELIEVED_S}
         return sum(n for (name, _), (n, _) in self._said.items() if name == deployment)

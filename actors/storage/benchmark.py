@@ -81,7 +81,7 @@ class Benchmark:
         return self._gold_numbers(haystack_id)
 
     def haystack_targets(self, haystack_id: str) -> list[Target]:
-        """All targets of one haystack, over its queries."""
+        """Return all targets of one haystack, over its queries."""
         return self._targets_by_haystack.get(haystack_id, [])
 
     @cached_property

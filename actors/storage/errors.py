@@ -123,7 +123,7 @@ Method = Callable[Concatenate[Place, Given], Result]
 
 def explained(doing: str) -> Callable[[Method[Place, Given, Result]], Method[Place, Given, Result]]:
     """
-    Makes the `OSError`s of a method into `StorageError`s that say what to do; a file not found by a read stays one.
+    Make the `OSError`s of a method into `StorageError`s that say what to do; a file not found by a read stays one.
 
     Args:
         doing: What cannot be done then, such as "be read".

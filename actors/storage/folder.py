@@ -55,7 +55,7 @@ class Folder:
 
     @explained("be changed")
     def delete_if_empty(self) -> None:
-        """Remove the folder where nothing stands in it."""
+        """Remove the folder if nothing stands in it."""
         is_folder = self._filesystem.get_file_info(self._root).type == pafs.FileType.Directory
         if is_folder and not self._filesystem.get_file_info(pafs.FileSelector(self._root)):
             self._filesystem.delete_dir(self._root)
@@ -196,7 +196,7 @@ class Folder:
         return Snapshot(table, self._log(table).entries(), self.read_part)
 
     def parts(self, table: str) -> list[Part]:
-        """The committed parts, oldest first; none if the table is not there. Some of their rows may be forgotten."""
+        """Return the committed parts, oldest first; of an absent table none. Some of their rows may be forgotten."""
         return self.snapshot(table).parts
 
     def locate(self, table: str) -> Mapping[str, str]:
@@ -212,7 +212,7 @@ class Folder:
 
     def read(self, table: str, *, work_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pa.Table:
         """
-        A table's rows; those of *work_ids* only where given. An absent table has no rows.
+        Read a table's rows; if *work_ids* are given, only theirs. An absent table has no rows.
 
         Memory: the whole answer at once. `batches` streams.
         """
@@ -221,7 +221,7 @@ class Folder:
     def batches(
         self, table: str, *, work_ids: Iterable[str] | None = None, columns: list[str] | None = None
     ) -> Iterator[pa.Table]:
-        """The same rows as `read`, one part at a time."""
+        """Yield the same rows as `read`, one part at a time."""
         return self.snapshot(table).batches(work_ids=work_ids, columns=columns)
 
     # ------------------------------------------------------------ inside
@@ -238,14 +238,14 @@ class Folder:
 
 
 def file_place(url: str) -> tuple[Folder, str]:
-    """The folder of a file, and its name there, from its path or `s3://` URL."""
+    """Return the folder of a file, and its name there, from its path or `s3://` URL."""
     folder, slash, name = url.rpartition("/")
     return Folder(folder or slash or "."), name
 
 
 def open_location(url: str) -> tuple[pafs.FileSystem, str]:
     """
-    The file system behind a local path or an `s3://` URL, and the path inside it.
+    Return the file system behind a local path or an `s3://` URL, and the path inside it.
 
     Raises:
         UsageError: No file system answers to the URL, or it says more than bucket and path.
@@ -262,7 +262,7 @@ def open_location(url: str) -> tuple[pafs.FileSystem, str]:
 
 
 def _check_plain(url: str) -> None:
-    """URLs stand in records and messages, and children's are made by adding to them: no secrets, no options."""
+    """Refuse secrets and options: URLs stand in records and messages, and children's are made by adding to them."""
     scheme, _, rest = url.partition("://")
     if "@" in rest.partition("/")[0]:
         msg = f"a URL of {scheme}:// with a key in it: expected {scheme}://BUCKET/PATH, and keys in the environment"

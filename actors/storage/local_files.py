@@ -1,4 +1,4 @@
-"""Files of a local folder, where pyarrow is too slow or promises too little."""
+"""Files of a local folder, faster or safer than by pyarrow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def create_locally(path: Path, content: bytes) -> bool:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        os.link(unfinished, path)  # unlike a rename it fails where the name is taken
+        os.link(unfinished, path)  # unlike a rename it fails if the name is taken
     except FileExistsError:
         return False
     finally:

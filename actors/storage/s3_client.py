@@ -1,4 +1,4 @@
-"""Requests to S3 by boto3, where pyarrow has none of the kind."""
+"""Requests to S3 by boto3 that pyarrow cannot make."""
 
 # ruff: noqa: N803  boto3's names
 from __future__ import annotations

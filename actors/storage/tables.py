@@ -207,7 +207,7 @@ class Snapshot:
 
     @property
     def parts(self) -> list[Part]:
-        """The committed parts, oldest first. Some of their rows may be forgotten, or stand in a later part."""
+        """Return the committed parts, oldest first. Some of their rows may be forgotten, or stand in a later part."""
         return list(self._parts.values())
 
     def read(self, *, work_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pa.Table:
@@ -242,7 +242,7 @@ class Snapshot:
 
 
 def _whole(content: pa.Table, schema: pa.Schema, columns: list[str] | None) -> pa.Table:
-    """*content* with the columns that a part written before they were thought of lacks, all null."""
+    """Return *content* with the columns that a part written before they were thought of lacks, all null."""
     for name in columns or schema.names:
         if name not in content.column_names:
             content = content.append_column(schema.field(name), pa.nulls(len(content), schema.field(name).type))
