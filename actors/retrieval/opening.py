@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from actors.local_models.checkpoints import check_checkpoint
-from actors.python_class import check_class
+from actors.local_models.checkpoints import changing_content, check_checkpoint
+from actors.python_class import check_class, class_version
 from actors.retrieval.combined import FeedbackRetriever, FusionRetriever, ScoredOnce
 from actors.retrieval.cross_encoder import CrossEncoderReranker
 from actors.retrieval.endpoint_reranker import EndpointReranker
@@ -18,8 +18,8 @@ from actors.retrieval.statements import ClusterFeedbackRetriever, StatementsRetr
 from actors.retrieval.vectors import EncoderRetriever
 from actors.retrieval.word_match import Bm25Retriever, KeywordRetriever
 from longform.protocols import Ranker
+from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
-from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import (
     Bm25RetrieverSettings,
     ClusterFeedbackRetrieverSettings,
@@ -32,6 +32,7 @@ from longform.settings.retrievers import (
     KeywordRetrieverSettings,
     OracleRetrieverSettings,
     PythonRerankerSettings,
+    PythonRetrieverSettings,
     RandomRetrieverSettings,
     ReleasedRetrieverSettings,
     RerankerSettings,
@@ -83,8 +84,22 @@ def _made(settings: RetrieverSettings, bases: Mapping[str, Retriever], resources
             return OracleRetriever(resources)
         case ReleasedRetrieverSettings():
             return ReleasedRetriever(settings, resources)
-        case PythonClassSettings():
+        case PythonRetrieverSettings():
             return PythonRetriever(settings, resources)
+
+
+def made_by(settings: RetrieverSettings) -> list[str]:
+    """Return versions of all that decides a ranking beside the settings."""
+    match settings:
+        case ClusterFeedbackRetrieverSettings() | StatementsRetrieverSettings():
+            return [statements_version()]
+        case EncoderRetrieverSettings():
+            content = changing_content(settings.model)
+            return [content] if content else []
+        case PythonRetrieverSettings():
+            return [class_version(settings)]
+        case _:
+            return []
 
 
 def open_reranker(settings: RerankerSettings, *, threads: int) -> Reranker:

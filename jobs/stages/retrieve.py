@@ -10,23 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from actors.local_models.checkpoints import changing_content
-from actors.python_class import class_version
+from actors.retrieval.opening import made_by
 from jobs.stages.items import Given, Item, Row
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
 from longform.axes import Axes
 from longform.keys import content_key
-from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
-from longform.settings.python_class import PythonClassSettings
-from longform.settings.retrievers import (
-    EncoderRetrieverSettings,
-    RetrievalSettings,
-    RetrieverSettings,
-    StatementRetrieverSettings,
-    base_retrievers,
-)
+from longform.settings.retrievers import RetrievalSettings, RetrieverSettings
 from longform.tables import DOCUMENTS, QUERIES, RANKINGS
 
 VERSION = "retrieve@1"
@@ -55,14 +46,9 @@ class Ranked(NamedTuple):
 def definition(retrievers: Mapping[str, RetrieverSettings], name: str) -> dict[str, Any]:
     """Return all that a retriever's rankings depend on: its settings, and those of the retrievers it builds on."""
     settings = retrievers[name]
-    made_by = [statements_version()] if isinstance(settings, StatementRetrieverSettings) else []
-    if isinstance(settings, EncoderRetrieverSettings) and (content := changing_content(settings.model)):
-        made_by.append(content)
-    if isinstance(settings, PythonClassSettings):
-        made_by.append(class_version(settings))
     return settings.identity | {
-        "made_by": made_by,
-        "bases": [definition(retrievers, base) for base in base_retrievers(settings)],
+        "made_by": made_by(settings),
+        "bases": [definition(retrievers, base) for base in settings.bases],
     }
 
 
@@ -90,8 +76,7 @@ class Retrieve(Stage[Ranked]):
 
     @property
     def holds_model(self) -> bool:
-        loading = EncoderRetrieverSettings | StatementRetrieverSettings | PythonClassSettings
-        return any(isinstance(retriever, loading) for retriever in self.retrieval.retrievers.values())
+        return any(retriever.loads_model for retriever in self.retrieval.retrievers.values())
 
     def items(self, plan: Plan) -> list[Item[Ranked]]:
         dataset = plan.benchmark.manifest["dataset_hash"]

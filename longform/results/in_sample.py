@@ -14,12 +14,7 @@ from longform.keys import content_key
 from longform.models import read_model
 from longform.settings.chat import SummarizerSettings
 from longform.settings.judges import JudgeSettings
-from longform.settings.retrievers import (
-    ClusterFeedbackRetrieverSettings,
-    RetrieverSettings,
-    StatementsRetrieverSettings,
-    base_retrievers,
-)
+from longform.settings.retrievers import RetrieverSettings
 
 FILES = {"support": "seen_support", "ranker": "seen_ranker", "people": "seen_judge", "gpt-4o": "seen_judge"}
 """Fitted model, or scale of the offline judge -> the file that names what it was fitted on."""
@@ -59,9 +54,4 @@ def models_of_summarizer(summarizer: SummarizerSettings) -> frozenset[str]:
 def models_of_retriever(name: str, retrievers: Mapping[str, RetrieverSettings]) -> frozenset[str]:
     """The fitted models behind a retriever and those that it combines."""
     retriever = retrievers[name]
-    own = (
-        {"support"} if isinstance(retriever, ClusterFeedbackRetrieverSettings | StatementsRetrieverSettings) else set()
-    )
-    if isinstance(retriever, StatementsRetrieverSettings):
-        own.add("ranker")
-    return frozenset(own).union(*(models_of_retriever(base, retrievers) for base in base_retrievers(retriever)))
+    return retriever.fitted_models.union(*(models_of_retriever(base, retrievers) for base in retriever.bases))

@@ -19,7 +19,7 @@ from longform.settings.importance import ImportanceSettings, RelevanceImportance
 from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.retrievers import RerankerSettings, RetrievalSettings, RetrieverSettings, base_retrievers
+from longform.settings.retrievers import RerankerSettings, RetrievalSettings, RetrieverSettings
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
 from longform.settings.systems import System, SystemGrid, told
@@ -211,7 +211,7 @@ class Experiment(Strict):
             asking = [other for other, one in judges_of(judge.task, self.judges).items() if not one.members]
             yield from ((f"judges.{name}.of", member, asking) for member in judge.members)
         for name, retriever in self.retrievers.items():
-            yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in base_retrievers(retriever))
+            yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in retriever.bases)
 
     @property
     def retrieval(self) -> RetrievalSettings:

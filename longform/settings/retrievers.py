@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -12,24 +12,44 @@ from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
 
-class RandomRetrieverSettings(Strict):
+class _Retriever(Strict):
+    """
+    What is known of a kind of retriever.
+
+    Attributes:
+        loads_model: Whether its worker loads something that takes a while.
+        fitted_models: Shipped models that choose its documents.
+        bases: The names of the retrievers that it combines or expands.
+    """
+
+    loads_model: ClassVar[bool] = False
+    fitted_models: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        return ()
+
+
+class RandomRetrieverSettings(_Retriever):
     kind: Literal["random"]
     seed: int
 
 
-class KeywordRetrieverSettings(Strict):
+class KeywordRetrieverSettings(_Retriever):
     kind: Literal["keywords"]
 
 
-class Bm25RetrieverSettings(Strict):
+class Bm25RetrieverSettings(_Retriever):
     kind: Literal["bm25"]
     k1: float = Field(1.5, ge=0)
     b: float = Field(0.75, ge=0, le=1)
     stem: bool = True
 
 
-class EncoderRetrieverSettings(Strict):
+class EncoderRetrieverSettings(_Retriever):
     """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
+
+    loads_model = True
 
     kind: Literal["encoder"]
     model: str  # a hub name, a folder, s3://, or package:NAME for weights inside an installed package
@@ -39,12 +59,16 @@ class EncoderRetrieverSettings(Strict):
     document_prefix: str = ""
 
 
-class FusionRetrieverSettings(Strict):
+class FusionRetrieverSettings(_Retriever):
     kind: Literal["fusion"]
     of: tuple[str, ...] = Field(min_length=2)
     by: Literal["z_sum", "reciprocal_rank"]
     rank_constant: int = Field(60, gt=0)
     weights: tuple[float, ...] | None = None  # of the z-scores; null: all 1
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        return self.of
 
     @model_validator(mode="after")
     def _each_has_a_weight(self) -> FusionRetrieverSettings:
@@ -54,13 +78,13 @@ class FusionRetrieverSettings(Strict):
         return self
 
 
-class ShortFirstRetrieverSettings(Strict):
+class ShortFirstRetrieverSettings(_Retriever):
     """Shorter documents first; in a fusion, because more of them fit a budget."""
 
     kind: Literal["short_first"]
 
 
-class FeedbackRetrieverSettings(Strict):
+class FeedbackRetrieverSettings(_Retriever):
     """RM3: expands the query by terms of the base retriever's best documents, adds the expansion's BM25 z-score."""
 
     kind: Literal["feedback"]
@@ -69,37 +93,49 @@ class FeedbackRetrieverSettings(Strict):
     terms: int = Field(50, gt=0)
     weight: float = Field(1.0, ge=0)
 
+    @property
+    def bases(self) -> tuple[str, ...]:
+        return (self.of,)
 
-class ClusterFeedbackRetrieverSettings(Strict):
+
+class ClusterFeedbackRetrieverSettings(_Retriever):
     """Documents that support the query's most relevant repeated sentences; learnt from no query."""
+
+    loads_model = True
+    fitted_models = frozenset({"support"})
 
     kind: Literal["cluster_feedback"]
 
 
-class StatementsRetrieverSettings(Strict):
+class StatementsRetrieverSettings(_Retriever):
     """Documents that support the offline summarizer's quotes, short ones first."""
+
+    loads_model = True
+    fitted_models = frozenset({"support", "ranker"})
 
     kind: Literal["statements"]
     n_statements: int = Field(12, gt=0)
 
 
-StatementRetrieverSettings = ClusterFeedbackRetrieverSettings | StatementsRetrieverSettings
-"""Their models were fitted with the vectors of one encoder, so that no other is offered."""
-
-
-class OracleRetrieverSettings(Strict):
+class OracleRetrieverSettings(_Retriever):
     kind: Literal["oracle"]
 
 
-class FullContextSettings(Strict):
+class FullContextSettings(_Retriever):
     kind: Literal["full"]
 
 
-class ReleasedRetrieverSettings(Strict):
+class ReleasedRetrieverSettings(_Retriever):
     """Scores that the benchmark ships, by the name they have there."""
 
     kind: Literal["released"]
     name: str
+
+
+class PythonRetrieverSettings(_Retriever, PythonClassSettings):
+    """A class that scores documents."""
+
+    loads_model = True
 
 
 RetrieverSettings = Annotated[
@@ -110,20 +146,14 @@ RetrieverSettings = Annotated[
     | FusionRetrieverSettings
     | ShortFirstRetrieverSettings
     | FeedbackRetrieverSettings
-    | StatementRetrieverSettings
+    | ClusterFeedbackRetrieverSettings
+    | StatementsRetrieverSettings
     | OracleRetrieverSettings
     | FullContextSettings
     | ReleasedRetrieverSettings
-    | PythonClassSettings,
+    | PythonRetrieverSettings,
     Field(discriminator="kind"),
 ]
-
-
-def base_retrievers(retriever: RetrieverSettings) -> tuple[str, ...]:
-    """Return the names of the retrievers that *retriever* combines or expands."""
-    if isinstance(retriever, FusionRetrieverSettings):
-        return retriever.of
-    return (retriever.of,) if isinstance(retriever, FeedbackRetrieverSettings) else ()
 
 
 def with_bases(retrievers: Mapping[str, RetrieverSettings], names: Iterable[str]) -> list[str]:
@@ -140,7 +170,7 @@ def with_bases(retrievers: Mapping[str, RetrieverSettings], names: Iterable[str]
             raise UsageError(f"retrievers build on each other in a circle: {' -> '.join([*above, name])}")
         if name not in retrievers:
             raise UsageError(f"no retriever is called {name!r}; defined are {sorted(retrievers)}")
-        for base in base_retrievers(retrievers[name]):
+        for base in retrievers[name].bases:
             visit(base, (*above, name))
         found[name] = None
 
