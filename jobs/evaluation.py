@@ -90,9 +90,7 @@ class Evaluation:
             self._perform(stage)
         for stage in self.plan.stages:
             stage.check(self.run, self.plan.items(stage))
-        document = spending_plan(
-            self.run, self.benchmark, self.experiment, self.plan, calling=self.calling, workers=self.cluster.workers
-        )
+        document = spending_plan(self.run, self.plan, calling=self.calling, workers=self.cluster.workers)
         keep_plan(self.run, document, self.record.jobs)
         return document
 

@@ -6,6 +6,7 @@ A row is a plain dict. A column that may be null says what null means.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, TypedDict
 
@@ -13,6 +14,9 @@ import pyarrow as pa
 
 Int32 = Annotated[int, pa.int32()]
 """An integer in a column of 32 bits; `int` alone stands in one of 64."""
+
+TableRow = Mapping[str, object]
+"""A row of any table, for what looks into none of its columns."""
 
 
 class DocumentRow(TypedDict):

@@ -68,6 +68,7 @@ from longform.rows import (
     RankingRow,
     ScoreRow,
     SummaryRow,
+    TableRow,
     TargetRow,
     UnitRow,
     VerdictRow,
@@ -133,7 +134,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
 }
 
 
-def conform(rows: Iterable[Mapping[str, object]], schema: pa.Schema) -> pa.Table:
+def conform(rows: Iterable[TableRow], schema: pa.Schema) -> pa.Table:
     """
     Return *rows* as a table of exactly *schema*; a column that all rows leave out is null.
 

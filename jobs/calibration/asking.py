@@ -7,7 +7,6 @@ Writes  `verdicts` into a folder, where they are found again
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -26,8 +25,7 @@ from jobs.cluster import Cluster
 from jobs.runs.retry import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
-from jobs.stages.items import Row
-from jobs.stages.runner import PlainStage, Task, Worker, run_stage
+from jobs.stages.runner import PlainStage, Task, Worker, awaited, run_stage
 from longform.chat.call import ChatRequest
 from longform.judges.matrix import groups_of
 from longform.keys import content_key
@@ -104,8 +102,8 @@ def _worker(
     judge = make_judge(name, {name: settings}, prompts=prompts)
     read, backend_of = labelled.reader(judge.kind, threads), labelled.opened(judge, context, threads)
 
-    async def work(pieces: Sequence[Piece]) -> list[Row]:
-        rows: list[Row] = []
+    async def work(pieces: Sequence[Piece]) -> list[VerdictRow]:
+        rows: list[VerdictRow] = []
         for _, part in groupby(pieces, lambda piece: piece.left_out):
             of_part = list(part)
             rows += await judged_rows(judge, backend_of(of_part[0]), [read(piece) for piece in of_part])
@@ -119,7 +117,7 @@ def _run_here(run: Folder, stage: PlainStage, tasks: Sequence[Task]) -> None:
     if not tasks:
         return
     work: Worker = stage.make_worker()
-    rows = asyncio.run(work([piece for task in tasks for piece in task.payload]))
+    rows = awaited(work([piece for task in tasks for piece in task.payload]))
     work_ids = [work_id for task in tasks for work_id in task.work_ids]
     run.commit(stage.table, [run.write_part(stage.table, rows, work_ids=work_ids)])
 

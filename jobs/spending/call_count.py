@@ -66,6 +66,11 @@ class CallCount:
         self._ledger = ledger
         self._taken: set[str] = set()
 
+    @property
+    def reads(self) -> bool:
+        """Return whether there are earlier calls to find replies among."""
+        return self._ledger is not None
+
     def calls(self, stage: str, chat: ChatSettings) -> StageCalls:
         """A stage that asks nothing yet, with what earlier calls of its model took in such stages."""
         kind = stage.split(" ", 1)[0]
@@ -75,7 +80,7 @@ class CallCount:
     def add(
         self, calls: StageCalls, request: ChatRequest | str, *, key: str | None = None, tokens: Span | None = None
     ) -> str | None:
-        """The id of the call, which is added where it is new; None if it will not be made, which is noted."""
+        """Add a call if it is new, and return its id; return None if it will not be made, which is noted."""
         reason = request if isinstance(request, str) else refusal_reason(request, capabilities(calls.chat))
         if reason is not None:
             calls.not_asked[reason.split(":", 1)[0]] += 1

@@ -13,7 +13,6 @@ from typing import Any
 from actors.chat.opening import quota_domain
 from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
-from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.spending.call_count import StageCalls
@@ -23,7 +22,6 @@ from longform.errors import UsageError
 from longform.keys import content_key
 from longform.quota.leases import Limits
 from longform.settings.chat import ChatSettings
-from longform.settings.experiment import Experiment
 from longform.spending import NOTHING, Span, Spending, spending, total
 
 PLAN = "plan.json"
@@ -36,23 +34,19 @@ NO_PACE = "no limit is known, and no earlier call tells how long one takes"
 A_BATCH = "through the provider's batch API: within a day"
 
 
-def spending_plan(
-    run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan, *, calling: Calling, workers: int
-) -> dict[str, Any]:
+def spending_plan(run: Folder, plan: Plan, *, calling: Calling, workers: int) -> dict[str, Any]:
     """
-    The document of what is still to be asked.
+    Return the document of what is still to be asked.
 
     Args:
         run: With the rows of the stages that ask no model.
-        benchmark: Of the run.
-        experiment: Of the run.
         plan: The work it means.
         calling: Names the ledger and the prices.
         workers: Processes a stage may use.
     """
     work = content_key(sorted(item.work_id for stage in plan.stages if stage.chat for item in plan.items(stage)))
     with opened_ledger(calling) as ledger:
-        calls = calls_to_make(run, benchmark, experiment, plan, ledger)
+        calls = calls_to_make(run, plan, ledger)
     return plan_document(calls, calling=calling, workers=workers) | {"work": work}
 
 

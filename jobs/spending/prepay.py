@@ -69,9 +69,8 @@ def open_requests(
     stage: Stage[Any], settings: ChatSettings, tasks: Sequence[Task], ledger: Ledger
 ) -> Iterator[ChatRequest]:
     """Give the requests that the plans of *tasks* wait for, once they have read the ledger's replies."""
-    asking = Asking(chat=Unasked(settings), prompts_folder=getattr(stage, "prompts", None))
-
+    plans = stage.plans(Asking(chat=Unasked(settings), prompts_folder=stage.prompts), stage.reader())
     answered = partial(CallCount(ledger).answered, settings)
     for task in tasks:
-        for plan in stage.plans(asking, task.payload):
+        for plan in plans(task.payload):
             yield from unanswered(plan, answered)

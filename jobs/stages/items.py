@@ -7,12 +7,13 @@ ordered by the part that holds their first source, so that a worker reads few pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from actors.storage.folder import Folder
 from longform.errors import UsageError
+from longform.rows import TableRow
 from longform.tables import SCHEMAS
 
 Row = dict[str, Any]
@@ -72,20 +73,48 @@ def to_do(run: Folder, stage: str, table: str, items: Sequence[Item[Key]]) -> li
         UsageError: A source is not there, as after a change of configuration that means other rows.
     """
     done = run.locate(table)
-    left = [item for item in items if item.work_id not in done]
-    tables = dict.fromkeys(source.table for item in left for source in item.sources)
-    located = {name: done if name == table else run.locate(name) for name in tables}
-    _check_there(run, stage, left, located)
+    return placed(run, stage, [item for item in items if item.work_id not in done], known={table: done})
+
+
+def placed(
+    run: Folder,
+    stage: str,
+    items: Sequence[Item[Key]],
+    *,
+    known: Mapping[str, Mapping[str, str]] | None = None,
+    held: Collection[Source] = (),
+) -> list[Given[Key]]:
+    """
+    Return *items* with the places of their sources; items of one part stand together.
+
+    Args:
+        run: The folder with the tables.
+        stage: The name of the stage that reads them.
+        items: Of the stage.
+        known: Tables that are located already, as work id -> part; None: none is.
+        held: Sources that the reader of the rows holds; they have no part.
+
+    Raises:
+        UsageError: A source is not there, as after a change of configuration that means other rows.
+    """
+    wanted = dict.fromkeys(source for item in items for source in item.sources if source not in held)
+    tables = dict.fromkeys(source.table for source in wanted)
+    located = {name: known[name] if known and name in known else run.locate(name) for name in tables}
+    _check_there(run, stage, wanted, located)
     by_part: dict[str, list[Given[Key]]] = {}
-    for item in left:
-        places = tuple(Place(*source, located[source.table][source.work_id]) for source in item.sources)
+    for item in items:
+        places = tuple(
+            Place(*source, "" if source in held else located[source.table][source.work_id]) for source in item.sources
+        )
         by_part.setdefault(places[0].part if places else "", []).append(Given(item.work_id, item.key, places))
     return [given for members in by_part.values() for given in members]
 
 
-def _check_there(run: Folder, stage: str, items: Sequence[Item[Any]], located: Mapping[str, Mapping[str, str]]) -> None:
+def _check_there(
+    run: Folder, stage: str, sources: Collection[Source], located: Mapping[str, Mapping[str, str]]
+) -> None:
     for table, parts in located.items():
-        wanted = dict.fromkeys(s.work_id for item in items for s in item.sources if s.table == table)
+        wanted = [source.work_id for source in sources if source.table == table]
         if missing := [work_id for work_id in wanted if work_id not in parts]:
             raise UsageError(
                 f"{run.url}: {stage} reads {len(wanted)} pieces of {table}, {len(missing)} are not there; do the "
@@ -100,10 +129,13 @@ class SourceReader:
     Args:
         run: The folder with the tables.
         reads: Table -> the columns of it that rows have, or `WHOLE`.
+        held: Rows that stand in place of the run's, by their sources.
     """
 
-    def __init__(self, run: Folder, reads: Mapping[str, Iterable[str]]) -> None:
-        self._folder = run
+    def __init__(
+        self, run: Folder, reads: Mapping[str, Iterable[str]], held: Mapping[Source, Sequence[TableRow]] | None = None
+    ) -> None:
+        self._folder, self._instead = run, held or {}
         self._columns = {
             table: SCHEMAS[table].names if columns is WHOLE else [*dict.fromkeys(["work_id", *columns])]
             for table, columns in reads.items()
@@ -112,13 +144,20 @@ class SourceReader:
 
     def rows(self, place: Place, _of: type[Read]) -> list[Read]:
         """Return the rows of a source in their order, as the type of its table's rows; none if it made none."""
-        found: list[Read] = self._held[place.table](place.table, place.part).get(place.work_id, [])
+        found: list[Any] | None = self._instead_of(Source(place.table, place.work_id))
+        if found is None:
+            found = self._held[place.table](place.table, place.part).get(place.work_id, [])
         return found
 
     def row(self, place: Place, of: type[Read]) -> Read:
         """Return the only row of a source."""
         (row,) = self.rows(place, of)
         return row
+
+    def _instead_of(self, source: Source) -> list[Any] | None:
+        if (rows := self._instead.get(source)) is None:
+            return None
+        return [{**dict.fromkeys(self._columns[source.table]), **row} for row in rows]
 
     def _read(self, table: str, path: str) -> dict[str, list[Any]]:
         content = self._folder.read_part(path, columns=self._columns[table])

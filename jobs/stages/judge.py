@@ -16,19 +16,19 @@ from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking
 from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
-from actors.judges.rows import judged_rows
+from actors.judges.rows import groups_of_all, judged_rows, rows_of_all
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Place, Row, Source
+from jobs.stages.items import Given, Item, Place, Source, SourceReader
 from jobs.stages.judged_texts import SummaryToJudge, checked_summary, judged_summary, texts_of
 from jobs.stages.runner import Worker
 from jobs.stages.split import UnitsOf
-from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.stage import Plan, Plans, Site, Stage
 from jobs.stages.summarize import Summarized
 from longform.chat.asking import Asks
 from longform.judges.kind import Kind
-from longform.judges.matrix import JudgedText, groups_of
+from longform.judges.matrix import JudgedText
 from longform.keys import content_key
-from longform.rows import ContextRow, SummaryRow, UnitRow
+from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
@@ -101,7 +101,6 @@ class AskJudge(Stage[Judged]):
         settings: Of it.
         version: Of what makes its verdicts beside its settings.
         mode: Of documents: each apart, or all of a prompt joined.
-        prompts: A folder whose files replace the project's own of the same name.
         context: On whose behalf a model is called.
         threads: Of a local model.
     """
@@ -113,7 +112,6 @@ class AskJudge(Stage[Judged]):
     settings: JudgeSettings
     version: str
     mode: str
-    prompts: str | None
     context: CallContext
     threads: int
 
@@ -179,23 +177,29 @@ class AskJudge(Stage[Judged]):
         """Return the judge; nothing is loaded."""
         return make_judge(self.judge, {self.judge: self.settings}, prompts=self.prompts)
 
-    def plans(self, asking: Asking, given: Sequence[Given[Judged]]) -> Iterable[Asks[Any]]:
-        made, texts = self.made(), self._texts()
-        assert made.asking is not None, "a judge with a model asks it"
-        summaries = [texts(one) for one in given]
-        return [made.asking(asking).plan([group for one in summaries for group in groups_of(made.kind, one)])]
+    def plans(self, asking: Asking, reader: SourceReader) -> Plans[Judged]:
+        judge, texts = self.made(), self._texts(reader)
+        assert judge.asking is not None, "a judge with a model asks it"
+        asked = judge.asking(asking)
 
-    def make_worker(self) -> Worker:
-        judge, texts = self.made(), self._texts()
+        def plan(given: Sequence[Given[Judged]]) -> Asks[list[VerdictRow]]:
+            summaries = [texts(one) for one in given]
+            verdicts = yield from asked.plan(groups_of_all(judge, summaries))
+            return rows_of_all(judge, summaries, verdicts)
+
+        return lambda given: [plan(given)]
+
+    def worker(self, reader: SourceReader) -> Worker:
+        judge, texts = self.made(), self._texts(reader)
         backend = judge.open(self.context, self.threads)
 
-        async def work(given: Sequence[Given[Judged]]) -> list[Row]:
+        async def work(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
             return await judged_rows(judge, backend, [texts(one) for one in given])
 
         return work
 
-    def _texts(self) -> Texts:
-        kind, reader, benchmark = self.kind, self.reader(), Benchmark(self.bench)
+    def _texts(self, reader: SourceReader) -> Texts:
+        kind, benchmark = self.kind, Benchmark(self.bench)
 
         def text(given: Given[Judged]) -> JudgedText:
             units, *context, summary = given.sources

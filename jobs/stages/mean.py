@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from actors.judges.kinds import kind_of
-from jobs.stages.items import WHOLE, Given, Item, Row, Source
+from jobs.stages.items import WHOLE, Given, Item, Row, Source, SourceReader
 from jobs.stages.judge import Judged, columns_of, of_documents, step_of
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
@@ -74,8 +74,8 @@ class Mean(Stage[Judged]):
         bounds = self.settings.bounds
         return ["mean-support", self.judge, *bounds] if of_documents(kind) else ["mean-verdicts", self.judge, bounds]
 
-    def make_worker(self) -> Worker:
-        reader, kind, members, bounds = self.reader(), self.kind, self.settings.members, self.settings.bounds
+    def worker(self, reader: SourceReader) -> Worker:
+        kind, members, bounds = self.kind, self.settings.members, self.settings.bounds
 
         def verdicts(given: Sequence[Given[Judged]]) -> list[Row]:
             return [

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.items import Given, Item, Row, Source, SourceReader
 from jobs.stages.retrieve import Ranked
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
@@ -97,11 +97,11 @@ class Pack(Stage[Packed]):
         depends = [ranking, packed.budget_tokens, packed.order, self.seed, VERSION, *numbers, *weighed, *length]
         return content_key("contexts", *depends)
 
-    def make_worker(self) -> Worker:
+    def worker(self, reader: SourceReader) -> Worker:
         from actors.local_models.tokenizer import TokenCounter
         from actors.retrieval.importance import document_importance
 
-        reader, benchmark = self.reader(), Benchmark(self.bench)
+        benchmark = Benchmark(self.bench)
         counter = TokenCounter(threads=1)
         weigh = document_importance(benchmark, self.importance)
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.items import Item, Key, Row, to_do
+from jobs.stages.items import Item, Key, Row, SourceReader, to_do
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Task, Worker
 from jobs.stages.split import UnitsOf
@@ -94,7 +94,7 @@ class CopySummaries(_FromBenchmark[Released]):
     def key_of(self) -> Callable[[Row], Released]:
         return lambda row: Released(row["summary_id"])
 
-    def make_worker(self) -> Worker:
+    def worker(self, _reader: SourceReader) -> Worker:
         benchmark, key = Benchmark(self.bench), self.key_of()
 
         def copy(task: FromPart) -> list[Row]:
@@ -135,7 +135,7 @@ class ReadLabels(_FromBenchmark[Judged]):
             benchmark.target(row["target_id"]).query_id,
         )
 
-    def make_worker(self) -> Worker:
+    def worker(self, _reader: SourceReader) -> Worker:
         benchmark, key = Benchmark(self.bench), self.key_of()
 
         def verdicts(task: FromPart) -> list[Row]:

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import WHOLE, Given, Item, Row, Source
+from jobs.stages.items import WHOLE, Given, Item, Row, Source, SourceReader
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Worker
 from jobs.stages.split import Split
@@ -85,8 +85,8 @@ class Repair(Stage[Twin]):
             for summary in plan.work_ids("summaries")
         ]
 
-    def make_worker(self) -> Worker:
-        reader, benchmark = self.reader(), Benchmark(self.bench)
+    def worker(self, reader: SourceReader) -> Worker:
+        benchmark = Benchmark(self.bench)
 
         @lru_cache(maxsize=1)
         def sources(haystack_id: str) -> tuple[SupportIndex, list[int]]:
@@ -144,9 +144,7 @@ class CopyVerdicts(Stage[Judged]):
             if verdicts.key.context is None and verdicts.key.summary in twins
         ]
 
-    def make_worker(self) -> Worker:
-        reader = self.reader()
-
+    def worker(self, reader: SourceReader) -> Worker:
         def copies(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
             return [
                 verdict | {"work_id": one.work_id, "summary_id": twin_id(verdict["summary_id"], self.by)}

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.items import WHOLE, Given, Item, Row, Source
+from jobs.stages.items import WHOLE, Given, Item, Row, Source, SourceReader
 from jobs.stages.judge import Judged, checks_of
 from jobs.stages.repair import Twin, after_repair, twin_work_id
 from jobs.stages.runner import Worker
@@ -75,8 +75,8 @@ class RepairByJudge(Stage[Twin]):
             if checked.key.judge == self.judge
         ]
 
-    def make_worker(self) -> Worker:
-        reader, benchmark = self.reader(), Benchmark(self.bench)
+    def worker(self, reader: SourceReader) -> Worker:
+        benchmark = Benchmark(self.bench)
 
         def twins(given: Sequence[Given[Twin]]) -> Iterator[Row]:
             for one in given:

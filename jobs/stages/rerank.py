@@ -12,7 +12,7 @@ from actors.python_class import class_version
 from actors.retrieval.opening import open_reranker
 from actors.retrieval.reranker import Reranker
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import WHOLE, Given, Item, Source
+from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
@@ -73,8 +73,8 @@ class Rerank(Stage[Ranked]):
                     found.append(Item(content_key("reranked", *depends), named, (source,)))
         return found
 
-    def make_worker(self) -> Worker:
-        reader, benchmark = self.reader(), Benchmark(self.bench)
+    def worker(self, reader: SourceReader) -> Worker:
+        benchmark = Benchmark(self.bench)
         opened: dict[str, Reranker] = {}
 
         async def rerank(given: Sequence[Given[Ranked]]) -> list[RankingRow]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from actors.retrieval.opening import made_by
-from jobs.stages.items import Given, Item, Row
+from jobs.stages.items import Given, Item, Row, SourceReader
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
 from longform.axes import Axes
@@ -102,7 +102,7 @@ class Retrieve(Stage[Ranked]):
             for start in range(0, len(queries), _QUERIES_A_TASK):
                 yield [one for of_query in queries[start : start + _QUERIES_A_TASK] for one in of_query]
 
-    def make_worker(self) -> Worker:
+    def worker(self, _reader: SourceReader) -> Worker:
         from actors.retrieval.haystack_retriever import HaystackRetriever
 
         ranker = HaystackRetriever(self.bench, self.retrieval, threads=self.threads)

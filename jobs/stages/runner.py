@@ -9,17 +9,16 @@ commit already holds are not done again, and a worker's error costs its task onl
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import math
 import pickle
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO, TypedDict
 
 import pyarrow as pa
 
@@ -28,11 +27,12 @@ from actors.storage.commit_files import Part
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
-from jobs.stages.items import Row
 from jobs.stages.progress import Progress
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
+from longform.rows import TableRow
 
-Worker = Callable[[Any], Any]
+Rows = Iterable[TableRow]
+Worker = Callable[[Any], Rows | Awaitable[Rows]]
 """Task payload -> rows of the stage's table, or an awaitable of them."""
 
 # What the error of one task means: all is spent; its server is gone; no task will make anything; its own fault.
@@ -125,6 +125,29 @@ class StageReport:
     rows: int  # written now
     seconds: float
     workers: int
+
+
+class TaskRow(TypedDict):
+    """A task, as Ray carries it."""
+
+    task: bytes
+
+
+class Receipt(TypedDict):
+    """
+    A task's part of the table, or its error.
+
+    Attributes:
+        work_ids: As JSON.
+        error: What it means; empty: there is none.
+        words: Of the error.
+    """
+
+    path: str
+    rows: int
+    work_ids: str
+    error: str
+    words: str
 
 
 class _TaskError(NamedTuple):
@@ -234,7 +257,7 @@ def _end_of(stage: Runnable, n_tasks: int, errors: Sequence[_TaskError]) -> Long
     )
 
 
-def _receipts(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Cluster) -> Iterable[dict[str, Any]]:
+def _receipts(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Cluster) -> Iterable[Receipt]:
     cluster.start()
     import ray.data
     from ray.data import ActorPoolStrategy, DataContext, TaskPoolStrategy
@@ -282,7 +305,7 @@ class _Pooled:
         try:
             self._worker = stage.make_worker()
         except Exception as error:  # noqa: BLE001  # Ray would end the job with a traceback of its own
-            self._fault: Row | None = _error_receipt([], error) | {"error": _HOPELESS}
+            self._fault: Receipt | None = {**_error_receipt([], error), "error": _HOPELESS}
         else:
             self._fault = None
 
@@ -290,12 +313,12 @@ class _Pooled:
 class Performer(_Pooled):
     """A pool's actor for a worker that computes."""
 
-    def __call__(self, row: Row) -> Row:
+    def __call__(self, row: TaskRow) -> Receipt:
         if self._fault is not None:
             return self._fault
         work_ids, payload = _task(row)
         try:
-            return _receipt(self._run, self._stage, work_ids, _awaited(self._worker(payload)))
+            return _receipt(self._run, self._stage, work_ids, awaited(self._worker(payload)))
         except Exception as error:  # noqa: BLE001  # a row never raises: it would end the job or drop its block
             return _error_receipt(work_ids, error)
 
@@ -303,28 +326,34 @@ class Performer(_Pooled):
 class AsyncPerformer(_Pooled):
     """A pool's actor for a worker that waits on a network: many tasks at once on one event loop."""
 
-    async def __call__(self, row: Row) -> Row:
+    async def __call__(self, row: TaskRow) -> Receipt:
         if self._fault is not None:
             return self._fault
         work_ids, payload = _task(row)
         try:
-            return _receipt(self._run, self._stage, work_ids, await self._worker(payload))
+            rows = self._worker(payload)
+            assert isinstance(rows, Awaitable), f"{self._stage.name} is marked asynchronous"
+            return _receipt(self._run, self._stage, work_ids, await rows)
         except Exception as error:  # noqa: BLE001  # as above
             return _error_receipt(work_ids, error)
 
 
-def perform(row: Row, *, run: Folder, stage: Runnable) -> Row:
+def perform(row: TaskRow, *, run: Folder, stage: Runnable) -> Receipt:
     """One task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
     work_ids, payload = _task(row)
     try:
-        return _receipt(run, stage, work_ids, _awaited(_kept_worker(stage)(payload)))
+        return _receipt(run, stage, work_ids, awaited(_kept_worker(stage)(payload)))
     except Exception as error:  # noqa: BLE001  # as above
         return _error_receipt(work_ids, error)
 
 
-def _awaited(rows: Any) -> Iterable[Row]:
-    # one signature serves workers that wait and workers that compute
-    return asyncio.run(rows) if inspect.iscoroutine(rows) else rows
+def awaited(rows: Rows | Awaitable[Rows]) -> Rows:
+    """Return the rows of a worker that waits, or of one that computes."""
+    return asyncio.run(_of(rows)) if isinstance(rows, Awaitable) else rows
+
+
+async def _of(rows: Awaitable[Rows]) -> Rows:
+    return await rows
 
 
 _kept: list[tuple[Runnable, Worker]] = []
@@ -337,18 +366,17 @@ def _kept_worker(stage: Runnable) -> Worker:
     return _kept[0][1]
 
 
-def _task(row: Row) -> tuple[list[str], Any]:
+def _task(row: TaskRow) -> tuple[list[str], Any]:
     work_ids, payload = pickle.loads(row["task"])  # noqa: S301  # the driver of this run made it
     return list(work_ids), payload
 
 
-def _receipt(run: Folder, stage: Runnable, work_ids: list[str], rows: Iterable[Row]) -> Row:
-    assert not inspect.isawaitable(rows), f"{stage.name} is not marked asynchronous"
+def _receipt(run: Folder, stage: Runnable, work_ids: list[str], rows: Rows) -> Receipt:
     part = run.write_part(stage.table, rows if stage.columns is None else _known(stage, rows), work_ids=work_ids)
     return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": "", "words": ""}
 
 
-def _known(stage: Runnable, rows: Iterable[Row]) -> Iterator[Row]:
+def _known(stage: Runnable, rows: Rows) -> Iterator[TableRow]:
     """Give *rows*, which have no columns but those that later stages were told of."""
     assert stage.columns is not None, stage.name
     known = frozenset(stage.columns)
@@ -358,7 +386,7 @@ def _known(stage: Runnable, rows: Iterable[Row]) -> Iterator[Row]:
         yield row
 
 
-def _error_receipt(work_ids: list[str], error: Exception) -> Row:
+def _error_receipt(work_ids: list[str], error: Exception) -> Receipt:
     """Say why a task made nothing, and by the kind of its error what that means for the others."""
     words = redacted(_words(error))
     return {"path": "", "rows": 0, "work_ids": json.dumps(work_ids), "error": _kind(error), "words": words}

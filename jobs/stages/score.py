@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from actors.judges.kinds import kind_of
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Row, Source
+from jobs.stages.items import Given, Item, Row, Source, SourceReader
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Worker
 from jobs.stages.split import UnitsOf
@@ -114,8 +114,8 @@ class Score(Stage[Scored]):
         settings = [self.partial_score] if "partial_score" in measure.settings else []
         return content_key(measure.work, source, *settings, _version(measure))
 
-    def make_worker(self) -> Worker:
-        reader, benchmark = self.reader(), Benchmark(self.bench)
+    def worker(self, reader: SourceReader) -> Worker:
+        benchmark = Benchmark(self.bench)
         groups = {_version(group[0]): group for group in self._groups()}
         kinds = {name: kind_of(settings) for name, settings in (self.judges or {}).items()}
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from jobs.stages.items import Given, Item, Source
+from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.runner import Worker
 from jobs.stages.stage import Plan, Site, Stage
 from longform.keys import content_key
@@ -64,9 +64,7 @@ class Split(Stage[UnitsOf]):
             if summary not in split
         ]
 
-    def make_worker(self) -> Worker:
-        reader = self.reader()
-
+    def worker(self, reader: SourceReader) -> Worker:
         def split(given: Sequence[Given[UnitsOf]]) -> list[UnitRow]:
             return [
                 unit

@@ -9,7 +9,7 @@ configuration in its function `stages`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -17,12 +17,16 @@ from actors.chat.opening import Asking
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
-from jobs.stages.items import Given, Item, Key, SourceReader, to_do
+from jobs.stages.items import Given, Item, Key, Source, SourceReader, to_do
 from jobs.stages.runner import Task, Worker
 from longform.chat.asking import Asks
+from longform.rows import TableRow
 from longform.settings.chat import ChatSettings
 
 Other = TypeVar("Other")
+
+Plans = Callable[[Sequence[Given[Key]]], Iterable[Asks[Sequence[TableRow]]]]
+"""Makes the plans that ask about items, and return their rows."""
 
 
 class Site(NamedTuple):
@@ -42,11 +46,13 @@ class Stage(ABC, Generic[Key]):
     Attributes:
         table: The table it writes.
         run: URL of the run's folder.
+        prompts: A folder whose files replace the project's own of the same name; None: there is none.
     """
 
     table: ClassVar[str]
 
     run: str
+    prompts: str | None = None
 
     @property
     @abstractmethod
@@ -98,12 +104,24 @@ class Stage(ABC, Generic[Key]):
         """Return what a run wants of it; *plan* has the stages before it."""
 
     @abstractmethod
-    def make_worker(self) -> Worker:
-        """Return what maps the items of a task to rows; what it loads, it loads here."""
+    def worker(self, reader: SourceReader) -> Worker:
+        """Return what maps the items of a task to rows, whose sources *reader* reads; what it loads, it loads here."""
 
-    def plans(self, _asking: Asking, _given: Sequence[Given[Key]]) -> Iterable[Asks[Any]]:
-        """Return the plans by which a task asks the stage's model, given as *asking*; none if it asks no model."""
-        return ()
+    def make_worker(self) -> Worker:
+        """Return the worker that reads the run."""
+        return self.worker(self.reader())
+
+    def plans(self, _asking: Asking, _reader: SourceReader) -> Plans[Key]:
+        """Return what makes the plans by which the items of a task ask the stage's model, given as *asking*."""
+        return lambda _given: ()
+
+    def n_lines(self, _key: Key) -> int:
+        """
+        Return the bullets or sentences that an item asks for, in rows with `text`, `step` and `failure`.
+
+        Return 0 if its replies are no text from which later requests are made.
+        """
+        return 0
 
     def groups(self, given: Sequence[Given[Key]]) -> Iterable[Sequence[Given[Key]]]:
         """Give the items of each task."""
@@ -112,9 +130,9 @@ class Stage(ABC, Generic[Key]):
     def check(self, run: Folder, items: Sequence[Item[Key]]) -> None:
         """Refuse what the rows of earlier stages tell, before anything is made of them."""
 
-    def reader(self) -> SourceReader:
-        """Return what reads the sources of its items."""
-        return SourceReader(Folder(self.run), self.reads)
+    def reader(self, held: Mapping[Source, Sequence[TableRow]] | None = None) -> SourceReader:
+        """Return what reads the sources of its items; rows that are *held* stand in place of the run's."""
+        return SourceReader(Folder(self.run), self.reads, held)
 
     def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> list[Task]:
         """
@@ -158,12 +176,17 @@ class Plan:
         """Return the work ids of all that the run's stages write to *table*."""
         return [item.work_id for item in self._all(table)]
 
-    def before_calls(self) -> list[Stage[Any]]:
-        """Return the stages that calls are made from, and that are made from no call."""
+    def needed_by_calls(self) -> set[str]:
+        """Return the work ids that calls are made from."""
         needed: set[str] = set()
         for stage, items in reversed(self._items.values()):
             if stage.chat or any(item.work_id in needed for item in items):
                 needed |= {source.work_id for item in items for source in item.sources}
+        return needed
+
+    def before_calls(self) -> list[Stage[Any]]:
+        """Return the stages that calls are made from, and that are made from no call."""
+        needed = self.needed_by_calls()
         found, open_ids = [], set[str]()
         for stage, items in self._items.values():
             if stage.chat or any(source.work_id in open_ids for item in items for source in item.sources):

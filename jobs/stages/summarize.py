@@ -23,7 +23,7 @@ from jobs.stages.check_methods import Asked, check_methods
 from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.pack import HowPacked, Packed, how_packed
 from jobs.stages.runner import Worker
-from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.stage import Plan, Plans, Site, Stage
 from longform.chat.asking import Asks
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
@@ -92,7 +92,6 @@ class Summarize(Stage[Summarized]):
         methods: By the names that systems give them.
         versions: Method -> version of what makes its summaries: its prompts, or its code.
         bullets: Asked for; targets: as many as the query has.
-        prompts: A folder whose files replace the project's own of the same name.
         context: On whose behalf a model is called.
         threads: Of a local model.
     """
@@ -110,7 +109,6 @@ class Summarize(Stage[Summarized]):
     methods: Mapping[str, MethodSettings]
     versions: Mapping[str, str]
     bullets: int | str
-    prompts: str | None
     context: CallContext
     threads: int
 
@@ -163,17 +161,24 @@ class Summarize(Stage[Summarized]):
             tasks.setdefault(_any_length(one.key) if plain else one.work_id, []).append(one)
         return (sorted(members, key=_length, reverse=True) for members in tasks.values())
 
-    def plans(self, asking: Asking, given: Sequence[Given[Summarized]]) -> Iterable[Asks[Any]]:
-        from actors.summarizers.chat import ChatSummarizer
+    def n_lines(self, key: Summarized) -> int:
+        return key.n_requested
+
+    def plans(self, asking: Asking, reader: SourceReader) -> Plans[Summarized]:
+        from actors.summarizers.chat import ChatSummarizer, InPlace
 
         assert isinstance(self.settings, ChatSummarizerSettings), self.name
         summarizer = ChatSummarizer(self.bench, self.summarizer, self.settings, asking, methods=self.methods)
-        return [plan.asks for plan in summarizer.plans(_asked_rows(self.reader(), given))]
 
-    def make_worker(self) -> Worker:
+        def rows(plan: Asks[InPlace]) -> Asks[list[SummaryRow]]:
+            in_place = yield from plan
+            return [row for place in sorted(in_place) for row in in_place[place]]
+
+        return lambda given: [rows(plan.asks) for plan in summarizer.plans(_asked_rows(reader, given))]
+
+    def worker(self, reader: SourceReader) -> Worker:
         from actors.summarizers.opening import make_summarizer
 
-        reader = self.reader()
         summarizer = make_summarizer(
             self.bench,
             self.summarizer,

@@ -39,37 +39,28 @@ def unanswered(plan: Asks[Value], answered: Answered) -> Iterator[ChatRequest]:
     yield from waiting.values()
 
 
-def reached(plan: Asks[Value], answered: Answered) -> Iterator[ChatRequest]:
-    """Give the requests that *plan* makes of the replies that are there, answered ones and open ones."""
-    try:
-        new = next(plan)
-        while True:
-            yield from new.values()
-            if not (found := answered(new)):
-                return
-            new = plan.send(found)
-    except StopIteration:
-        return
-
-
-Note = Callable[[Name, ChatRequest, bool], None]
-"""Takes a request, and whether it is made from assumed replies."""
+Assume = Callable[[ChatRequest], ChatReply]
+"""Gives the reply that a request is assumed to have."""
 
 
 def priced(
-    plan: Asks[Value], answered: Answered, assume: Callable[[ChatRequest], ChatReply], note: Note
-) -> tuple[Value, bool]:
-    """Carry *plan* out on replies that are there, else on assumed ones; return its value, and if any was assumed."""
-    guessed = False
+    plan: Asks[Value], answered: Answered, assume: Assume | None, note: Callable[[ChatRequest], None]
+) -> Value | None:
+    """
+    Carry *plan* out on replies that are there, else on assumed ones; *note* takes its requests.
+
+    Return None if a reply is not there, and none is to be assumed.
+    """
     try:
         new = next(plan)
         while True:
-            for name, request in new.items():
-                note(name, request, guessed)
+            for request in new.values():
+                note(request)
             found = answered(new)
-            assumed = {name: assume(request) for name, request in new.items() if name not in found}
-            guessed = guessed or bool(assumed)
-            new = plan.send({**found, **assumed})
+            missing = {name: request for name, request in new.items() if name not in found}
+            if missing and assume is None:
+                return None
+            new = plan.send({**found, **{name: assume(request) for name, request in missing.items() if assume}})
     except StopIteration as end:
         value: Value = end.value
-        return value, guessed
+        return value

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.keys import content_key
+from longform.rows import VerdictRow
 
 
 class TargetText(NamedTuple):
@@ -59,7 +60,7 @@ def groups_of(kind: Kind, judged: JudgedText) -> list[Group]:
     return [Group(content_key(target.text), (target.text,), judged.units) for target in judged.targets]
 
 
-def rows_of(kind: Kind, name: str, judged: JudgedText, verdicts: Verdicts, *, version: str) -> list[dict[str, Any]]:
+def rows_of(kind: Kind, name: str, judged: JudgedText, verdicts: Verdicts, *, version: str) -> list[VerdictRow]:
     """
     Return the rows of `verdicts` of judge *name*, one a pair, in the order of `groups_of`.
 
@@ -92,10 +93,8 @@ def _pairs(kind: Kind, judged: JudgedText) -> Iterator[Place]:
     return ((unit, place, target) for place, target in enumerate(judged.targets) for unit in units)
 
 
-def _row(name: str, judged: JudgedText, pair: Place, verdict: Verdict, *, version: str | None) -> dict[str, Any]:
+def _row(name: str, judged: JudgedText, pair: Place, verdict: Verdict, *, version: str | None) -> VerdictRow:
     unit_index, text_index, target = pair
-    found = verdict._asdict()
-    del found["link_failure"]
     return {
         "work_id": judged.work_id,
         "judge": name,
@@ -107,6 +106,12 @@ def _row(name: str, judged: JudgedText, pair: Place, verdict: Verdict, *, versio
         "doc_position": target.doc_position,
         "text_index": text_index,
         "repeat": 0,
-        **found,
+        "answer": verdict.answer,
+        "probability": verdict.probability,
+        "failure": verdict.failure,
+        "chunk_index": verdict.chunk_index,
+        "reply": verdict.reply,
+        "call_id": verdict.call_id,
+        "linked_unit": verdict.linked_unit,
         "prompt_version": version,
     }

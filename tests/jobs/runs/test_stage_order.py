@@ -14,7 +14,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.runs.stage_order import STEPS, check_order, stages_of
-from jobs.stages.items import Item, Row
+from jobs.stages.items import Item, Row, SourceReader
 from jobs.stages.runner import Worker, perform
 from jobs.stages.stage import Plan, Site, Stage
 from longform.settings.experiment import Experiment
@@ -102,7 +102,7 @@ class Writes(Stage[str]):
     def items(self, plan: Plan) -> Sequence[Item[str]]:
         return []
 
-    def make_worker(self) -> Worker:
+    def worker(self, reader: SourceReader) -> Worker:
         def work(payload: Any) -> list[Row]:
             return [dict.fromkeys(self.names, "x") | {"work_id": "w"}]
 

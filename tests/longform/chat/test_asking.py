@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from longform.chat.asking import Name, priced, reached, unanswered
+from longform.chat.asking import Asks, Name, priced, unanswered
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.judges.asking import verdicts
 from longform.judges.kind import Group, Verdict, unjudged
@@ -57,10 +59,20 @@ def test_a_second_question_is_open_as_soon_as_a_reply_cannot_be_read() -> None:
     assert opened({"It opened in May.": "yes", "It opened in June.": "no"}) == []
 
 
+def prices(
+    plan: Asks[Any], replies: Mapping[str, str], *, reply: str | None, assumes: bool = True
+) -> tuple[list[str], Any]:
+    """Return the requests of a plan, and its value; a reply that is not there is assumed to be *reply*."""
+    noted: list[ChatRequest] = []
+    assumed = ChatReply(text=reply, failure=None if reply else "not asked yet")
+    value = priced(plan, partial(said, replies=replies), (lambda _: assumed) if assumes else None, noted.append)
+    return [one.messages[-1].text for one in noted], value
+
+
 def test_a_price_counts_the_second_questions_that_stored_replies_lead_to() -> None:
     replies = {"It opened in May.": "hm", "It opened in May. (hm)": "yes"}
     plan = verdicts(SUPPORT, GROUPS, Judging())
-    found = [one.messages[-1].text for one in reached(plan, lambda requests: said(requests, replies))]
+    found, _ = prices(plan, replies, reply=None)
     assert found == ["It opened in May.", "It opened in June.", "It opened in May. (hm)"]
 
 
@@ -100,20 +112,22 @@ def test_a_step_is_open_once_the_replies_that_it_reads_are_there() -> None:
     assert steps_open("hierarchical-pairwise", there) == ["document-3()", "merge-1-1(a,b)"]
 
 
-def test_a_price_assumes_only_the_texts_that_are_not_there() -> None:
-    """If the first of three steps is paid, the second is known, and the last alone reads an assumed text."""
-    noted: list[tuple[str, bool]] = []
-
+def steps_priced(replies: Mapping[str, str], *, assumes: bool = True) -> tuple[list[str], Any]:
     def request(step: Step, texts: Sequence[str]) -> ChatRequest:
         return asked(f"{step.name}({','.join(texts)})")
 
     plan = step_replies(make_plan(SHIPPED_METHODS["incremental"], 3), request, lambda step, reply: reply)
-    value, guessed = priced(
-        plan,
-        lambda requests: said(requests, {"document-1()": "a"}),
-        lambda request: ChatReply(text="?", failure=None),
-        lambda name, request, guessed: noted.append((request.messages[-1].text, guessed)),
-    )
-    assert noted == [("document-1()", False), ("update-2(a)", False), ("final(?)", True)]
-    assert guessed
+    return prices(plan, replies, reply="?", assumes=assumes)
+
+
+def test_a_price_assumes_only_the_texts_that_are_not_there() -> None:
+    """If the first of three steps is paid, the second is known, and the last alone reads an assumed text."""
+    noted, value = steps_priced({"document-1()": "a"})
+    assert noted == ["document-1()", "update-2(a)", "final(?)"]
     assert value["final"].text == "?"
+
+
+def test_without_assumed_replies_a_price_ends_at_the_first_that_is_not_there() -> None:
+    assert steps_priced({"document-1()": "a"}, assumes=False) == (["document-1()", "update-2(a)"], None)
+    there = {"document-1()": "a", "update-2(a)": "b", "final(b)": "c"}
+    assert steps_priced(there, assumes=False)[1]["final"].text == "c"
