@@ -82,7 +82,7 @@ class Evaluation:
         """Write the results, and return them."""
         run, plan, record = self.run, self.plan, self.record
         ended = self.budget_ended
-        return evaluation_results(run, self.benchmark, record, self.experiment, plan, budget_ended=ended)
+        return dict(evaluation_results(run, self.benchmark, record, self.experiment, plan, budget_ended=ended))
 
     def spending(self) -> dict[str, Any]:
         """Return what the run will ask its models, once all is there that needs no call to be known."""

@@ -122,7 +122,8 @@ class Replay:
             judges=[row["judge"] for row in rows],
             compare_with=settings.compare_with,
         )
-        return write_results(evidence, self.record, self.studies, title="Released summaries, replayed", judges=rows)
+        title = "Released summaries, replayed"
+        return dict(write_results(evidence, self.record, self.studies, title=title, judges=rows))
 
     def _do(self, stage: Stage[Any]) -> None:
         items = self.plan.items(stage)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import NamedTuple, TypedDict
 
 from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
@@ -16,15 +16,31 @@ from jobs.runs.record import RunRecord
 from jobs.spending.plan import PLAN, open_ledger
 from longform.chat.prices import Price
 from longform.errors import UsageError
+from longform.results.calls import CallsRow, MadeOfPlan, Planned, PlannedRow, Spent
+from longform.results.work import CalledStage, JobFacts
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.spending import saved_by_caching_usd
 
-Job = Mapping[str, Any]
 
-_TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
-_COUNTS = ("calls", "answered", "failed", "refused", "open")
-_DOLLARS = ("known_usd", "n_unknown_usd", "unsettled_usd", "n_unsettled_unknown_usd")
+class PlanDocument(TypedDict):
+    """The plan that the run's folder keeps."""
+
+    jobs_before: list[str]
+    stages: list[PlannedRow]
+
+
+class Called(NamedTuple):
+    """
+    Calls of a run.
+
+    Attributes:
+        rows: One for each ledger, stage and model that the run's jobs called.
+        missing: Ledgers that are not there, of which nothing is known.
+    """
+
+    rows: list[CallsRow]
+    missing: list[str]
 
 
 @contextmanager
@@ -53,29 +69,27 @@ def _n_calls(calling: Calling, stage: str) -> int:
         ledger.close()
 
 
-def call_results(run: Folder, record: RunRecord, experiment: Experiment) -> dict[str, Any]:
-    """
-    `calls`, a row for each ledger, stage and model that the run's jobs called; `missing_ledgers`, of which nothing is
-    known. Nothing if they called none.
-    """
-    jobs: Sequence[Job] = record.content["jobs"]
+def call_results(run: Folder, record: RunRecord, experiment: Experiment) -> Called | None:
+    """Return the calls of a run's jobs; None if they called no model."""
+    jobs: Sequence[JobFacts] = record.content["jobs"]
     if not jobs:
-        return {}
+        return None
     plan = run.read_json(PLAN) if run.has(PLAN) else None
-    rows, missing = [], []
+    rows: list[CallsRow] = []
+    missing: list[str] = []
     for url in dict.fromkeys(job["ledger"] for job in jobs):
         if (ledger := open_ledger(url)) is None:
             missing.append(url)
         else:
             own = [job for job in jobs if job["ledger"] == url]
-            rows += [{"ledger": url, **row} for row in _rows(ledger, own, plan, experiment)]
+            rows += _rows(ledger, url, own, plan, experiment)
             ledger.close()
-    return {"calls": rows, "missing_ledgers": missing}
+    return Called(rows, missing)
 
 
 def _rows(
-    ledger: Ledger, jobs: Sequence[Job], plan: Mapping[str, Any] | None, experiment: Experiment
-) -> Iterator[dict[str, Any]]:
+    ledger: Ledger, url: str, jobs: Sequence[JobFacts], plan: PlanDocument | None, experiment: Experiment
+) -> Iterator[CallsRow]:
     chats = _chats(experiment)
     later = [job for job in jobs if plan is None or job["job"] not in plan["jobs_before"]]
     totals, since = (ledger.totals_by_stage([job["job"] for job in part]) for part in (jobs, later))
@@ -84,12 +98,13 @@ def _rows(
         price = _price(chats.get(str(stage)), jobs)
         planned = _planned(plan, stage, model)
         yield {
+            "ledger": url,
             "stage": stage,
             "model": model,
             **_spent(totals.get((stage, model)), price),
             "reused": sum(part["reused"] for part in _noted(jobs) if part["stage"] == stage),
             "planned": planned,
-            "since_plan": planned and _made(since.get((stage, model)), _noted(later), stage),
+            "since_plan": None if planned is None else _made(since.get((stage, model)), _noted(later), stage),
         }
 
 
@@ -101,11 +116,11 @@ def _chats(experiment: Experiment) -> dict[str, ChatSettings]:
     return found | {f"judge {n}": chat for n, judge in experiment.judges.items() if (chat := judge.asked_model)}
 
 
-def _noted(jobs: Sequence[Job]) -> list[Mapping[str, Any]]:
+def _noted(jobs: Sequence[JobFacts]) -> list[CalledStage]:
     return [part for job in jobs for part in job["stages"]]
 
 
-def _price(chat: ChatSettings | None, jobs: Sequence[Job]) -> Price | None:
+def _price(chat: ChatSettings | None, jobs: Sequence[JobFacts]) -> Price | None:
     """Return the price that the last job had; None if it is not known any more."""
     try:
         return None if chat is None else PriceList.read(jobs[-1]["prices"]).price(chat)
@@ -113,23 +128,65 @@ def _price(chat: ChatSettings | None, jobs: Sequence[Job]) -> Price | None:
         return None
 
 
-def _spent(totals: Totals | None, price: Price | None) -> dict[str, Any]:
+def _spent(totals: Totals | None, price: Price | None) -> Spent:
     if totals is None:
-        nothing: dict[str, Any] = dict.fromkeys((*_COUNTS, *_TOKENS, *_DOLLARS), 0)
-        return nothing | {"cached_share": None, "saved_usd": 0.0, "answered_models": []}
-    found = {name: getattr(totals, name) for name in (*_COUNTS, *_TOKENS, *_DOLLARS, "cached_share")}
+        return _NOTHING
     saved = None if totals.cached_tokens is None else saved_by_caching_usd(totals.cached_tokens, price)
-    return found | {"saved_usd": saved, "answered_models": list(totals.answered_models)}
+    return {
+        "calls": totals.calls,
+        "answered": totals.answered,
+        "failed": totals.failed,
+        "refused": totals.refused,
+        "open": totals.open,
+        "input_tokens": totals.input_tokens,
+        "cached_tokens": totals.cached_tokens,
+        "output_tokens": totals.output_tokens,
+        "reasoning_tokens": totals.reasoning_tokens,
+        "known_usd": totals.known_usd,
+        "n_unknown_usd": totals.n_unknown_usd,
+        "unsettled_usd": totals.unsettled_usd,
+        "n_unsettled_unknown_usd": totals.n_unsettled_unknown_usd,
+        "cached_share": totals.cached_share,
+        "saved_usd": saved,
+        "answered_models": list(totals.answered_models),
+    }
 
 
-def _planned(plan: Mapping[str, Any] | None, stage: str | None, model: str | None) -> dict[str, Any] | None:
+_NOTHING: Spent = {
+    "calls": 0,
+    "answered": 0,
+    "failed": 0,
+    "refused": 0,
+    "open": 0,
+    "input_tokens": 0,
+    "cached_tokens": 0,
+    "output_tokens": 0,
+    "reasoning_tokens": 0,
+    "known_usd": 0,
+    "n_unknown_usd": 0,
+    "unsettled_usd": 0,
+    "n_unsettled_unknown_usd": 0,
+    "cached_share": None,
+    "saved_usd": 0.0,
+    "answered_models": [],
+}
+
+
+def _planned(plan: PlanDocument | None, stage: str | None, model: str | None) -> Planned | None:
     for row in plan["stages"] if plan else ():
         if (row["stage"], row["model"]) == (stage, model):
-            return {name: row[name] for name in ("calls", "input_tokens", "output_tokens", "usd", "minutes", "reasons")}
+            return {
+                "calls": row["calls"],
+                "input_tokens": row["input_tokens"],
+                "output_tokens": row["output_tokens"],
+                "usd": row["usd"],
+                "minutes": row["minutes"],
+                "reasons": row["reasons"],
+            }
     return None
 
 
-def _made(totals: Totals | None, noted: Sequence[Mapping[str, Any]], stage: str | None) -> dict[str, Any]:
+def _made(totals: Totals | None, noted: Sequence[CalledStage], stage: str | None) -> MadeOfPlan:
     """Return a plan's outcome in its quantities: input with its cached part, output with its hidden part."""
     minutes = sum(part["seconds"] for part in noted if part["stage"] == stage) / 60
     if totals is None:

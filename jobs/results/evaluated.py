@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -26,6 +24,7 @@ from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarized
 from longform.results.aggregate import Averaging
 from longform.results.evidence import Driver
+from longform.results.results import Results
 from longform.settings.experiment import Experiment
 
 
@@ -37,7 +36,7 @@ def evaluation_results(
     plan: Plan,
     *,
     budget_ended: bool = False,
-) -> dict[str, Any]:
+) -> Results:
     """
     Write the results of a run whose stages are done, and return them.
 
@@ -64,9 +63,11 @@ def evaluation_results(
         driver=_driver(run, benchmark, experiment, plan),
         experiment=experiment,
         budget_ended=budget_ended,
-        calls=called["calls"] if called else None,
+        calls=None if called is None else called.rows,
     )
-    more = {"unscored": unscored(experiment, benchmark, plan.query_ids)}
+    more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids)}
+    if called is not None:
+        more["missing_ledgers"] = called.missing
     return write_results(
         evidence,
         record,
@@ -74,7 +75,7 @@ def evaluation_results(
         title=experiment.name,
         judges=rows,
         fitted=fitted_of(experiment),
-        more=more | ({"missing_ledgers": called["missing_ledgers"]} if called else {}),
+        more=more,
     )
 
 

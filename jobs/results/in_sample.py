@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypedDict
 
 from actors.storage.benchmark import Benchmark
+from longform.results.columns import Columns, within
 from longform.results.in_sample import SUPPORT, in_sample, models_of_judge, models_of_retriever, models_of_summarizer
+from longform.results.results import Results
 from longform.settings.experiment import Experiment
 
 Models = Mapping[str, frozenset[str]]
-_TABLES = ("cells", "per_summary_cells", "position", "curve", "failure_modes", "retrieval")
 
 
 class Fitted(NamedTuple):
@@ -46,7 +47,7 @@ def fitted_of(experiment: Experiment) -> Fitted:
     )
 
 
-def mark_in_sample(results: Mapping[str, Any], benchmark: Benchmark, queries: Collection[str], fitted: Fitted) -> None:
+def mark_in_sample(results: Results, benchmark: Benchmark, queries: Collection[str], fitted: Fitted) -> None:
     """
     Add to *results* the in-sample figures and the reason, and to each row of its tables its own.
 
@@ -60,28 +61,37 @@ def mark_in_sample(results: Mapping[str, Any], benchmark: Benchmark, queries: Co
 
     judges, summarizers, retrievers = map(told, (fitted.judges, fitted.summarizers, fitted.retrievers))
     twins = in_sample(fitted.twins, texts) if fitted.twins else None
-    for row in results["judges"]:
-        row["in_sample"] = judges.get(row["judge"])
-    tables = [row for name in _TABLES for row in results.get(name) or []]
-    for row in tables:
+    for judge in results["judges"]:
+        judge["in_sample"] = judges.get(judge["judge"])
+    for row in _marked_rows(results):
         row["in_sample"] = list(_parts(row, summarizers, retrievers, twins))
-    marked = {_named(row) for row in results["cells"] if row["in_sample"]}
+    marked = {(cell["summarizer"], cell["setting"]) for cell in results["cells"] if cell["in_sample"]}
     for family in results.get("comparisons") or []:
-        family["reference_in_sample"] = _named(family["reference_system"] or {}) in marked
-        for row in family["rows"]:
-            row["in_sample"] = _named(row) in marked
+        system = family["reference_system"]
+        family["reference_in_sample"] = system is not None and (system["summarizer"], system["setting"]) in marked
+        for compared in family["rows"]:
+            compared["in_sample"] = (compared["summarizer"], compared["setting"]) in marked
     if results.get("repair"):
         results["repair"]["in_sample"] = twins
 
 
-def _named(row: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    return row.get("summarizer"), row.get("setting")
+class _Marked(TypedDict):
+    in_sample: list[str]
+
+
+def _marked_rows(results: Results) -> Iterator[_Marked]:
+    yield from results["cells"]
+    yield from results["per_summary_cells"]
+    yield from results.get("position") or []
+    yield from results.get("curve") or []
+    yield from results.get("failure_modes") or []
+    yield from results.get("retrieval") or []
 
 
 def _parts(
-    row: Mapping[str, Any], summarizers: Mapping[str, str], retrievers: Mapping[str, str], twins: str | None
+    row: Columns, summarizers: Mapping[str, str], retrievers: Mapping[str, str], twins: str | None
 ) -> Iterable[str]:
     if (row.get("twin_of") or row.get("summarizer")) in summarizers or (row.get("twin_of") and twins):
         yield "summarizer"
-    if (row.get("axes") or row).get("retriever") in retrievers:
+    if (within(row, "axes") or row).get("retriever") in retrievers:
         yield "setting"

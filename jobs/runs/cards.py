@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from actors.judges.cards import card_of_file
 from actors.judges.opening import make_judges
 from actors.storage.folder import file_place
 from longform.judges.cards import describe, judged_by, other_judge, shipped_card_line, shipped_line
+from longform.results.results import JudgeRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import judge_scale
 
 
-def judge_rows(experiment: Experiment) -> list[dict[str, Any]]:
+class _CardLine(NamedTuple):
+    card: str | None
+    reason: str | None = None
+
+
+def judge_rows(experiment: Experiment) -> list[JudgeRow]:
     """
     A row `judge, scale, card, card_reason` for each judge.
 
@@ -25,26 +31,32 @@ def judge_rows(experiment: Experiment) -> list[dict[str, Any]]:
         UsageError: A card that the configuration names cannot be read, or is of another kind than its judge.
     """
     return [
-        {"judge": name, "scale": judge_scale(name, experiment.judges), **_card_fields(experiment, name)}
+        {
+            "judge": name,
+            "scale": judge_scale(name, experiment.judges),
+            "card": line.card,
+            "card_reason": line.reason,
+        }
         for name in experiment.judges
+        for line in [_card_line(experiment, name)]
     ]
 
 
-def released_judge_row(name: str) -> dict[str, Any]:
+def released_judge_row(name: str) -> JudgeRow:
     """The same for labels that a release ships."""
     return {"judge": name, "scale": None, "card": shipped_card_line(name), "card_reason": None}
 
 
-def _card_fields(experiment: Experiment, name: str) -> dict[str, Any]:
-    """The line of a judge's card, or why it has none; null and null without a card."""
+def _card_line(experiment: Experiment, name: str) -> _CardLine:
+    """Return the line of a judge's card, or why it has none; None and None without a card."""
     path, judge = experiment.cards.get(name), experiment.judges[name]
     if path is None:
-        return {"card": shipped_line(judge), "card_reason": None}
+        return _CardLine(shipped_line(judge))
     card = card_of_file(path, judge.task, expected=f"the card of judge {name!r}")
     versions = {one: made.version for one, made in make_judges(experiment.judges, prompts=experiment.prompts).items()}
     if reason := other_judge(card, judged_by(name, experiment.judges, versions)):
-        return {"card": None, "card_reason": f"{path} is {reason}"}
-    return {"card": describe(card), "card_reason": None}
+        return _CardLine(None, f"{path} is {reason}")
+    return _CardLine(describe(card))
 
 
 def write_card(card: Mapping[str, Any], out: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypedDict
 
 from longform.records import Document, Target
 from longform.text.citations import Bullet
@@ -168,8 +168,19 @@ class RankingMeasure(Described):
     unit: Unit = field(default="share", kw_only=True)
 
 
-def described(measure: Measure) -> dict[str, str | None]:
-    """Return what a report says of a measure, as JSON values."""
+class Description(TypedDict):
+    """A report's words on a measure, in results."""
+
+    name: str
+    title: str
+    unit: Unit
+    better: Better | None
+    told: str
+    judged_by: str | None
+
+
+def described(measure: Measure) -> Description:
+    """Return the words of a report on a measure."""
     return {
         "name": measure.name,
         "title": measure.title or measure.name,

@@ -60,7 +60,7 @@ class Sensitivity(NamedTuple):
         }
 
 
-Row = TypeVar("Row", bound=SensitivityColumns)
+SensitiveRow = TypeVar("SensitiveRow", bound=SensitivityColumns)
 
 
 def largest_from_first(means: Array) -> Array:
@@ -100,7 +100,7 @@ def order_sensitivity(sums: Array, statistic: Callable[[Array], Array], *, seed:
     return Sensitivity(value, float(found.mean()), p, n)
 
 
-def with_holm(rows: Sequence[Row]) -> list[Row]:
+def with_holm(rows: Sequence[SensitiveRow]) -> list[SensitiveRow]:
     """Adjust the p-values of *rows* as one family, in their `p_holm`; None if there is no p."""
     tested = [(row, row["p"]) for row in rows if row["p"] is not None]
     for (row, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True):

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
 
-from longform.report.parts import INTERVAL, Results, Section
-from longform.report.tables import NOT_RECORDED, Cell, Column, Row, Table, count, number, percent, words
+from longform.metrics.statistics import EstimateColumns
+from longform.report.parts import INTERVAL, Section
+from longform.report.tables import NOT_RECORDED, Cell, Column, Table, count, number, percent, words
+from longform.results.audit import Audit, AuditedHaystack, GivenUp, MadeHaystack, Prose, ReadAgain, Synthesis
+from longform.results.columns import count_in, text_in
+from longform.results.results import Results
 
 _UNKNOWN = "label noise is not known: the gold map has no cell of one kind"
 _WIDE = 10  # points of a ceiling's interval
 _MOST_HAYSTACKS = 40  # rows of a table that one still reads; the file has all
+
+
+class Share(TypedDict):
+    value: float | None
+    low: float | None
+    high: float | None
 
 
 def audit_sections(results: Results) -> Iterator[Section]:
@@ -20,7 +30,7 @@ def audit_sections(results: Results) -> Iterator[Section]:
         return
     haystacks = audit["haystacks"][:_MOST_HAYSTACKS]
     tables = [_noise(audit), _haystacks(haystacks), _tenths(haystacks)]
-    if written := [row for row in haystacks if row.get("prose")]:
+    if written := [(row["haystack_id"], prose) for row in haystacks if (prose := row.get("prose"))]:
         tables.append(_prose(written))
     if synthesis := results.get("synthesis"):
         tables += [_made(synthesis), _checks(synthesis)]
@@ -28,7 +38,7 @@ def audit_sections(results: Results) -> Iterator[Section]:
     yield Section("audit", "How far to trust this benchmark", _told(audit), tables)
 
 
-def _told(audit: Row) -> list[str]:
+def _told(audit: Audit) -> list[str]:
     ceiling = audit["joint_ceiling"]
     shown = number(ceiling["value"], interval=(ceiling["low"], ceiling["high"]), reason=_UNKNOWN)
     cells, judged = audit["cells"], audit["judged"]
@@ -41,13 +51,14 @@ def _told(audit: Row) -> list[str]:
         f"rejects {judged['listed_rejected']:,} of those listed and accepts {judged['left_out_accepted']:,} of those "
         "left out, its own errors among them."
     )
-    if shown.text and ceiling["high"] - ceiling["low"] > _WIDE:
+    low, high = ceiling["low"], ceiling["high"]
+    if shown.text and low is not None and high is not None and high - low > _WIDE:
         told += " So few pairs do not say more than that: on this benchmark, do not read much into a few points."
     hidden = len(audit["haystacks"]) - _MOST_HAYSTACKS
     return [told, f"The tables leave out {hidden} haystacks; audit.json has all."] if hidden > 0 else [told]
 
 
-def _noise(audit: Row) -> Table:
+def _noise(audit: Audit) -> Table:
     caption = (
         "Label noise, and the ceiling it sets on the joint score (0 to 100) of a system without any error. Wrongly "
         "listed: share of the listed pairs whose document does not state the insight. Missed: share of the pairs left "
@@ -61,13 +72,13 @@ def _noise(audit: Row) -> Table:
     return Table(caption, columns, [row])
 
 
-def _share(estimate: Mapping[str, float | None]) -> Cell:
+def _share(estimate: Share | EstimateColumns) -> Cell:
     low, high = estimate["low"], estimate["high"]
     cell = percent(estimate["value"], reason=_UNKNOWN)
     return cell if low is None or high is None else cell._replace(detail=f"[{100 * low:.2f}, {100 * high:.2f}]")
 
 
-def _haystacks(haystacks: Sequence[Row]) -> Table:
+def _haystacks(haystacks: Sequence[AuditedHaystack]) -> Table:
     planted = [row for row in haystacks if row["planted"] is not None]
     told = (
         "Found: planted statements that stand in their document word for word. Elsewhere: such statements in documents "
@@ -89,10 +100,10 @@ def _haystacks(haystacks: Sequence[Row]) -> Table:
     return Table(caption, columns, [_haystack(row, with_planted=bool(planted)) for row in haystacks])
 
 
-def _haystack(row: Row, *, with_planted: bool) -> list[Cell]:
+def _haystack(row: AuditedHaystack, *, with_planted: bool) -> list[Cell]:
     spread, search, planted = row["documents_per_insight"], row["exact_search"], row["planted"]
     searched: list[Cell] = [
-        count(None if search is None else search[name], reason=row["reasons"].get("exact_search"))
+        count(None if search is None else count_in(search, name), reason=row["reasons"].get("exact_search"))
         for name in ("planted", "found", "elsewhere")
     ]
     others = [
@@ -112,7 +123,7 @@ def _haystack(row: Row, *, with_planted: bool) -> list[Cell]:
     ]
 
 
-def _tenths(haystacks: Sequence[Row]) -> Table:
+def _tenths(haystacks: Sequence[AuditedHaystack]) -> Table:
     caption = (
         "Where statements of insights stand: share of them in each tenth of their document, in per cent. 10 in each "
         "would be even."
@@ -122,13 +133,13 @@ def _tenths(haystacks: Sequence[Row]) -> Table:
     return Table(caption, columns, [_places(row) for row in haystacks])
 
 
-def _places(row: Row) -> list[Cell]:
-    total: Any = sum(row["tenths"])
+def _places(row: AuditedHaystack) -> list[Cell]:
+    total = sum(row["tenths"])
     shares = [number(n / total if total else None, factor=100, digits=0, reason="no statement") for n in row["tenths"]]
     return [words(row["haystack_id"]), words(row["located_by"]), *shares]
 
 
-def _prose(haystacks: Sequence[Row]) -> Table:
+def _prose(haystacks: Sequence[tuple[str, Prose]]) -> Table:
     caption = (
         "Whose words stand around planted sentences. A passage is the model's where a reply kept its planted sentence "
         "word for word, told no other number or date and, by the offline support judge, no other insight; where no try "
@@ -141,22 +152,24 @@ def _prose(haystacks: Sequence[Row]) -> Table:
     columns += [Column(name, group="passages") for name in ("by the model", "template")]
     columns += [Column("all", group="replies"), Column("rejected", group="replies")]
     columns += [Column("for", group="replies", numeric=False)]
-    return Table(caption, columns, [_written(row) for row in haystacks])
+    return Table(caption, columns, [_written(*row) for row in haystacks])
 
 
-def _written(row: Row) -> list[Cell]:
-    prose = row["prose"]
-    counts = [count(prose[name]) for name in ("by_model", "in_part", "by_template", "kept", "fallen_back", "replies")]
+def _written(haystack_id: str, prose: Prose) -> list[Cell]:
+    counts = [
+        count(count_in(prose, name))
+        for name in ("by_model", "in_part", "by_template", "kept", "fallen_back", "replies")
+    ]
     reasons = sorted(prose["rejected"].items(), key=lambda reason: (-reason[1], reason[0]))
     why = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in reasons) or "-"
     rejected = count(sum(prose["rejected"].values()))
-    return [words(row["haystack_id"]), words(prose["model"]), *counts, rejected, words(why)]
+    return [words(haystack_id), words(prose["model"]), *counts, rejected, words(why)]
 
 
 # ---------------------------------------------------------------- made by chat models
 
 
-def _made(synthesis: Row) -> Table:
+def _made(synthesis: Synthesis) -> Table:
     roles: dict[str, list[str]] = {}
     for role, model in synthesis["models"].items():
         roles.setdefault(model, []).append(role)
@@ -175,7 +188,7 @@ def _made(synthesis: Row) -> Table:
     return Table(caption, columns, [_made_haystack(row) for row in synthesis["haystacks"][:_MOST_HAYSTACKS]])
 
 
-def _made_haystack(row: Row) -> list[Cell]:
+def _made_haystack(row: MadeHaystack) -> list[Cell]:
     known = row["known_without_documents"]
     return [
         words(row["haystack_id"]),
@@ -192,15 +205,15 @@ def _made_haystack(row: Row) -> list[Cell]:
     ]
 
 
-def _read_again(row: Row) -> Cell:
+def _read_again(row: ReadAgain) -> Cell:
     if row["differing_share"] is None:
         return percent(None, reason="no document was read again")
     # accounts of earlier versions have no interval
-    bounds = {"low": row.get("differing_low"), "high": row.get("differing_high")}
-    return _share({"value": row["differing_share"], **bounds})
+    low, high = row.get("differing_low"), row.get("differing_high")
+    return _share({"value": row["differing_share"], "low": low, "high": high})
 
 
-def _checks(synthesis: Row) -> Table:
+def _checks(synthesis: Synthesis) -> Table:
     caption = (
         "The checks of the synthesis, all haystacks together. Accepted, rejected: attempts. Given up: rejected, and "
         "nothing more was tried."
@@ -215,14 +228,14 @@ def _checks(synthesis: Row) -> Table:
             [
                 words(row["check"]),
                 words(row["accepted_if"]),
-                *(count(row[name]) for name in ("attempts", "accepted", "rejected", "exhausted")),
+                *(count(count_in(row, name)) for name in ("attempts", "accepted", "rejected", "exhausted")),
             ]
             for row in rows
         ],
     )
 
 
-def _given_up(exhausted: Sequence[Row]) -> Table:
+def _given_up(exhausted: Sequence[GivenUp]) -> Table:
     shown = exhausted[:_MOST_HAYSTACKS]
     caption = (
         "What was given up: the check that it did not pass at its last attempt, and why. A document with leaks or "
@@ -235,7 +248,7 @@ def _given_up(exhausted: Sequence[Row]) -> Table:
     columns += [Column("attempts"), Column("last reason", numeric=False)]
     rows = [
         [
-            *(words(row[name]) for name in ("haystack_id", "check", "subject")),
+            *(words(text_in(row, name)) for name in ("haystack_id", "check", "subject")),
             count(row["attempt"]),
             words(row["reason"]),
         ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longform.report.parts import Results, Section
+from longform.report.parts import Section
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import Column, Table, beside_originals, count, reason, share_cut
+from longform.results.columns import count_in
+from longform.results.results import Results
 
 _FAILURE_MODES = ("linked", "header", "other_subtopic", "generic", "unsupported", "unclassified")
 
@@ -30,7 +32,7 @@ def bullet_sections(results: Results) -> Iterator[Section]:
         [
             *named(results, row, names),
             count(row.get("n_bullets")),
-            *(count(row.get(mode), of=row.get("n_bullets"), reason=reason(row, mode)) for mode in _FAILURE_MODES),
+            *(count(count_in(row, mode), of=row.get("n_bullets"), reason=reason(row, mode)) for mode in _FAILURE_MODES),
             share_cut([row]),
         ]
         for row in beside_originals(rows, "setting", "judge")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from longform.report.parts import Results, Section
-from longform.report.tables import Cell, Column, Row, Table, percent, words
+from longform.report.parts import Section
+from longform.report.tables import Cell, Column, Table, percent, words
+from longform.results.calls import CallsRow
+from longform.results.columns import Columns, number_in, text_in, within
+from longform.results.results import Results
 
 UNSETTLED = "in flight when a process died; may have been paid without use"
 
@@ -37,7 +40,7 @@ _QUANTITIES = {
 
 def calls_sections(results: Results) -> Iterator[Section]:
     """One section if models were called, else none."""
-    rows: Sequence[Row] = results.get("calls") or []
+    rows = results.get("calls") or []
     missing = results.get("missing_ledgers") or []
     if not rows and not missing:
         return
@@ -48,7 +51,7 @@ def calls_sections(results: Results) -> Iterator[Section]:
     yield Section("calls", "Calls and cost", [*([_told(rows)] if rows else []), *lost], tables)
 
 
-def _told(rows: Sequence[Row]) -> str:
+def _told(rows: Sequence[CallsRow]) -> str:
     """The sums in words."""
     n_unknown = sum(row["n_unknown_usd"] for row in rows)
     n_known = sum(row["calls"] - row["refused"] - row["open"] for row in rows) - n_unknown
@@ -67,7 +70,7 @@ def _told(rows: Sequence[Row]) -> str:
     return " ".join(told)
 
 
-def _called(rows: Sequence[Row]) -> Table:
+def _called(rows: Sequence[CallsRow]) -> Table:
     columns = [Column("stage", numeric=False), Column("model", numeric=False)]
     columns += [Column(name) for name in _COUNTS]
     columns += [Column(f"{name} tokens") for name in _TOKENS]
@@ -76,8 +79,8 @@ def _called(rows: Sequence[Row]) -> Table:
         [
             words(row["stage"]),
             _model(row),
-            *(_shown(row[name], "{:,}") for name in _COUNTS),
-            *(_shown(row[f"{name}_tokens"], "{:,}", reason=_NOT_STATED) for name in _TOKENS),
+            *(_shown(number_in(row, name), "{:,}") for name in _COUNTS),
+            *(_shown(number_in(row, f"{name}_tokens"), "{:,}", reason=_NOT_STATED) for name in _TOKENS),
             percent(row["cached_share"], reason=_NOT_STATED),
             _shown(row["saved_usd"], "${:,.4f}", reason=_NO_CACHED_PRICE),
             _dollars(row),
@@ -88,13 +91,13 @@ def _called(rows: Sequence[Row]) -> Table:
     return Table(_CALLED, columns, body)
 
 
-def _model(row: Row) -> Cell:
+def _model(row: CallsRow) -> Cell:
     """Name the model as configured, with other names under which it answered."""
     others = [name for name in row["answered_models"] if name != row["model"]]
     return words(row["model"])._replace(detail=f"answered as {', '.join(others)}" if others else None)
 
 
-def _dollars(row: Row) -> Cell:
+def _dollars(row: CallsRow) -> Cell:
     n_unknown = row["n_unknown_usd"]
     if n_unknown and n_unknown == row["answered"] + row["failed"] - row["refused"]:
         return Cell(None, reason=_NO_PRICE)
@@ -102,7 +105,7 @@ def _dollars(row: Row) -> Cell:
     return cell._replace(detail=f"+ {n_unknown:,} calls of unknown cost") if n_unknown else cell
 
 
-def _unsettled(row: Row) -> Cell:
+def _unsettled(row: CallsRow) -> Cell:
     cell = _shown(row["open"], "{:,}")
     if not row["open"]:
         return cell
@@ -111,7 +114,7 @@ def _unsettled(row: Row) -> Cell:
     return cell._replace(detail=f"at most ${row['unsettled_usd']:,.4f}{more}")
 
 
-def _planned(rows: Sequence[Row]) -> Table:
+def _planned(rows: Sequence[CallsRow]) -> Table:
     columns = [Column("stage", numeric=False), Column("model", numeric=False)]
     columns += [Column(f"{name}, {side}") for name, _ in _QUANTITIES.values() for side in ("planned", "made")]
     body = [
@@ -122,8 +125,12 @@ def _planned(rows: Sequence[Row]) -> Table:
                 cell
                 for name, (_, shape) in _QUANTITIES.items()
                 for cell in (
-                    _estimate(row["planned"], name, shape),
-                    _shown(row["since_plan"][name], shape, reason=_NOT_SETTLED if name == "usd" else _NOT_STATED),
+                    _estimate(within(row, "planned"), name, shape),
+                    _shown(
+                        number_in(within(row, "since_plan"), name),
+                        shape,
+                        reason=_NOT_SETTLED if name == "usd" else _NOT_STATED,
+                    ),
                 )
             ),
         ]
@@ -132,11 +139,16 @@ def _planned(rows: Sequence[Row]) -> Table:
     return Table(_PLANNED, columns, body)
 
 
-def _estimate(planned: Row, name: str, shape: str) -> Cell:
-    value, why = planned[name], planned["reasons"].get(name)
-    if not isinstance(value, Mapping):
-        return _shown(value, shape, reason=why or _NOT_PLANNED)
-    low, expected, high = value["low"], value["expected"], value["high"]
+def _made(row: CallsRow, name: str, shape: str) -> Cell:
+    reason = _NOT_SETTLED if name == "usd" else _NOT_STATED
+    return _shown(number_in(within(row, "since_plan"), name), shape, reason=reason)
+
+
+def _estimate(planned: Columns, name: str, shape: str) -> Cell:
+    if not (span := within(planned, name)):
+        why = text_in(within(planned, "reasons"), name)
+        return _shown(number_in(planned, name), shape, reason=why or _NOT_PLANNED)
+    low, expected, high = (number_in(span, end) for end in ("low", "expected", "high"))
     interval = None if low == high else f"[{shape.format(low)}, {shape.format(high)}]"
     if expected is None:
         return Cell(interval or shape.format(low), order=high)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, smallest_p
-from longform.report.parts import Judged, Results, Section, by_judge, dataset_words, has_datasets, judge_line
-from longform.report.tables import IN_SAMPLE, Cell, Column, Row, Table, number
-from longform.results.comparisons import NOT_DISTINGUISHABLE
+from longform.report.parts import Judged, Section, by_judge, dataset_words, has_datasets, judge_line
+from longform.report.tables import IN_SAMPLE, Cell, Column, Table, number
+from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
+from longform.results.results import ClustersRow, Results
 
 _NAMED = 8  # systems in a sentence
 _PLURALS = {"query": "queries", "haystack": "haystacks"}
@@ -19,12 +20,12 @@ _OLD = "These results were compared by an older rule; longform aggregate RUN com
 def clusters_told(results: Results) -> list[str]:
     """Say what intervals take as independent, and whether it is: of each data set; nothing if results do not say."""
     found = results.get("clusters") or []
-    rows = [found] if isinstance(found, Mapping) else found  # results of older versions have one for all
+    rows = found if isinstance(found, Sequence) else [found]  # results of older versions have one for all
     several = has_datasets(rows)
     return [f"{f'{dataset_words(row)}: ' if several else ''}{_told_of(row)}" for row in rows]
 
 
-def _told_of(clusters: Row) -> str:
+def _told_of(clusters: ClustersRow) -> str:
     n_queries, n_haystacks = clusters["n_queries"], clusters["n_haystacks"]
     queries = f"{n_queries} {'query' if n_queries == 1 else 'queries'}"
     haystacks = f"{n_haystacks} {'haystack' if n_haystacks == 1 else 'haystacks'}"
@@ -56,7 +57,7 @@ def comparison_sections(results: Results) -> Iterator[Section]:
     yield Section("comparisons", "Comparisons with one system", paragraphs, tables)
 
 
-def _told(judged: Judged, family: Row) -> Iterator[str]:
+def _told(judged: Judged, family: ComparedFamily) -> Iterator[str]:
     """Yield sentences on the comparisons and their findings."""
     reference = family["reference"]
     on = "" if judged.dataset is None else f"Data set {judged.dataset}, judge"
@@ -82,16 +83,16 @@ def _told(judged: Judged, family: Row) -> Iterator[str]:
         yield f"Without a score, and not compared: {_list(missing)}."
 
 
-def _too_few(row: Row) -> bool:
+def _too_few(row: ComparisonRow) -> bool:
     """Return whether no difference whatever could have been shown; False if the systems have no cluster in common."""
     return bool(row["n_clusters"]) and smallest_p(row["n_clusters"]) > ALPHA
 
 
-def _without_score(family: Row) -> list[str]:
+def _without_score(family: ComparedFamily) -> list[str]:
     return list(family["without_score"])
 
 
-def _why(family: Row) -> str:
+def _why(family: ComparedFamily) -> str:
     if family["chosen"] == "named":
         return "The configuration names it (compare_with)."
     tied = family["tied"]
@@ -117,7 +118,7 @@ def _with_same(name: str, same: Sequence[str]) -> str:
     return f"{name} (the same summaries: {_list(same)})" if same else name
 
 
-def _table(results: Results, judged: Judged, family: Row) -> Table:
+def _table(results: Results, judged: Judged, family: ComparedFamily) -> Table:
     cluster, n = family["cluster"], family["n_clusters"]
     lead = (
         f"{judge_line(results, judged)}. Difference: the system's {family['measure']} score less that of "
@@ -146,7 +147,7 @@ def _table(results: Results, judged: Judged, family: Row) -> Table:
     return Table(caption, columns, rows)
 
 
-def _cells(row: Row) -> list[Cell]:
+def _cells(row: ComparisonRow) -> list[Cell]:
     marks = [f"({IN_SAMPLE})"] if row.get("in_sample") else []
     marks += [f"the same summaries: {_list(row['same'])}"] if row["same"] else []
     interval = (row["low"], row["high"])

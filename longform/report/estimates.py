@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from longform.report.tables import Cell, Row, number
+from longform.metrics.statistics import EstimateColumns
+from longform.report.tables import Cell, number
 
 NO_SCORE = "no sentence could be scored"
 NOTHING_THERE = "no sentence is attributed to this place"
 
 
-def estimate_cell(estimate: Row | None, *, reason: str = NO_SCORE) -> Cell:
+def estimate_cell(estimate: EstimateColumns | None, *, reason: str = NO_SCORE) -> Cell:
     """Show an estimate with its interval; one that was not run has that reason."""
     if estimate is None:
         return Cell(None, reason="not run")

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from longform.report.estimates import NO_SCORE, estimate_cell
 from longform.report.lengths import length_sections
 from longform.report.orders import BY_CHANCE, sensitivity_cells
-from longform.report.parts import INTERVAL, Results, Section, by_judge, judge_line, repeats_told
+from longform.report.parts import INTERVAL, Section, by_judge, judge_line, repeats_told
 from longform.report.places import place_sections
-from longform.report.tables import Cell, Column, Row, Table, count, number, percent, words
+from longform.report.tables import Cell, Column, Table, count, number, percent, words
+from longform.results.faithfulness import Faithfulness
+from longform.results.faithfulness_tables import FaithfulCell, estimate_in
+from longform.results.results import Results
 
 FAITHFULNESS = "faithfulness"
 _ORDERS = ("given", "top", "middle", "bottom", "random")
@@ -38,7 +41,7 @@ def faithfulness_sections(results: Results) -> Iterator[Section]:
     yield from length_sections(results, found)
 
 
-def _about(found: Row) -> str:
+def _about(found: Faithfulness) -> str:
     merging = found["merging"]
     return (
         f"How far documents support what summaries say, from 0 to 100, higher is better: judged against "
@@ -47,7 +50,7 @@ def _about(found: Row) -> str:
     )
 
 
-def _not_applicable(found: Row) -> list[str]:
+def _not_applicable(found: Faithfulness) -> list[str]:
     rows = found["not_applicable"]
     if not rows:
         return []
@@ -55,7 +58,7 @@ def _not_applicable(found: Row) -> list[str]:
     return [f"Not applicable, because the method needs a chat model: {names}."]
 
 
-def _scores(results: Results, found: Row) -> Iterator[Table]:
+def _scores(results: Results, found: Faithfulness) -> Iterator[Table]:
     columns = [Column(name, numeric=False) for name in ("summarizer", "setting")]
     columns += [Column(name) for name in ("faithfulness", "summaries", "failed", "without score", "unjudged")]
     for judge, rows in by_judge(found["cells"]):
@@ -80,23 +83,23 @@ def _scores(results: Results, found: Row) -> Iterator[Table]:
         yield Table(caption, columns, body)
 
 
-def _failed(row: Row) -> Cell:
+def _failed(row: FaithfulCell) -> Cell:
     return count(row["n_failed"])._replace(detail=_reasons(row) or None)
 
 
-def _reasons(row: Row) -> str:
+def _reasons(row: FaithfulCell) -> str:
     """Name the reasons of failed summaries, the most frequent first; older results have none."""
     by_reason = sorted((row.get("failures") or {}).items(), key=lambda item: -item[1])
     return ", ".join(reason if n == row["n_failed"] else f"{reason} {n}" for reason, n in by_reason)
 
 
-def _why_no_score(row: Row) -> str:
+def _why_no_score(row: FaithfulCell) -> str:
     if row["n_failed"] < row["n_summaries"]:
         return NO_SCORE
     return f"every summary failed: {_reasons(row) or 'no reason recorded'}"
 
 
-def _orders(results: Results, found: Row) -> Iterator[Table]:
+def _orders(results: Results, found: Faithfulness) -> Iterator[Table]:
     for judge, rows in by_judge(found["orders"]):
         orders = [order for order in _ORDERS if any(order in row for row in rows)]
         columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
@@ -105,7 +108,7 @@ def _orders(results: Results, found: Row) -> Iterator[Table]:
             [
                 words(row["summarizer"]),
                 words(row["setting"]),
-                *(estimate_cell(row.get(order)) for order in orders),
+                *(estimate_cell(estimate_in(row, order)) for order in orders),
                 *sensitivity_cells(row),
             ]
             for row in rows
@@ -117,7 +120,7 @@ def _orders(results: Results, found: Row) -> Iterator[Table]:
         yield Table(caption, columns, body)
 
 
-def _permutations(results: Results, found: Row) -> Iterator[Table]:
+def _permutations(results: Results, found: Faithfulness) -> Iterator[Table]:
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
     columns += [Column(name) for name in ("mean", "orders", "lowest", "highest")] + [
         Column("why so many", numeric=False)

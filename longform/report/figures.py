@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from longform.report.lengths import LENGTHS, length_figures
 from longform.report.minutes import minutes_figures
-from longform.report.parts import Results
 from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
 from longform.report.position import position_figures
 from longform.report.repair import repair_figures
 from longform.report.scores import score_figures
+from longform.results.results import Results
 
 
 class Figure(NamedTuple):

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from longform.report.estimates import NOTHING_THERE, estimate_cell
 from longform.report.line_plots import Line, line_plot
-from longform.report.parts import INTERVAL, Judged, Results, Section, by_judge, judge_line
+from longform.report.parts import INTERVAL, Judged, Section, by_judge, judge_line
 from longform.report.plots import Plot
-from longform.report.tables import Cell, Column, Row, Table, count, number, words
+from longform.report.tables import Cell, Column, Table, count, number, words
+from longform.results.faithfulness import Faithfulness
+from longform.results.faithfulness_tables import LengthPoint, LengthsRow
+from longform.results.results import Results
 
 LENGTHS = "lengths"
 DOCUMENTS, TOKENS = "documents", "tokens"
@@ -16,30 +19,30 @@ _UNITS = {DOCUMENTS: "the number of documents", TOKENS: "the tokens of whole doc
 _ABOUT_LENGTHS = "Each summary is judged against exactly the documents it was given."
 
 
-def length_sections(results: Results, found: Row) -> Iterator[Section]:
+def length_sections(results: Results, found: Faithfulness) -> Iterator[Section]:
     """One section if there are several lengths."""
     if found["lengths"]:
         yield Section(LENGTHS, _lengths_title(found), [_ABOUT_LENGTHS], _lengths(results, found))
 
 
-def _unit(row: Row) -> str:
+def _unit(row: LengthsRow) -> str:
     """Return the unit of a row of lengths; older rows count documents."""
     return str(row.get("unit", DOCUMENTS))
 
 
-def _by_judge_and_unit(found: Row) -> Iterator[tuple[Judged, str, list[Row]]]:
+def _by_judge_and_unit(found: Faithfulness) -> Iterator[tuple[Judged, str, list[LengthsRow]]]:
     for judge, rows in by_judge(found["lengths"]):
         for unit in (DOCUMENTS, TOKENS):
             if own := [row for row in rows if _unit(row) == unit]:
                 yield judge, unit, own
 
 
-def _lengths_title(found: Row) -> str:
+def _lengths_title(found: Faithfulness) -> str:
     units = {_unit(row) for row in found["lengths"]}
     return f"Faithfulness by {' and by '.join(_UNITS[unit] for unit in (DOCUMENTS, TOKENS) if unit in units)}"
 
 
-def _lengths(results: Results, found: Row) -> list[Table]:
+def _lengths(results: Results, found: Faithfulness) -> list[Table]:
     tables = []
     for judge, unit, rows in _by_judge_and_unit(found):
         if unit == TOKENS:
@@ -58,7 +61,7 @@ def _lengths(results: Results, found: Row) -> list[Table]:
     return tables
 
 
-def _token_lengths(results: Results, judge: Judged, rows: Sequence[Row]) -> Table:
+def _token_lengths(results: Results, judge: Judged, rows: Sequence[LengthsRow]) -> Table:
     """A row a length, with both units: the budget in tokens, and the documents that fit it."""
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
     columns += [Column("tokens"), Column("documents"), Column("faithfulness")]
@@ -80,13 +83,13 @@ def _token_lengths(results: Results, judge: Judged, rows: Sequence[Row]) -> Tabl
     return Table(caption, columns, body)
 
 
-def _documents(point: Row) -> Cell:
+def _documents(point: LengthPoint) -> Cell:
     """Show the number of documents that fit a number of tokens."""
     cell = number(point["n_documents"])
     return cell if point["fewest"] == point["most"] else cell._replace(detail=f"{point['fewest']} to {point['most']}")
 
 
-def _surface(results: Results, judge: Judged, rows: Sequence[Row]) -> Iterator[Table]:
+def _surface(results: Results, judge: Judged, rows: Sequence[LengthsRow]) -> Iterator[Table]:
     """A table, if any length has a curve."""
     bins = max((len(point["curve"]) for row in rows for point in row["lengths"] if point["curve"]), default=0)
     if not bins:
@@ -99,7 +102,7 @@ def _surface(results: Results, judge: Judged, rows: Sequence[Row]) -> Iterator[T
             words(row["summarizer"]),
             words(row["setting"]),
             *([count(point["length_tokens"])] if tokens else []),
-            _documents(point) if tokens else count(point["n_documents"]),
+            _documents(point) if tokens else count(int(point["n_documents"])),
             *(estimate_cell(estimate, reason=NOTHING_THERE) for estimate in point["curve"]),
             *(Cell(None, reason="no such place") for _ in range(bins - len(point["curve"]))),
         ]
@@ -125,5 +128,6 @@ def length_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
         yield plot, f"Faithfulness by length. {judge_line(results, judge)}"
 
 
-def _along(point: Row, unit: str) -> float:
-    return float(point["n_documents"] if unit == DOCUMENTS else point["length_tokens"] / 1000)
+def _along(point: LengthPoint, unit: str) -> float:
+    tokens = point["length_tokens"]
+    return float(point["n_documents"]) if unit == DOCUMENTS or tokens is None else tokens / 1000

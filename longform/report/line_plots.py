@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from longform.metrics.statistics import EstimateColumns
 from longform.report.plots import Plot, or_gap, render, series_style
 
 _HEIGHT_IN = 2.6
@@ -18,7 +19,7 @@ class Line(NamedTuple):
     """Points with their estimates (`value`, `low`, `high`); one without a value is a gap."""
 
     label: str
-    points: Sequence[tuple[float, Mapping[str, Any]]]
+    points: Sequence[tuple[float, EstimateColumns]]
 
 
 def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -> Plot | None:
@@ -55,8 +56,8 @@ def _draw_line(axes: Axes, line: Line, place: int, *, shift: float) -> None:
     xs = [x + shift for x, _ in line.points]
     axes.plot(xs, [or_gap(estimate["value"]) for _, estimate in line.points], label=line.label, **style)
     for x, (_, estimate) in zip(xs, line.points, strict=True):
-        if estimate["low"] is not None:
-            axes.plot([x, x], [estimate["low"], estimate["high"]], color=style["color"], linewidth=0.8)
+        if (low := estimate["low"]) is not None:
+            axes.plot([x, x], [low, or_gap(estimate["high"])], color=style["color"], linewidth=0.8)
 
 
 def _told(line: Line) -> str:

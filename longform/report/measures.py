@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, described
-
-Row = Mapping[str, Any]
+from longform.results.columns import Columns, held, within
+from longform.results.results import Results
 
 IN_PARTS = ("precision", "recall")
 """Measures that have a section of their own."""
@@ -49,7 +49,7 @@ class Head(NamedTuple):
         return 2 if self.unit == "share" else 1
 
 
-def all_heads(results: Row) -> list[Head]:
+def all_heads(results: Results) -> list[Head]:
     """Return the measures of *results*; older ones list none and have those of coverage."""
     rows = results.get("measures")
     if rows is None:
@@ -57,12 +57,12 @@ def all_heads(results: Row) -> list[Head]:
     return [Head(row["name"], row["title"], row["unit"], row["better"], row["told"]) for row in rows]
 
 
-def heads_of(results: Row, cells: Sequence[Row]) -> list[Head]:
+def heads_of(results: Results, cells: Sequence[Columns]) -> list[Head]:
     """Return the measures that *cells* have, without those that stand in another table or column."""
-    held = {name for cell in cells for name in cell}
-    return [head for head in all_heads(results) if head.name in held and head.name not in (*IN_PARTS, LENGTH)]
+    names = held(cells)
+    return [head for head in all_heads(results) if head.name in names and head.name not in (*IN_PARTS, LENGTH)]
 
 
-def main_measure(cell: Row) -> str:
+def main_measure(cell: Columns) -> str:
     """Return the measure by which rows are ranked: the joint score, else the first one listed."""
-    return MAIN if MAIN in cell else next(iter(cell.get("intervals") or {}), MAIN)
+    return MAIN if MAIN in cell else next(iter(within(cell, "intervals")), MAIN)

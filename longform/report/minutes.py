@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from longform.report.measures import Head, all_heads
-from longform.report.parts import Judged, Results, Section, by_judge, judge_line
+from longform.report.parts import Judged, Section, by_judge, judge_line
 from longform.report.plots import Plot, curve_plot
 from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import Column, Row, Table, beside_originals, count, number, reason, scored, share_cut
+from longform.report.tables import Column, Table, beside_originals, count, number, reason, scored, share_cut
+from longform.results.minutes import MinutesRow
+from longform.results.results import Results
 
 
-def _measures(results: Results, rows: Sequence[Row]) -> list[Head]:
+def _measures(results: Results, rows: Sequence[MinutesRow]) -> list[Head]:
     return [head for head in all_heads(results) if head.in_points and any(head.name in row for row in rows)]
 
 
@@ -41,7 +43,7 @@ def minutes_sections(results: Results) -> Iterator[Section]:
 
 def minutes_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     """One figure a system, judge and data set."""
-    groups: dict[tuple[str, str, Judged], list[Row]] = {}
+    groups: dict[tuple[str, str, Judged], list[MinutesRow]] = {}
     for judge, rows in by_judge(results["curve"]):
         for row in rows:
             groups.setdefault((row["summarizer"], row["setting"], judge), []).append(row)

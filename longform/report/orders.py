@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from longform.report.parts import Results
-from longform.report.tables import Cell, Row, count, number
-from longform.results.order_dependence import IDENTICAL
+from longform.metrics.order_sensitivity import SensitivityColumns
+from longform.report.tables import Cell, count, number
+from longform.results.order_dependence import IDENTICAL, IndependentRow
+from longform.results.results import Results
 
 BY_CHANCE = (
     "By chance: the mean sensitivity when orders are exchanged at random within each query, or haystack where these "
@@ -14,7 +15,7 @@ BY_CHANCE = (
 _NOT_IN_ALL = "no query has a score in every order"
 
 
-def sensitivity_cells(row: Row) -> list[Cell]:
+def sensitivity_cells(row: SensitivityColumns) -> list[Cell]:
     """Sensitivity, by chance, p, independent."""
     return [
         number(row.get("sensitivity"), reason=_NOT_IN_ALL),
@@ -30,12 +31,12 @@ def order_independent(results: Results) -> list[str]:
 
     A system of which only one order was run matters where curves by place are shown.
     """
-    by_place = (results.get("faithfulness") or {}).get("mode") == "document"
+    by_place = "faithfulness" in results and results["faithfulness"].get("mode") == "document"
     rows = results.get("order_independent") or []
     return [_sentence(row) for row in rows if row["why"] == IDENTICAL or by_place]
 
 
-def _sentence(row: Row) -> str:
+def _sentence(row: IndependentRow) -> str:
     on = f" on {row['dataset']}" if row["dataset"] else ""
     name = f"{row['summarizer']}, {row['setting']}{on}: does not depend on the order of the documents"
     if row["why"] == IDENTICAL:

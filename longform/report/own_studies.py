@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from longform.report.parts import INTERVAL, Results, Section
+from longform.report.parts import INTERVAL, Section
 from longform.report.tables import Cell, Column, Table, number, words
 from longform.results.own_study import OwnStudy, OwnValue
+from longform.results.results import Results
 
 
 def own_sections(results: Results) -> Iterator[Section]:
     """Yield one section for each study of a user that has rows."""
-    own: Mapping[str, OwnStudy] = results.get("own_studies") or {}
-    for name, study in own.items():
+    for name, study in (results.get("own_studies") or {}).items():
         if study["rows"]:
             yield Section(f"own-{name}", study["title"], [], [_table(study)])
 

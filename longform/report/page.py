@@ -23,11 +23,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from longform.errors import LongformError
 from longform.report.figures import figures
 from longform.report.measures import all_heads
-from longform.report.parts import Results
 from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.tables import Cell, Column, Table
 from longform.results.drilldown import Drilldown, compact, script_json
+from longform.results.results import Results
 
 UNKNOWN = "–"
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from longform.metrics.statistics import LEVEL
-from longform.report.tables import IN_SAMPLE, Cell, Row, Table, is_position_row, words
-
-Results = Mapping[str, Any]
+from longform.report.tables import IN_SAMPLE, Cell, Table, is_position_row, words
+from longform.results.cells import CellRow
+from longform.results.columns import Columns, OfJudge, text_in
+from longform.results.faithfulness_tables import FaithfulCell
+from longform.results.repair import Example
+from longform.results.results import JudgeRow, Results
 
 NO_CARD = "no card: how well it agrees with people is not known"
 NO_DATASET = "not stated"
@@ -60,11 +63,11 @@ class Section(NamedTuple):
     paragraphs: list[str]
     tables: list[Table]
     listing: str | None = None  # shown as it is, in a fixed-width face
-    examples: Sequence[Row] = ()  # bullets before and after repair, as the results have them
+    examples: Sequence[Example] = ()  # bullets before and after repair
 
 
-def main_cells(results: Results) -> list[Row]:
-    """The cells that head the report: those whose documents were not ordered on purpose."""
+def main_cells(results: Results) -> list[CellRow]:
+    """Return the cells that head the report: those whose documents were not ordered on purpose."""
     return [cell for cell in results.get("cells") or [] if not is_position_row(cell)]
 
 
@@ -75,22 +78,29 @@ class Judged(NamedTuple):
     dataset: str | None
 
 
-def by_judge(rows: Sequence[Row]) -> Iterator[tuple[Judged, list[Row]]]:
-    """Each judge with its rows, those of each data set by themselves, in order of appearance."""
+JudgedRow = TypeVar("JudgedRow", bound=OfJudge)
+
+
+def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, list[JudgedRow]]]:
+    """Yield each judge with its rows, those of each data set by themselves, in order of appearance."""
     several = has_datasets(rows)
     for judge in dict.fromkeys(row["judge"] for row in rows):
         own = [row for row in rows if row["judge"] == judge]
-        for dataset in dict.fromkeys(row.get("dataset") for row in own):
-            found = [row for row in own if row.get("dataset") == dataset]
+        for dataset in dict.fromkeys(_dataset(row) for row in own):
+            found = [row for row in own if _dataset(row) == dataset]
             yield Judged(judge, (dataset or NO_DATASET) if several else None), found
 
 
-def has_datasets(rows: Sequence[Row]) -> bool:
+def _dataset(row: Columns) -> str | None:
+    return text_in(row, "dataset")  # rows of older results have none
+
+
+def has_datasets(rows: Sequence[Columns]) -> bool:
     """Return whether *rows* are of more than one data set."""
-    return len({row.get("dataset") for row in rows}) > 1
+    return len({_dataset(row) for row in rows}) > 1
 
 
-def repeats_told(rows: Sequence[Row]) -> list[str]:
+def repeats_told(rows: Sequence[CellRow] | Sequence[FaithfulCell]) -> list[str]:
     """Say which systems of *rows* summarised each context several times, and how that counts."""
     named = {f"{row['summarizer']}, {row['setting']}": row["n_repeats"] for row in rows if row.get("n_repeats", 1) > 1}
     if not named:
@@ -100,9 +110,9 @@ def repeats_told(rows: Sequence[Row]) -> list[str]:
     return [f"{words} and count as one summary; counts of summaries are of all."]
 
 
-def dataset_words(row: Row) -> str:
+def dataset_words(row: Columns) -> str:
     """Name the data set of a row."""
-    return f"Data set {row.get('dataset') or NO_DATASET}"
+    return f"Data set {_dataset(row) or NO_DATASET}"
 
 
 def judge_line(results: Results, judge: Judged | str) -> str:
@@ -116,7 +126,7 @@ def judge_line(results: Results, judge: Judged | str) -> str:
     return f"{'' if dataset is None else f'Data set {dataset}. '}Judge {name} ({in_brackets})"
 
 
-def card_words(row: Row) -> str:
+def card_words(row: JudgeRow) -> str:
     """The line of a judge's card, or why it has none."""
     reason = f" ({row['card_reason']})" if row.get("card_reason") else ""
     return str(row.get("card") or f"{NO_CARD}{reason}")
@@ -141,5 +151,6 @@ def in_sample_told(results: Results) -> str | None:
     )
 
 
-def _judge_row(results: Results, judge: object) -> Row:
-    return next((row for row in results.get("judges") or [] if row["judge"] == judge), {})
+def _judge_row(results: Results, judge: object) -> JudgeRow:
+    unknown: JudgeRow = {"judge": str(judge), "scale": None, "card": None, "card_reason": None}
+    return next((row for row in results.get("judges") or [] if row["judge"] == judge), unknown)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Literal
 
 from longform.axes import Axes
+from longform.metrics.statistics import EstimateColumns
 from longform.report.estimates import NOTHING_THERE, estimate_cell
 from longform.report.line_plots import Line, line_plot
-from longform.report.parts import (
-    INTERVAL,
-    NO_DATASET,
-    Results,
-    Section,
-    by_judge,
-    dataset_words,
-    has_datasets,
-    judge_line,
-)
+from longform.report.parts import INTERVAL, NO_DATASET, Section, by_judge, dataset_words, has_datasets, judge_line
 from longform.report.plots import Plot
-from longform.report.tables import Cell, Column, Row, Table, count, number, words
+from longform.report.tables import Cell, Column, Table, count, number, words
+from longform.results.attribution import AttributionRow
+from longform.results.faithfulness import Faithfulness
+from longform.results.faithfulness_tables import AlignmentRow, PlacesRow
+from longform.results.results import Results
 
 PLACES = "places"
+Measured = Literal["faithfulness", "coverage"]
+_MEASURES: tuple[Measured, ...] = ("faithfulness", "coverage")
 _FEW_PLACES = "fewer than three places"
 _MOST_BESIDE = 3  # settings beside the plain one in a figure
 _ABOUT_PLACES = (
@@ -32,7 +30,7 @@ _ABOUT_PLACES = (
 )
 
 
-def place_sections(results: Results, found: Row) -> Iterator[Section]:
+def place_sections(results: Results, found: Faithfulness) -> Iterator[Section]:
     """One section if any place is known."""
     if found["places"]:
         tables = [*_curves(results, found), *_indices(results, found), *_alignment(found)]
@@ -40,7 +38,7 @@ def place_sections(results: Results, found: Row) -> Iterator[Section]:
         yield Section(PLACES, "Faithfulness and coverage by place in the prompt", about, tables)
 
 
-def _attributed(found: Row) -> list[str]:
+def _attributed(found: Faithfulness) -> list[str]:
     """Name the judge that places each judge's sentences; give the reason for a judge without a curve."""
     if (named := found["attribution"]) is not None:
         said = [f"A sentence stands where judge {named} finds its best supporting document, as the configuration says."]
@@ -52,7 +50,7 @@ def _attributed(found: Row) -> list[str]:
     return said + [f"{f'{dataset_words(row)}. ' if several else ''}{_attribution(row)}" for row in rows]
 
 
-def _attribution(row: Row) -> str:
+def _attribution(row: AttributionRow) -> str:
     judge, by = row["judge"], row["by"]
     if row["untestable"]:
         return (
@@ -69,9 +67,14 @@ def _attribution(row: Row) -> str:
     )
 
 
-def _curves(results: Results, found: Row) -> Iterator[Table]:
-    for measure in ("faithfulness", "coverage"):
-        for judge, rows in by_judge([row for row in found["places"] if row[measure]["curve"] is not None]):
+def _curve(row: PlacesRow, measure: Measured) -> list[EstimateColumns]:
+    """Return the points of a curve; none if there is no curve."""
+    return row[measure]["curve"] or []
+
+
+def _curves(results: Results, found: Faithfulness) -> Iterator[Table]:
+    for measure in _MEASURES:
+        for judge, rows in by_judge([row for row in found["places"] if _curve(row, measure)]):
             bins = max(row["bins"] for row in rows)
             columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
             columns += [Column(str(place + 1), group="place") for place in range(bins)]
@@ -79,7 +82,7 @@ def _curves(results: Results, found: Row) -> Iterator[Table]:
                 [
                     words(row["summarizer"]),
                     words(row["setting"]),
-                    *(estimate_cell(point, reason=NOTHING_THERE) for point in row[measure]["curve"]),
+                    *(estimate_cell(point, reason=NOTHING_THERE) for point in _curve(row, measure)),
                     *(Cell(None, reason="prompts of this system are shorter") for _ in range(bins - row["bins"])),
                 ]
                 for row in rows
@@ -88,7 +91,7 @@ def _curves(results: Results, found: Row) -> Iterator[Table]:
             yield Table(caption, columns, body)
 
 
-def _indices(results: Results, found: Row) -> Iterator[Table]:
+def _indices(results: Results, found: Faithfulness) -> Iterator[Table]:
     columns = [Column(name, numeric=False) for name in ("summarizer", "setting", "measure")]
     columns += [Column(name) for name in ("spread", "lead", "ends", "p")]
     columns += [Column("shape", numeric=False), Column("unattributed"), Column("empty")]
@@ -96,8 +99,8 @@ def _indices(results: Results, found: Row) -> Iterator[Table]:
         body = [
             [words(row["summarizer"]), words(row["setting"]), words(measure), *_index(row, measure)]
             for row in rows
-            for measure in ("faithfulness", "coverage")
-            if row[measure]["curve"] is not None
+            for measure in _MEASURES
+            if _curve(row, measure)
         ]
         caption = (
             f"{judge_line(results, judge)}. Distance from flat, in points. Spread: root of the mean square distance of "
@@ -109,21 +112,23 @@ def _indices(results: Results, found: Row) -> Iterator[Table]:
         yield Table(caption, columns, body)
 
 
-def _index(row: Row, measure: str) -> list[Cell]:
+def _index(row: PlacesRow, measure: Measured) -> list[Cell]:
     index, counts = row[measure]["index"], row["degenerate"]
     if index is None:
         values = [Cell(None, reason=_FEW_PLACES)] * 5
     else:
         values = [
-            *(number(index[key], sign=key != "spread") for key in ("spread", "lead", "ends")),
-            number(index["p_holm"], digits=4),
+            number(index["spread"]),
+            number(index["lead"], sign=True),
+            number(index["ends"], sign=True),
+            number(index.get("p_holm"), digits=4),
             words(index["shape"]),
         ]
     unattributed = count(counts["n_unattributed"], of=counts["n_sentences"])
     return [*values, unattributed, count(counts["n_empty"], of=counts["n_summaries"])]
 
 
-def _alignment(found: Row) -> Iterator[Table]:
+def _alignment(found: Faithfulness) -> Iterator[Table]:
     if not found["alignment"]:
         return
     several = has_datasets(found["alignment"])
@@ -140,7 +145,7 @@ def _alignment(found: Row) -> Iterator[Table]:
     yield Table(caption, columns, body)
 
 
-def _spearman(row: Row) -> Cell:
+def _spearman(row: AlignmentRow) -> Cell:
     return number(row["spearman"], digits=2, reason="fewer than two sentences, or all at one place")
 
 
@@ -149,10 +154,10 @@ def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     found = results["faithfulness"]
     for number_, (judge, rows) in enumerate(by_judge(found["places"])):
         plain = [row for row in rows if _is_plain(row)]
-        for measure in ("faithfulness", "coverage"):
+        for measure in _MEASURES:
             told = f"{measure.capitalize()} by place, documents as given. {judge_line(results, judge)}"
             yield _place_plot(plain, measure, by="summarizer", name=f"place-{measure}{number_}"), told
-        groups: dict[tuple[Any, ...], list[Row]] = {}
+        groups: dict[tuple[str, str, int | None], list[PlacesRow]] = {}
         for row in rows:
             axes = Axes(**row["axes"])
             groups.setdefault((row["summarizer"], axes.ranking, axes.budget_tokens), []).append(row)
@@ -162,26 +167,28 @@ def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
                 yield _place_plot(shown, "faithfulness", by="setting", name=f"place{number_}-{place}-{part}"), told
 
 
-def _is_plain(row: Row) -> bool:
+def _is_plain(row: PlacesRow) -> bool:
     """Return whether a row's system has only a retriever and a budget."""
     axes = Axes(**row["axes"])
     return axes == Axes(axes.retriever, axes.reranker, axes.budget_tokens)
 
 
-def _panels(rows: Sequence[Row]) -> Iterator[list[Row]]:
+def _panels(rows: Sequence[PlacesRow]) -> Iterator[list[PlacesRow]]:
     """The settings of a summarizer with one retriever and budget, a few a panel, each beside the plain one."""
     plain, others = ([row for row in rows if _is_plain(row) == is_plain] for is_plain in (True, False))
     for start in range(0, len(others), _MOST_BESIDE):
         yield [*plain[:1], *others[start : start + _MOST_BESIDE]]
 
 
-def _place_plot(rows: Sequence[Row], measure: str, *, by: str, name: str) -> Plot | None:
-    rows = [row for row in rows if row[measure]["curve"] is not None]
+def _place_plot(
+    rows: Sequence[PlacesRow], measure: Measured, *, by: Literal["setting", "summarizer"], name: str
+) -> Plot | None:
+    rows = [row for row in rows if _curve(row, measure)]
     several = len({row["setting"] for row in rows}) > 1
     lines = [
         Line(
             row[by] if by == "setting" or not several else f"{row['summarizer']}, {row['setting']}",
-            [(place + 1, estimate) for place, estimate in enumerate(row[measure]["curve"])],
+            [(place + 1, estimate) for place, estimate in enumerate(_curve(row, measure))],
         )
         for row in rows
     ]

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -20,8 +20,11 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from longform.report.tables import figure_labels
-
-Row = Mapping[str, Any]
+from longform.results.before_after import ChangeColumns, RepairedRow
+from longform.results.cells import CellRow
+from longform.results.columns import interval_in, number_in
+from longform.results.minutes import MinutesRow
+from longform.results.position import PositionRow
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#767676", "#c4699b")
 _MARKERS = ("osD^v", "PX*<>")
@@ -52,8 +55,12 @@ class Plot(NamedTuple):
     alt: str  # what the figure shows, in words
 
 
+By = Literal["summarizer", "setting"]
+Changed = Literal["citation", "joint", "coverage"]
+
+
 def score_plot(
-    cells: Sequence[Row], measure: str, *, by: str, rows: Sequence[str], series: Sequence[str], name: str
+    cells: Sequence[CellRow], measure: str, *, by: By, rows: Sequence[str], series: Sequence[str], name: str
 ) -> Plot | None:
     """
     Scores of one measure with their intervals: a band for each of *rows*, in it a line for each of *series*.
@@ -69,10 +76,10 @@ def score_plot(
     Returns:
         None if no score is known.
     """
-    known = [cell for cell in cells if cell.get(measure) is not None]
+    known = [cell for cell in cells if number_in(cell, measure) is not None]
     if not known:
         return None
-    within = "setting" if by == "summarizer" else "summarizer"
+    within: By = "setting" if by == "summarizer" else "summarizer"
     by_key = {(cell[by], cell[within]): cell for cell in known}
 
     labels, entries = figure_labels(known, by, below=True), figure_labels(known, within, below=False)
@@ -87,8 +94,8 @@ def score_plot(
     lines = sum(_band_lines(label, len(series)) for label in bands.values())
     svg = render(draw, height=0.55 + lines * _LINE_IN, name=name)
     ranked = [cell for cell in known if not cell.get("twin_of")] or known
-    best = max(ranked, key=lambda cell: cell[measure])
-    worst = min(ranked, key=lambda cell: cell[measure])
+    best = max(ranked, key=lambda cell: _known(cell, measure))
+    worst = min(ranked, key=lambda cell: _known(cell, measure))
     alt = (
         f"{measure} of {len(ranked)} systems. Highest: {_told(best, measure)}. Lowest: {_told(worst, measure)}. "
         "The numbers stand in the tables."
@@ -96,7 +103,7 @@ def score_plot(
     return Plot(svg, alt)
 
 
-def change_plot(rows: Sequence[Row], measures: Sequence[str], *, by: str, name: str) -> Plot | None:
+def change_plot(rows: Sequence[RepairedRow], measures: Sequence[Changed], *, by: By, name: str) -> Plot | None:
     """
     Scores before and after a change: a band for each row, in it a line for each measure, hollow to filled.
 
@@ -128,7 +135,7 @@ def change_plot(rows: Sequence[Row], measures: Sequence[str], *, by: str, name: 
     return Plot(svg, f"Before and after. {told}.")
 
 
-def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | None:
+def position_plot(rows: Sequence[PositionRow], measure: str, *, name: str) -> Plot | None:
     """
     Scores by where the relevant documents stand in the prompt; orders that are no place stand apart, unjoined.
 
@@ -142,7 +149,7 @@ def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | Non
     """
     own = [row for row in rows if row["measure"] == measure]
     places = [
-        [place for place in group if any(row.get(place) is not None for row in own)]
+        [place for place in group if any(number_in(row, place) is not None for row in own)]
         for group in (("top", "middle", "bottom"), ("given", "random"))
     ]
     shown = [place for group in places for place in group]
@@ -155,24 +162,29 @@ def position_plot(rows: Sequence[Row], measure: str, *, name: str) -> Plot | Non
         for index, (row, label) in enumerate(zip(own, labels, strict=True)):
             for group, line in zip(places, ("-", "none"), strict=True):
                 style = series_style(index) | {"linestyle": line}
-                axes.plot([spots[place] for place in group], [or_gap(row.get(place)) for place in group], **style)
+                axes.plot(
+                    [spots[place] for place in group], [or_gap(number_in(row, place)) for place in group], **style
+                )
             axes.plot([], [], label=label, **series_style(index))
         axes.set_xticks(list(spots.values()), list(spots), color=_INK)
         axes.set_xlim(-0.3, len(spots) - 0.7)
-        axes.set_ylim(0, _upper([row[place] for row in own for place in shown if row.get(place) is not None]))
+        axes.set_ylim(
+            0, _upper([value for row in own for place in shown if (value := number_in(row, place)) is not None])
+        )
         axes.set_xlabel("where the relevant documents stand")
         axes.set_ylabel(f"{measure}, of 100")
         axes.grid(axis="y")
 
     told = "; ".join(
-        f"{label}: " + ", ".join(f"{place} {row[place]:.1f}" for place in shown if row.get(place) is not None)
+        f"{label}: "
+        + ", ".join(f"{place} {value:.1f}" for place in shown if (value := number_in(row, place)) is not None)
         for row, label in zip(own, labels, strict=True)
     )
     svg = render(draw, height=2.6, name=name)
     return Plot(svg, f"{measure} by position of the relevant documents. {told}.")
 
 
-def curve_plot(rows: Sequence[Row], measures: Sequence[str], *, name: str) -> Plot | None:
+def curve_plot(rows: Sequence[MinutesRow], measures: Sequence[str], *, name: str) -> Plot | None:
     """
     Scores of one system's summaries over the minutes of their writing, as SummHay's figure 3.
 
@@ -185,13 +197,13 @@ def curve_plot(rows: Sequence[Row], measures: Sequence[str], *, name: str) -> Pl
         None if no score is known.
     """
     ordered = sorted(rows, key=lambda row: row["minutes"])
-    measures = [measure for measure in measures if any(row.get(measure) is not None for row in ordered)]
+    measures = [measure for measure in measures if any(number_in(row, measure) is not None for row in ordered)]
     if not measures:
         return None
 
     def draw(axes: Axes) -> None:
         for index, measure in enumerate(measures):
-            scores = [or_gap(row.get(measure)) for row in ordered]
+            scores = [or_gap(number_in(row, measure)) for row in ordered]
             axes.plot([row["minutes"] for row in ordered], scores, label=measure, **series_style(index))
         axes.set_ylim(0, 102)
         axes.set_xlabel("minutes")
@@ -199,13 +211,17 @@ def curve_plot(rows: Sequence[Row], measures: Sequence[str], *, name: str) -> Pl
         axes.grid(axis="y")
 
     last = ordered[-1]
-    told = ", ".join(f"{measure} {last[measure]:.1f}" for measure in measures if last.get(measure) is not None)
+    told = ", ".join(f"{one} {value:.1f}" for one in measures if (value := number_in(last, one)) is not None)
     svg = render(draw, height=2.6, name=name)
     return Plot(svg, f"Scores over {last['minutes']:g} minutes of writing; at the end {told}.")
 
 
 def _score_bands(
-    axes: Axes, by_key: Mapping[tuple[str, str], Row], measure: str, rows: Mapping[str, str], series: Mapping[str, str]
+    axes: Axes,
+    by_key: Mapping[tuple[str, str], CellRow],
+    measure: str,
+    rows: Mapping[str, str],
+    series: Mapping[str, str],
 ) -> None:
     """One band a row, one line in it a series, from the top down; both are names and their labels."""
     top, ticks = 0.0, []
@@ -219,14 +235,15 @@ def _score_bands(
         top += height
         axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
     for place, label in enumerate(series.values()):
-        axes.plot([], [], label=label, **series_style(place) | {"linestyle": "none"})
+        style: SeriesStyle = {**series_style(place), "linestyle": "none"}
+        axes.plot([], [], label=label, **style)
     axes.set_ylim(top, 0)
     axes.set_yticks(ticks, ["\n".join(_label_lines(label)) for label in rows.values()], color=_INK)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
 
 
-def _change_bands(axes: Axes, rows: Sequence[Row], measures: Sequence[str], by: str) -> None:
+def _change_bands(axes: Axes, rows: Sequence[RepairedRow], measures: Sequence[Changed], by: By) -> None:
     """One band a row, one line in it a measure, from the top down."""
     top, ticks = 0.0, []
     for row in rows:
@@ -239,8 +256,9 @@ def _change_bands(axes: Axes, rows: Sequence[Row], measures: Sequence[str], by: 
         top += height
         axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
     for place, measure in enumerate(measures):
-        for side, filled in (("before", {"markerfacecolor": "none"}), ("after", {})):
-            style = series_style(place) | {"linestyle": "none"} | filled
+        for side in ("before", "after"):
+            style: SeriesStyle = {**series_style(place), "linestyle": "none"}
+            style["markerfacecolor"] = "none" if side == "before" else style["markerfacecolor"]
             axes.plot([], [], label=f"{measure} {side}", **style)
     axes.set_ylim(top, 0)
     axes.set_yticks(ticks, ["\n".join(_label_lines(row[by])) for row in rows], color=_INK)
@@ -248,29 +266,40 @@ def _change_bands(axes: Axes, rows: Sequence[Row], measures: Sequence[str], by: 
     axes.grid(axis="x")
 
 
-def _dumbbell(axes: Axes, change: Row, y: float, style: Mapping[str, Any]) -> None:
-    axes.plot([change["before"], change["after"]], [y, y], color=style["color"], linewidth=1.2)
-    axes.plot([change["before"]], [y], **{**style, "markerfacecolor": "none"})
-    axes.plot([change["after"]], [y], **style)
+def _dumbbell(axes: Axes, change: ChangeColumns, y: float, style: SeriesStyle) -> None:
+    before, after = or_gap(change["before"]), or_gap(change["after"])
+    hollow: SeriesStyle = {**style, "markerfacecolor": "none"}
+    axes.plot([before, after], [y, y], color=style["color"], linewidth=1.2)
+    axes.plot([before], [y], **hollow)
+    axes.plot([after], [y], **style)
 
 
-def _is_known(change: Row) -> bool:
+def _is_known(change: ChangeColumns) -> bool:
     return change["before"] is not None and change["after"] is not None
 
 
-def _told_change(row: Row, measure: str) -> str:
+def _told_change(row: RepairedRow, measure: Changed) -> str:
     return f"{measure} {row[measure]['before']:.1f} to {row[measure]['after']:.1f}"
 
 
-def _point(axes: Axes, cell: Row, measure: str, y: float, place: int) -> None:
+def _point(axes: Axes, cell: CellRow, measure: str, y: float, place: int) -> None:
     style = series_style(place)
-    interval = (cell.get("intervals") or {}).get(measure)
+    interval = interval_in(cell, measure)
     if interval is not None and None not in interval:
-        axes.plot(interval, [y, y], color=style["color"], linewidth=1.2)
-    axes.plot([cell[measure]], [y], **style)
+        axes.plot([or_gap(bound) for bound in interval], [y, y], color=style["color"], linewidth=1.2)
+    axes.plot([_known(cell, measure)], [y], **style)
 
 
-def series_style(place: int) -> dict[str, Any]:
+class SeriesStyle(TypedDict):
+    color: str
+    marker: str
+    markersize: int
+    markerfacecolor: str
+    linewidth: float
+    linestyle: str
+
+
+def series_style(place: int) -> SeriesStyle:
     """Marker, colour and fill of a series: 20 that differ without colour."""
     fives = place // 5
     colour = _COLOURS[(place + fives) % len(_COLOURS)]
@@ -280,14 +309,15 @@ def series_style(place: int) -> dict[str, Any]:
         "markersize": 5,
         "markerfacecolor": colour if fives % 2 == 0 else "none",
         "linewidth": 1.2,
+        "linestyle": "-",
     }
 
 
-def _ends(known: Sequence[Row], measure: str) -> list[float]:
+def _ends(known: Sequence[CellRow], measure: str) -> list[float]:
     """Scores and the upper ends of their intervals."""
-    intervals = [(cell.get("intervals") or {}).get(measure) for cell in known]
+    intervals = [interval_in(cell, measure) for cell in known]
     highs = [interval[1] for interval in intervals if interval and interval[1] is not None]
-    return [float(value) for value in (*highs, *(cell[measure] for cell in known))]
+    return [float(value) for value in (*highs, *(_known(cell, measure) for cell in known))]
 
 
 def _upper(values: Sequence[float]) -> float:
@@ -300,8 +330,15 @@ def or_gap(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _told(cell: Row, measure: str) -> str:
-    return f"{cell['summarizer']} with {cell['setting']} {cell[measure]:.1f}"
+def _known(cell: CellRow, measure: str) -> float:
+    """Return a score; 0 never stands for an unknown, as cells without a score are left out before."""
+    value = number_in(cell, measure)
+    assert value is not None
+    return value
+
+
+def _told(cell: CellRow, measure: str) -> str:
+    return f"{cell['summarizer']} with {cell['setting']} {_known(cell, measure):.1f}"
 
 
 def _label_lines(label: str) -> list[str]:

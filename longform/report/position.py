@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longform.report.orders import BY_CHANCE, order_independent, sensitivity_cells
-from longform.report.parts import Results, Section, by_judge, judge_line
+from longform.report.parts import Section, by_judge, judge_line
 from longform.report.plots import Plot, position_plot
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import Column, Table, beside_originals, distinct, scored, share_cut
+from longform.results.results import Results
 
 _POSITION = "Position of the relevant documents"
 

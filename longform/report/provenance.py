@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from longform.errors import LongformError
-from longform.report.parts import Results, Section
+from longform.report.parts import Section
 from longform.report.tables import Column, Table, words
 from longform.report.work import TOLD_IN_TABLES, work_tables
+from longform.results.results import Results
+from longform.results.work import RunFacts
 
 _UNREADABLE = "unknown: left out of every mean, and counted as unjudged"
 AVERAGED = {
@@ -21,14 +22,15 @@ _UNSET = "not set, or not known"
 
 def provenance_section(results: Results) -> Section:
     """Return the section with the sources of the numbers, and the configuration."""
-    run = dict(results.get("run") or {})
-    work = list(work_tables(run))
+    record: RunFacts = results.get("run") or {}
+    run: dict[str, object] = dict(record)
+    work = list(work_tables(record))
     if run.get("limit", 0) is None:
         run["limit"] = "all queries"
     told = ("config", *TOLD_IN_TABLES) if work else ("config",)
     facts = [
         ("unreadable or missing judgements", _UNREADABLE),
-        ("means", _known(results, "aggregate", AVERAGED)),
+        ("means", _averaging(results)),
         *(flatten(results.get("benchmark") or {}, "benchmark")),
         *(flatten({name: part for name, part in run.items() if name not in told}, "run")),
     ]
@@ -36,19 +38,19 @@ def provenance_section(results: Results) -> Section:
     table = Table(
         "What the numbers rest on.", columns, [[words(name), words(value, reason=_UNSET)] for name, value in facts]
     )
-    config = run.get("config")
+    config = record.get("config")
     listing = None if config is None else json.dumps(config, indent=2, ensure_ascii=False)
     return Section("made", "How the numbers were made", [], [table, *work], listing)
 
 
-def _known(results: Results, field: str, meanings: Mapping[str, str]) -> str:
-    if results[field] not in meanings:
-        msg = f"results: field {field!r}: expected one of {sorted(meanings)}, found {results[field]!r}"
-        raise LongformError(msg)
-    return meanings[results[field]]
+def _averaging(results: Results) -> str:
+    how = results["aggregate"]
+    if how not in AVERAGED:
+        raise LongformError(f"results: field 'aggregate': expected one of {sorted(AVERAGED)}, found {how!r}")
+    return AVERAGED[how]
 
 
-def flatten(value: Any, name: str) -> Iterator[tuple[str, str | None]]:
+def flatten(value: object, name: str) -> Iterator[tuple[str, str | None]]:
     """Leaves of nested objects as (the names on the way to it, text); a list is one leaf."""
     if isinstance(value, Mapping):
         for key, part in value.items():

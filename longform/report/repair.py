@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Literal
 
 from longform.models import read_model
 from longform.repair.by_judge import HOWS
-from longform.report.parts import INTERVAL, Judged, Results, Section, by_judge, has_datasets, judge_line
-from longform.report.plots import Plot, change_plot
+from longform.report.parts import INTERVAL, Judged, Section, by_judge, has_datasets, judge_line
+from longform.report.plots import By, Plot, change_plot
 from longform.report.tables import (
     IN_SAMPLE,
     Cell,
     Column,
-    Row,
     Table,
     distinct,
     is_position_row,
@@ -20,9 +20,13 @@ from longform.report.tables import (
     number,
     words,
 )
+from longform.results.before_after import ChangeColumns, RepairedRow
+from longform.results.repair import Example, Repair
+from longform.results.results import Results
 
 WARNING = "Such citations say that supporting documents were found, not that they were used."
-SIDES = {"before": "As written", "after": "Supporting documents found"}
+Side = Literal["before", "after"]
+SIDES: dict[Side, str] = {"before": "As written", "after": "Supporting documents found"}
 _UNBOUNDED = "too few clusters: no interval"
 _UNKNOWN = "no summary has this score"
 
@@ -44,7 +48,7 @@ def repair_sections(results: Results) -> Iterator[Section]:
     yield Section("repair", "Citations before and after repair", paragraphs, tables, examples=repair["examples"])
 
 
-def _driver(results: Results, repair: Row) -> str:
+def _driver(results: Results, repair: Repair) -> str:
     """Say what chose the documents; in older results it was the matrix."""
     if (judge := repair.get("by", "matrix")) == "matrix":
         fitted = read_model("support_words")["fitted_on"]
@@ -61,11 +65,11 @@ def _driver(results: Results, repair: Row) -> str:
     )
 
 
-def _of_all(repair: Row) -> str:
+def _of_all(repair: Repair) -> str:
     return " of all data sets" if has_datasets(repair["rows"]) else ""
 
 
-def _sampled(repair: Row) -> str:
+def _sampled(repair: Repair) -> str:
     """Say whether the model saw the insights that citations are scored by; older results do not know."""
     if "in_sample" not in repair:
         return "There the figures are in sample."
@@ -73,7 +77,7 @@ def _sampled(repair: Row) -> str:
     return f"The figures after repair are {seen}." if seen else "It saw none of the insights that are scored here."
 
 
-def _table(rows: list[Row], results: Results, judge: Judged, label: str) -> Table:
+def _table(rows: list[RepairedRow], results: Results, judge: Judged, label: str) -> Table:
     caption = (
         f"{judge_line(results, judge)}. Before: as the summary cites. After: {label}. Scores from 0 to 100, higher is "
         "better; differences in points, paired by summary. Coverage is the same by construction, so is faithfulness "
@@ -88,9 +92,7 @@ def _table(rows: list[Row], results: Results, judge: Judged, label: str) -> Tabl
     judged = any("faithfulness" in row for row in rows)
     if judged:
         columns.append(Column("faithfulness"))
-    ordered = sorted(
-        rows, key=lambda row: -1.0 if row["joint"]["before"] is None else row["joint"]["before"], reverse=True
-    )
+    ordered = sorted(rows, key=lambda row: -1.0 if (before := row["joint"]["before"]) is None else before, reverse=True)
     body = [
         [
             words(row["summarizer"]),
@@ -107,23 +109,23 @@ def _table(rows: list[Row], results: Results, judge: Judged, label: str) -> Tabl
     return Table(caption, columns, body)
 
 
-def _scores(change: Mapping[str, float | None]) -> list[Cell]:
-    return [number(change[side], reason=_UNKNOWN) for side in ("before", "after")]
+def _scores(change: ChangeColumns) -> list[Cell]:
+    return [number(change["before"], reason=_UNKNOWN), number(change["after"], reason=_UNKNOWN)]
 
 
-def _faithfulness(row: Row) -> Cell:
+def _faithfulness(row: RepairedRow) -> Cell:
     """Show the faithfulness of the same bullets by the judge that drove the citations; citations do not move it."""
     found = row["faithfulness"]
     return number(found["value"], interval=(found["low"], found["high"]), reason=_UNKNOWN)
 
 
-def _difference(change: Mapping[str, float | None]) -> Cell:
+def _difference(change: ChangeColumns) -> Cell:
     low, high = change["low"], change["high"]
     cell = number(change["difference"], sign=True, interval=(low, high), reason=_UNKNOWN)
     return cell._replace(detail=_UNBOUNDED) if cell.text is not None and low is None else cell
 
 
-def _told(repair: Row) -> str:
+def _told(repair: Repair) -> str:
     changes = repair["changes"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in changes.items())
     return (
@@ -134,26 +136,27 @@ def _told(repair: Row) -> str:
 
 
 def repair_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """A figure for each setting, or for each summarizer where these are fewer."""
+    """Draw a figure for each setting, or for each summarizer if these are fewer."""
     rows = [row for row in results["repair"]["rows"] if not is_position_row(row)]
     for judge_place, (judge, own) in enumerate(by_judge(rows)):
-        panel, line = ("setting", "summarizer") if is_wide(own) else ("summarizer", "setting")
-        for place, name in enumerate(distinct(own, panel)):
-            shown = [row for row in own if row[panel] == name]
-            plot = change_plot(shown, ("citation", "joint"), by=line, name=f"repair{judge_place}-{place}")
+        wide = is_wide(own)
+        by: By = "summarizer" if wide else "setting"
+        for place, name in enumerate(distinct(own, "setting" if wide else "summarizer")):
+            shown = [row for row in own if (row["setting"] if wide else row["summarizer"]) == name]
+            plot = change_plot(shown, ("citation", "joint"), by=by, name=f"repair{judge_place}-{place}")
             yield plot, f"{name}: from what is cited to what supports. {judge_line(results, judge)}"
 
 
 # ---------------------------------------------------------------- examples
 
 
-def example_head(example: Row) -> str:
+def example_head(example: Example) -> str:
     """Say in a line what an example shows."""
     before, after = (f"{100 * share:.0f}" for share in example["f1"])
     return f"{example['kind']}: citation score {before} to {after} · {example['summarizer']}, {example['setting']}"
 
 
-def chips(example: Row, side: str) -> list[tuple[str, str]]:
+def chips(example: Example, side: Side) -> list[tuple[str, str]]:
     """The documents cited, right or wrong, and the missing ones that state the insight, each with its kind."""
     cited = [("right" if entry["right"] else "wrong", entry["number"]) for entry in example[side]]
     missing = [number for number in example["gold"] if number not in {entry["number"] for entry in example[side]}]
@@ -161,7 +164,7 @@ def chips(example: Row, side: str) -> list[tuple[str, str]]:
     return [(kind, f"{marks[kind]} {n} {kind}") for kind, n in [*cited, *(("missing", n) for n in missing)]]
 
 
-def evidence_line(example: Row) -> str:
+def evidence_line(example: Example) -> str:
     """Name the document of the quoted sentences, or say why there are none."""
     evidence = example["evidence"]
     if evidence is None:
@@ -175,7 +178,7 @@ def markdown_examples(section: Section) -> list[tuple[str, list[str]]]:
     return [(example_head(example), _lines(example)) for example in section.examples]
 
 
-def _lines(example: Row) -> list[str]:
+def _lines(example: Example) -> list[str]:
     evidence = example["evidence"]
     return [
         f"Bullet: {example['bullet']}",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longform.report.parts import INTERVAL, Results, Section
+from longform.report.parts import INTERVAL, Section
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import Cell, Column, Table, count, percent, reason, scored
+from longform.results.results import Results
+from longform.results.retrieval_tables import RetrievalRow
 
 
 def retrieval_sections(results: Results) -> Iterator[Section]:
@@ -14,9 +16,8 @@ def retrieval_sections(results: Results) -> Iterator[Section]:
     rows = results.get("retrieval") or []
     if not rows:
         return
-    plain = {"system", "retriever", "reranker", "dataset", "recall_at_budget", "cut_share", "budget_tokens"}
-    plain |= {"intervals", "reasons", "in_sample"}
-    cutoffs = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in plain]
+    listed = {*RetrievalRow.__annotations__, "reasons"}
+    cutoffs = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in listed]
     caption = (
         "Recall at budget: share of an insight's documents that reach the prompt, mean over insights. All measures "
         f"from 0 to 1, higher is better. {INTERVAL} Cut: share of the retrieved tokens that the limit took away."

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longform.report.parts import NO_DATASET, Results, has_datasets, judge_cell
-from longform.report.tables import Cell, Column, Row, reason, setting_cell, summarizer_cell, words
+from longform.report.parts import NO_DATASET, has_datasets, judge_cell
+from longform.report.tables import Cell, Column, reason, setting_cell, summarizer_cell, words
+from longform.results.columns import Columns
+from longform.results.results import Results
 
 
-def named(results: Results, row: Row, names: Sequence[str]) -> list[Cell]:
+def named(results: Results, row: Columns, names: Sequence[str]) -> list[Cell]:
     """The texts that say what a row is about; a judge with the scale of its scores."""
     return [_name_cell(results, row, name) for name in names]
 
 
-def _name_cell(results: Results, row: Row, name: str) -> Cell:
+def _name_cell(results: Results, row: Columns, name: str) -> Cell:
     if name == "judge":
         return judge_cell(results, row.get(name), reason=reason(row, name))
     if name == "summarizer":
@@ -26,7 +28,7 @@ def _name_cell(results: Results, row: Row, name: str) -> Cell:
 _HEADS = {"a": "first", "b": "second", "dataset": "data set"}
 
 
-def with_dataset(rows: Sequence[Row], *names: str) -> tuple[str, ...]:
+def with_dataset(rows: Sequence[Columns], *names: str) -> tuple[str, ...]:
     """*names*, and before them the data set where *rows* are of several."""
     return ("dataset", *names) if has_datasets(rows) else names
 

@@ -9,7 +9,6 @@ from longform.report.measures import LENGTH, MAIN, all_heads, capitalized, heads
 from longform.report.parts import (
     INTERVAL,
     Judged,
-    Results,
     Section,
     by_judge,
     in_sample_told,
@@ -17,12 +16,11 @@ from longform.report.parts import (
     main_cells,
     repeats_told,
 )
-from longform.report.plots import Plot, score_plot
+from longform.report.plots import By, Plot, score_plot
 from longform.report.provenance import AVERAGED
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import (
     Column,
-    Row,
     Table,
     asides,
     asides_of,
@@ -40,6 +38,9 @@ from longform.report.tables import (
     summarizer_cell,
     summarizers_by_joint,
 )
+from longform.results.cells import CellRow
+from longform.results.columns import count_in, held
+from longform.results.results import Results
 
 _ASIDES = {
     "words a bullet": "Words a bullet: length, neither better nor worse.",
@@ -61,7 +62,7 @@ def score_sections(results: Results) -> Iterator[Section]:
         yield Section("scores", title, paragraphs, tables)
 
 
-def _table(results: Results, judge: Judged, cells: Sequence[Row]) -> Table:
+def _table(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Table:
     heads, line = heads_of(results, cells), judge_line(results, judge)
     told = " ".join(
         [
@@ -70,7 +71,7 @@ def _table(results: Results, judge: Judged, cells: Sequence[Row]) -> Table:
         ]
     )
     ranked = _ranked_by(results, cells)
-    shown = asides_of({name for cell in cells for name in cell})
+    shown = asides_of(held(cells))
     aside = " ".join(_ASIDES[name] for name in shown)
     if is_wide(cells):
         where = "with the oracle retriever" if "oracle" in settings_of(cells) else "in the best setting"
@@ -78,7 +79,7 @@ def _table(results: Results, judge: Judged, cells: Sequence[Row]) -> Table:
     return score_list(cells, f"{line}. {told} {INTERVAL} Rows by {ranked}. {aside}", heads)
 
 
-def _ranked_by(results: Results, cells: Sequence[Row]) -> str:
+def _ranked_by(results: Results, cells: Sequence[CellRow]) -> str:
     main = main_measure(cells[0])
     return "joint score" if main == MAIN else next(head.title for head in all_heads(results) if head.name == main)
 
@@ -86,9 +87,10 @@ def _ranked_by(results: Results, cells: Sequence[Row]) -> str:
 def score_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     """One figure a judge, data set and measure in points."""
     for place, (judge, own) in enumerate(by_judge(main_cells(results))):
-        by, rows, series = "setting", distinct(best_first(own), "setting"), summarizers_by_joint(own)
-        if is_wide(own):
-            by, rows, series = "summarizer", series, settings_of(own)
+        wide, summarizers = is_wide(own), summarizers_by_joint(own)
+        by: By = "summarizer" if wide else "setting"
+        rows = summarizers if wide else distinct(best_first(own), "setting")
+        series = settings_of(own) if wide else summarizers
         for head in reversed([head for head in heads_of(results, own) if head.in_points]):
             name = f"{head.name.replace(' ', '-')}{place}"
             plot = score_plot(own, head.name, by=by, rows=rows, series=series, name=name)
@@ -141,21 +143,21 @@ def every_cell(results: Results) -> Iterator[Section]:
         yield Section("cells", "Every cell", [], tables)
 
 
-def _cell_table(results: Results, cells: Sequence[Row], caption: str) -> Table:
+def _cell_table(results: Results, cells: Sequence[CellRow], caption: str) -> Table:
     names = with_dataset(cells, "summarizer", "setting", "judge")
-    held = {name for cell in cells for name in cell}
-    counts = [name for name in _COUNTS if name in held]
-    measures = [head for head in all_heads(results) if head.name in held and head.name != LENGTH]
+    fields = held(cells)
+    counts = [name for name in _COUNTS if name in fields]
+    measures = [head for head in all_heads(results) if head.name in fields and head.name != LENGTH]
     columns = name_columns(names)
     columns += [Column(head.title) for head in measures]
     columns += [Column(name.removeprefix("n_")) for name in counts]
-    columns += [Column(name) for name in asides_of(held, unjudged="unjudged share")]
+    columns += [Column(name) for name in asides_of(fields, unjudged="unjudged share")]
     body = [
         [
             *named(results, cell, names),
             *(scored(cell, head.name, digits=head.digits) for head in measures),
-            *(count(cell.get(name), reason=reason(cell, name)) for name in counts),
-            *asides([cell], asides_of(held)),
+            *(count(count_in(cell, name), reason=reason(cell, name)) for name in counts),
+            *asides([cell], asides_of(fields)),
         ]
         for cell in best_first(cells)
     ]

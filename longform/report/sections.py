@@ -11,13 +11,14 @@ from longform.report.comparisons import comparison_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.minutes import minutes_sections
 from longform.report.own_studies import own_sections
-from longform.report.parts import Results, Section, as_shown, card_words, judge_cell
+from longform.report.parts import Section, as_shown, card_words, judge_cell
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
 from longform.report.retrieval import retrieval_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
 from longform.report.tables import Cell, Column, Table
+from longform.results.results import Results
 
 
 def _unscored(results: Results) -> Iterator[Section]:

@@ -6,15 +6,14 @@ A cell is text with an order to sort by; an unknown is a cell without text and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from longform.errors import LongformError
 from longform.repair.twins import twin_label
 from longform.report.measures import LENGTH, Head, main_measure
-
-Row = Mapping[str, Any]
+from longform.results.columns import AnyRow, Columns, held, interval_in, number_in, text_in, within
 
 NOT_RECORDED = "no reason recorded"
 _PROMPT_UNKNOWN = "what the prompts held is not known, as with summaries that were written elsewhere"
@@ -102,10 +101,9 @@ def words(value: object, *, reason: str | None = None) -> Cell:
     return Cell(None, reason=reason or NOT_RECORDED) if value is None else Cell(str(value))
 
 
-def reason(row: Row, field: str) -> str:
+def reason(row: Columns, field: str) -> str:
     """Say why *field* of *row* is unknown: as recorded, or as its counts tell."""
-    recorded = (row.get("reasons") or {}).get(field)
-    if recorded:
+    if recorded := within(row, "reasons").get(field):
         return str(recorded)
     if row.get("n_summaries") and row.get("n_failed") == row["n_summaries"]:
         return "every summary failed"
@@ -116,17 +114,17 @@ def reason(row: Row, field: str) -> str:
     return NOT_RECORDED
 
 
-def scored(row: Row | None, measure: str, *, digits: int = 1, with_interval: bool = True) -> Cell:
+def scored(row: Columns | None, measure: str, *, digits: int = 1, with_interval: bool = True) -> Cell:
     """A measure of a row, or an unknown where there is no such row."""
     if row is None:
         return Cell(None, reason=NOT_RUN)
-    interval = (row.get("intervals") or {}).get(measure) if with_interval else None
-    return number(row.get(measure), digits=digits, interval=interval, reason=reason(row, measure))
+    interval = interval_in(row, measure) if with_interval else None
+    return number(number_in(row, measure), digits=digits, interval=interval, reason=reason(row, measure))
 
 
-def is_position_row(row: Row) -> bool:
+def is_position_row(row: Columns) -> bool:
     """Return whether the documents of a row's system were ordered on purpose."""
-    return (row.get("axes") or {}).get("order") in _ORDERS
+    return within(row, "axes").get("order") in _ORDERS
 
 
 IN_SAMPLE = "in-sample"
@@ -134,55 +132,58 @@ TWIN = "↳ "
 """Before what a twin differs by, in the row below its original."""
 
 
-def below_original(row: Row) -> str:
-    """Name of a twin directly below its original; in results that do not say what chose its citations the whole one."""
-    return TWIN + (twin_label(row["cited_by"]) if row.get("cited_by") else row["summarizer"])
+def below_original(row: Columns) -> str:
+    """Name a twin directly below its original; the whole name if results do not say what chose its citations."""
+    chosen_by = text_in(row, "cited_by")
+    return TWIN + (twin_label(chosen_by) if chosen_by else str(row["summarizer"]))
 
 
-def summarizer_cell(row: Row) -> Cell:
+def summarizer_cell(row: Columns) -> Cell:
     """Name the summarizer of a row; a twin is marked as standing below its original."""
     name, original = row.get("summarizer"), row.get("twin_of")
     cell = words(name, reason=reason(row, "summarizer"))._replace(detail=_mark(row, "summarizer"))
     return cell if name is None or not original else cell._replace(text=below_original(row), beside=True)
 
 
-def setting_cell(row: Row, field: str = "setting") -> Cell:
+def setting_cell(row: Columns, field: str = "setting") -> Cell:
     """Name the setting of a row's summarizer, or the ranking that a row is about."""
     return words(row.get(field), reason=reason(row, field))._replace(detail=_mark(row, "setting"))
 
 
-def _mark(row: Row, part: str) -> str | None:
-    return f"({IN_SAMPLE})" if part in (row.get("in_sample") or ()) else None
+def _mark(row: Columns, part: str) -> str | None:
+    marked = row.get("in_sample")
+    return f"({IN_SAMPLE})" if isinstance(marked, list) and part in marked else None
 
 
-def marked_settings(cells: Iterable[Row]) -> dict[str, str]:
-    """Setting -> what it is called where a mark has no cell of its own, as in a column's head."""
+def marked_settings(cells: Iterable[Columns]) -> dict[str, str]:
+    """Return the name of each setting with its mark, for places where a mark has no cell of its own."""
     return {
-        cell["setting"]: f"{cell['setting']} ({IN_SAMPLE})" if _mark(cell, "setting") else cell["setting"]
+        name: f"{name} ({IN_SAMPLE})" if _mark(cell, "setting") else name
         for cell in cells
+        for name in [str(cell["setting"])]
     }
 
 
-def figure_labels(cells: Iterable[Row], field: str, *, below: bool) -> dict[str, str]:
-    """Summarizer or setting -> what it is called in a figure; *below*: a twin stands below its original there."""
+def figure_labels(cells: Iterable[Columns], field: str, *, below: bool) -> dict[str, str]:
+    """Return the label of each summarizer or setting in a figure; *below*: a twin stands below its original there."""
     if field == "setting":
         return marked_settings(cells)
     found = {}
     for cell in cells:
-        name, original = cell["summarizer"], cell.get("twin_of")
+        name, original = str(cell["summarizer"]), cell.get("twin_of")
         label = below_original(cell) if original and below else name
         found[name] = f"{label} ({IN_SAMPLE})" if _mark(cell, "summarizer") else label
     return found
 
 
-def beside_originals(rows: Iterable[Row], *fields: str) -> list[Row]:
+def beside_originals(rows: Iterable[AnyRow], *fields: str) -> list[AnyRow]:
     """
     *rows* in their order, but each twin directly below its original; one without an original stands last.
 
     *fields* tell a summarizer's rows apart, as `setting` does.
     """
     ordered = list(rows)
-    twins: dict[tuple[Any, ...], list[Row]] = {}
+    twins: dict[tuple[object, ...], list[AnyRow]] = {}
     for row in ordered:
         if row.get("twin_of"):
             twins.setdefault((row["twin_of"], *(row.get(field) for field in fields)), []).append(row)
@@ -193,38 +194,38 @@ def beside_originals(rows: Iterable[Row], *fields: str) -> list[Row]:
     return found + [row for left in twins.values() for row in left]
 
 
-def distinct(rows: Iterable[Row], field: str) -> list[str]:
+def distinct(rows: Iterable[Columns], field: str) -> list[str]:
     """The values of *field*, each once, in order of appearance."""
     return list(dict.fromkeys(str(row[field]) for row in rows))
 
 
-def settings_of(cells: Iterable[Row]) -> list[str]:
+def settings_of(cells: Iterable[Columns]) -> list[str]:
     """Random first, oracle and full last, as SummHay's table 2 has them; the rest as they come."""
     place = {"random": -1, **{name: 1 + rank for rank, name in enumerate(_LAST_SETTINGS)}}
     return sorted(distinct(cells, "setting"), key=lambda setting: place.get(setting, 0))
 
 
-def is_wide(cells: Collection[Row]) -> bool:
+def is_wide(cells: Collection[Columns]) -> bool:
     """Return whether a grid of summarizers by settings reads better than a row a system, and holds every cell once."""
     keys = {(cell["summarizer"], cell["setting"]) for cell in cells}
     originals = [cell for cell in cells if not cell.get("twin_of")]
     return len(keys) == len(cells) and len(settings_of(cells)) <= len(distinct(originals, "summarizer"))
 
 
-def best_first(cells: Iterable[Row]) -> list[Row]:
+def best_first(cells: Iterable[AnyRow]) -> list[AnyRow]:
     """Cells by their main measure, unknown ones last, each with its twin below it."""
     ordered = sorted(cells, key=_rank, reverse=True)
     return beside_originals(ordered, "setting", "judge")
 
 
-def _rank(cell: Row) -> float:
-    value = cell.get(main_measure(cell))
+def _rank(cell: Columns) -> float:
+    value = number_in(cell, main_measure(cell))
     return -1.0 if value is None else float(value)
 
 
-def summarizers_by_joint(cells: Sequence[Row]) -> list[str]:
+def summarizers_by_joint(cells: Sequence[Columns]) -> list[str]:
     """
-    Summarizers by their joint score with the oracle retriever, by their best where nobody has one.
+    Return summarizers by their joint score with the oracle retriever, by their best if nobody has one.
 
     A twin stands behind its original.
     """
@@ -234,14 +235,14 @@ def summarizers_by_joint(cells: Sequence[Row]) -> list[str]:
     return distinct(beside_originals(once.values()), "summarizer")
 
 
-def score_grid(cells: Sequence[Row], caption: str, measures: Sequence[Head]) -> Table:
+def score_grid(cells: Sequence[Columns], caption: str, measures: Sequence[Head]) -> Table:
     """One row a summarizer, one column a (measure, setting): SummHay's table 2."""
     settings = settings_of(cells)
     by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
     columns = [Column("summarizer", numeric=False)]
     heads = marked_settings(cells)
     columns += [Column(heads[setting], group=head.title) for head in measures for setting in settings]
-    shown = asides_of({name for cell in cells for name in cell})
+    shown = asides_of(held(cells))
     columns += [Column(name) for name in shown]
     rows = []
     for name in summarizers_by_joint(cells):
@@ -256,12 +257,12 @@ def score_grid(cells: Sequence[Row], caption: str, measures: Sequence[Head]) -> 
 
 
 def score_list(
-    cells: Sequence[Row], caption: str, measures: Sequence[Head], asides_shown: Sequence[str] | None = None
+    cells: Sequence[Columns], caption: str, measures: Sequence[Head], asides_shown: Sequence[str] | None = None
 ) -> Table:
     """One row a (setting, summarizer), best joint score first, with intervals."""
     columns = [Column("setting", numeric=False), Column("summarizer", numeric=False)]
     columns += [Column(head.title) for head in measures]
-    shown = asides_of({name for cell in cells for name in cell}) if asides_shown is None else asides_shown
+    shown = asides_of(held(cells)) if asides_shown is None else asides_shown
     columns += [Column(name) for name in shown]
     rows = [
         [
@@ -275,20 +276,24 @@ def score_list(
     return Table(caption, columns, rows)
 
 
-def asides_of(held: Collection[str], *, unjudged: str = "unjudged") -> list[str]:
-    """Return the columns beside the scores of cells that have the fields *held*."""
-    length, judged = ["words a bullet"] if LENGTH in held else [], [unjudged] if "unjudged_share" in held else []
+def asides_of(fields: Collection[str], *, unjudged: str = "unjudged") -> list[str]:
+    """Return the columns beside the scores of cells that have these *fields*."""
+    length, judged = ["words a bullet"] if LENGTH in fields else [], [unjudged] if "unjudged_share" in fields else []
     return [*length, "cut", *judged]
 
 
-def asides(cells: Sequence[Row], shown: Sequence[str]) -> list[Cell]:
+def asides(cells: Sequence[Columns], shown: Sequence[str]) -> list[Cell]:
     """Words a bullet, share cut and share unjudged over some settings of one summarizer, those of `asides_of`."""
     first = cells[0]
-    n_words = _mean(cells, LENGTH, lambda cell: (cell.get("n_summaries") or 0) - (cell.get("n_failed") or 0))
+    n_words = _mean(
+        cells, LENGTH, lambda cell: (number_in(cell, "n_summaries") or 0) - (number_in(cell, "n_failed") or 0)
+    )
     unjudged = _mean(
         cells,
         "unjudged_share",
-        lambda cell: (cell.get("n_insights") or cell.get("n_judged") or 0) + (cell.get("n_unjudged") or 0),
+        lambda cell: (
+            (number_in(cell, "n_insights") or number_in(cell, "n_judged") or 0) + (number_in(cell, "n_unjudged") or 0)
+        ),
     )
     found = {
         "words a bullet": number(n_words, reason=reason(first, LENGTH)),
@@ -298,14 +303,14 @@ def asides(cells: Sequence[Row], shown: Sequence[str]) -> list[Cell]:
     return [found[name] for name in shown]
 
 
-def share_cut(cells: Sequence[Row]) -> Cell:
+def share_cut(cells: Sequence[Columns]) -> Cell:
     """The share of retrieved tokens that the limit took away, mean over rows by their summaries where they say so."""
-    cut = _mean(cells, "cut_share", lambda cell: cell.get("n_summaries", 1))
+    cut = _mean(cells, "cut_share", lambda cell: 1 if (n := number_in(cell, "n_summaries")) is None else n)
     return percent(cut, reason=reason(cells[0], "cut_share"))
 
 
-def _mean(cells: Iterable[Row], field: str, weight: Callable[[Row], int]) -> float | None:
-    """The mean of the known values, each counted as often as *weight* says; None if none is known."""
-    known = [(cell[field], weight(cell)) for cell in cells if cell.get(field) is not None]
+def _mean(cells: Iterable[Columns], field: str, weight: Callable[[Columns], float]) -> float | None:
+    """Return the mean of the known values, each counted as often as *weight* says; None if none is known."""
+    known = [(value, weight(cell)) for cell in cells if (value := number_in(cell, field)) is not None]
     total = sum(times for _, times in known)
     return sum(value * times for value, times in known) / total if total else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from longform.report.tables import Cell, Column, Row, Table, words
+from longform.report.tables import Cell, Column, Table, words
+from longform.results.work import CommandWork, LastStage, RunFacts, StageFacts
 
 TOLD_IN_TABLES = ("format", "stages", "commands", "jobs", "last_call")
 """Parts of a run's record that these tables tell, so that no list of facts repeats them."""
@@ -22,7 +22,7 @@ _ASKS_NONE = "this stage asks no chat model"
 _NO_COMMIT = "the code stood in no git checkout"
 
 
-def work_tables(run: Mapping[str, Any]) -> Iterator[Table]:
+def work_tables(run: RunFacts) -> Iterator[Table]:
     """Yield the stages' table and the commands'; nothing for a record that does not tell who did what."""
     if run.get("commands") is None or not run.get("stages"):
         return
@@ -31,7 +31,7 @@ def work_tables(run: Mapping[str, Any]) -> Iterator[Table]:
         yield _commands(run)
 
 
-def _stages(run: Mapping[str, Any]) -> Table:
+def _stages(run: RunFacts) -> Table:
     columns = [Column("stage", numeric=False)]
     columns += [Column(name) for name in ("rows", "pieces", "seconds", "workers", "calls", "commands")]
     columns.append(Column("last call", numeric=False))
@@ -52,12 +52,12 @@ def _stages(run: Mapping[str, Any]) -> Table:
     return Table(_WORK.format(command=run["last_call"]["command"]), columns, body)
 
 
-def _pieces(stage: Row) -> Cell:
+def _pieces(stage: StageFacts) -> Cell:
     pieces, untold = stage["pieces"], stage["pieces_untold"]
     return Cell(f"{pieces:,}", order=float(pieces), detail=f"+ {untold:,} {_NOT_TOLD}" if untold else None)
 
 
-def _sum(value: float, shape: str, stage: Row) -> Cell:
+def _sum(value: float, shape: str, stage: StageFacts) -> Cell:
     """A sum over commands; unknown if no command told of the work, and a least sum if one did not."""
     if stage["pieces_untold"] and not stage["pieces"]:
         return Cell(None, reason=_NOT_TOLD)
@@ -65,29 +65,30 @@ def _sum(value: float, shape: str, stage: Row) -> Cell:
     return Cell(shape.format(value), order=float(value), detail=least)
 
 
-def _workers(work: Sequence[Row]) -> Cell:
+def _workers(work: Sequence[CommandWork]) -> Cell:
     found = sorted({one["workers"] for one in work if one["workers"] is not None})
     if not found:
         return Cell(None, reason=_NOT_TOLD)
     return Cell(", ".join(map(str, found)), order=float(found[-1]))
 
 
-def _calls(run: Mapping[str, Any], stage: str) -> Cell:
+def _calls(run: RunFacts, stage: str) -> Cell:
     found = [part.get("calls") for job in run["jobs"] for part in job["stages"] if part["stage"] == stage]
     if not found:
         return Cell(None, reason=_ASKS_NONE)
-    if None in found:
+    known = [calls for calls in found if calls is not None]
+    if len(known) < len(found):
         return Cell(None, reason=_NOT_TOLD)
-    return Cell(f"{sum(found):,}", order=float(sum(found)))
+    return Cell(f"{sum(known):,}", order=float(sum(known)))
 
 
-def _who(run: Mapping[str, Any], work: Sequence[Row]) -> Cell:
+def _who(run: RunFacts, work: Sequence[CommandWork]) -> Cell:
     names = list(run["commands"])
     numbers = sorted(names.index(one["command"]) + 1 for one in work)
     return Cell(", ".join(map(str, numbers))) if numbers else Cell(None, reason=_NOT_TOLD)
 
 
-def _last_words(stage: Row | None) -> str:
+def _last_words(stage: LastStage | None) -> str:
     if stage is None:
         return "not asked for"
     if not stage["pieces"]:
@@ -96,7 +97,7 @@ def _last_words(stage: Row | None) -> str:
     return f"{stage['rows']:,} new rows in {stage['seconds']:,.1f} s{there}"
 
 
-def _commands(run: Mapping[str, Any]) -> Table:
+def _commands(run: RunFacts) -> Table:
     columns = [Column("number")]
     columns += [Column(name, numeric=False) for name in ("command", "git commit", "versions", "ledger")]
     ledgers = {job["job"]: job["ledger"] for job in run["jobs"]}

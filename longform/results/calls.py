@@ -34,6 +34,13 @@ class Planned(TypedDict):
     reasons: dict[str, str]
 
 
+class PlannedRow(Planned):
+    """The same in the plan."""
+
+    stage: str | None
+    model: str | None
+
+
 class Spent(TypedDict):
     """Sums of a ledger; null: the provider or the price list did not say."""
 

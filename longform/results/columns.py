@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import TypedDict, TypeVar
 
@@ -58,10 +58,13 @@ def axes_columns(axes: Axes) -> AxesColumns:
     }
 
 
-Row = TypeVar("Row", bound=Mapping[str, object])
+Columns = Mapping[str, object]
+"""A row of any result, whose columns are read by name."""
+
+AnyRow = TypeVar("AnyRow", bound=Columns)
 
 
-def with_columns(row: Row, more: Mapping[str, object]) -> Row:
+def with_columns(row: AnyRow, more: Columns) -> AnyRow:
     """
     Return *row* with columns whose names are known at run time alone.
 
@@ -73,7 +76,7 @@ def with_columns(row: Row, more: Mapping[str, object]) -> Row:
     return found
 
 
-def number_in(row: Mapping[str, object], name: str) -> float | None:
+def number_in(row: Columns, name: str) -> float | None:
     """
     Return the number in the column *name*, None if it is unknown or there is no such column.
 
@@ -86,12 +89,30 @@ def number_in(row: Mapping[str, object], name: str) -> float | None:
     raise LongformError(f"results: expected a number or null in column {name}, found {value!r}")
 
 
-def text_in(row: Mapping[str, object], name: str) -> str | None:
+def text_in(row: Columns, name: str) -> str | None:
     """Return the text in the column *name*, None if it is unknown or there is no such column."""
     value = row.get(name)
     return None if value is None else str(value)
 
 
-def held(rows: Iterable[Mapping[str, object]]) -> set[str]:
+def count_in(row: Columns, name: str) -> int | None:
+    """Return the whole number in the column *name*, None if it is unknown or there is no such column."""
+    value = number_in(row, name)
+    return None if value is None else int(value)
+
+
+def within(row: Columns, name: str) -> Columns:
+    """Return the columns inside the column *name*, such as reasons and intervals; none if there is no such column."""
+    value = row.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def interval_in(row: Columns, name: str) -> Sequence[float | None] | None:
+    """Return the interval of the number in the column *name*, None if it has none."""
+    found = within(row, "intervals").get(name)
+    return found if isinstance(found, list | tuple) else None
+
+
+def held(rows: Iterable[Columns]) -> set[str]:
     """Return the names of all columns that *rows* have."""
     return {name for row in rows for name in row}

@@ -34,7 +34,15 @@ from longform.metrics.statistics import LEVEL, Estimate, EstimateColumns, holm
 from longform.results.aggregate import Averaging, Scored, cluster_totals, estimate, n_repeats
 from longform.results.aggregate import averaged as averaged_summaries
 from longform.results.checked import FAITHFULNESS, CheckedSummary
-from longform.results.columns import AxesColumns, OfJudge, axes_columns, with_columns
+from longform.results.columns import (
+    AxesColumns,
+    OfJudge,
+    axes_columns,
+    count_in,
+    number_in,
+    with_columns,
+    within,
+)
 from longform.settings.systems import System
 
 ORDERS = ("given", "top", "middle", "bottom")
@@ -101,7 +109,15 @@ class PlacesRow(NamedRow, _Curves):
 
 
 class OrdersRow(NamedRow, SensitivityColumns):
-    """A system without its order; a column for each order that was run has its estimate."""
+    """A system without its order; a column for each order that was run has its estimate (`estimate_in`)."""
+
+
+def estimate_in(row: OrdersRow, order: str) -> EstimateColumns | None:
+    """Return the estimate of an order, None if it was not run."""
+    if not (found := within(row, order)):
+        return None
+    low, high = number_in(found, "low"), number_in(found, "high")
+    return {"value": number_in(found, "value"), "low": low, "high": high, "n": count_in(found, "n") or 0}
 
 
 class LengthColumns(TypedDict):

@@ -1,0 +1,72 @@
+"""The results of a run: the content of `results.json`, and with the drill-down that of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict
+
+from pydantic import JsonValue
+
+from longform.metrics.measure import Description
+from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
+from longform.results.audit import Audit, Synthesis
+from longform.results.bullet_classes import ClassesRow
+from longform.results.calls import CallsRow
+from longform.results.cells import CellRow
+from longform.results.comparisons import ComparedFamily
+from longform.results.drilldown import Drilldown
+from longform.results.faithfulness import Faithfulness
+from longform.results.minutes import MinutesRow
+from longform.results.order_dependence import IndependentRow
+from longform.results.own_study import OwnStudy
+from longform.results.position import PositionRow
+from longform.results.repair import Repair
+from longform.results.retrieval_tables import RetrievalRow
+from longform.results.work import RunFacts
+
+
+class JudgeRow(TypedDict):
+    judge: str
+    scale: str | None  # null: it has one scale alone
+    card: str | None  # its line; null: it has none
+    card_reason: str | None  # why it has none, if that needs a reason
+    in_sample: NotRequired[str | None]
+
+
+class ClustersRow(TypedDict):
+    """The units of a data set that intervals and tests take as independent."""
+
+    dataset: NotRequired[str | None]  # older results have one row for all
+    kind: ClusterKind
+    n_queries: int
+    n_haystacks: int
+
+
+class Results(TypedDict, total=False):
+    """An empty or missing part leaves its section of a report out; results of older versions lack some."""
+
+    title: str
+    aggregate: Aggregate  # of `cells`
+    benchmark: dict[str, JsonValue]
+    clusters: Sequence[ClustersRow] | ClustersRow
+    several_models: list[ModelsRow]
+    order_independent: list[IndependentRow]
+    judges: list[JudgeRow]
+    measures: list[Description]
+    cells: list[CellRow]
+    per_summary_cells: list[CellRow]
+    comparisons: list[ComparedFamily]
+    position: list[PositionRow]
+    retrieval: list[RetrievalRow]
+    repair: Repair
+    faithfulness: Faithfulness
+    curve: list[MinutesRow]
+    failure_modes: list[ClassesRow]
+    calls: list[CallsRow]
+    own_studies: dict[str, OwnStudy]
+    unscored: list[str]
+    missing_ledgers: list[str]
+    audit: Audit
+    synthesis: Synthesis
+    run: RunFacts
+    drilldown: Drilldown
