@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from pydantic import JsonValue
+
 from actors.local_models.checkpoints import changing_content, check_checkpoint
 from actors.python_class import check_class, class_version
 from actors.retrieval.combined import FeedbackRetriever, FusionRetriever, ScoredOnce
 from actors.retrieval.cross_encoder import CrossEncoderReranker
-from actors.retrieval.endpoint_reranker import EndpointReranker
+from actors.retrieval.endpoint_reranker import EndpointReranker, token_of
 from actors.retrieval.looked_up import OracleRetriever, ReleasedRetriever
 from actors.retrieval.python_ranker import PythonReranker, PythonRetriever
 from actors.retrieval.query_free import FullContext, RandomRetriever, ShortFirstRetriever
@@ -118,9 +120,25 @@ def open_reranker(settings: RerankerSettings, *, threads: int) -> Reranker:
             return PythonReranker(settings)
 
 
-def check_loadable(experiment: Experiment, *, bench_url: str) -> None:
+def reranker_identity(settings: RerankerSettings) -> dict[str, JsonValue]:
+    """Return all that a reranker's orders depend on."""
+    match settings:
+        case PythonRerankerSettings():
+            return settings.identity | {"version": class_version(settings)}
+        case CrossEncoderRerankerSettings() if content := changing_content(settings.model):
+            return settings.identity | {"content": content}
+        case _:
+            return settings.identity
+
+
+def check_loadable(experiment: Experiment, *, bench_url: str, with_keys: bool = True) -> None:
     """
     Check that the models of the experiment's rankers are there, and their tables of the benchmark.
+
+    Args:
+        experiment: Names the rankers.
+        bench_url: Of the benchmark.
+        with_keys: Look for the tokens of endpoints, too.
 
     Raises:
         UsageError: Something is missing; no weights were read and no work was done.
@@ -131,14 +149,15 @@ def check_loadable(experiment: Experiment, *, bench_url: str) -> None:
     for retriever in make_retrievers(experiment.retrievers, used, resources).values():
         retriever.check()
     for name in dict.fromkeys(system.reranker for system in systems if system.reranker is not None):
-        _check_reranker(experiment.rerankers[name])
+        _check_reranker(experiment.rerankers[name], with_keys=with_keys)
 
 
-def _check_reranker(settings: RerankerSettings) -> None:
+def _check_reranker(settings: RerankerSettings, *, with_keys: bool) -> None:
     match settings:
         case CrossEncoderRerankerSettings():
             check_checkpoint(settings.model)
         case PythonRerankerSettings():
             check_class(settings, Ranker)
         case EndpointRerankerSettings():
-            pass
+            if with_keys:
+                token_of(settings)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from actors.chat.call_context import CallContext
+from actors.chat.opening import Asking, check_chat, open_pool, versions_of
+from actors.python_class import check_class, class_version
+from actors.summarizers.prompts import prompts_of
 from actors.summarizers.summarizer import Summarizer
+from longform import protocols
 from longform.settings.chat import (
     ChatSummarizerSettings,
     OfflineSummarizerSettings,
@@ -13,6 +17,7 @@ from longform.settings.chat import (
     SummarizerSettings,
 )
 from longform.settings.methods import MethodSettings
+from longform.summaries import extractive
 
 
 def make_summarizer(
@@ -28,7 +33,6 @@ def make_summarizer(
     """Open the summarizer that *settings* describe, and load its model here."""
     match settings:
         case ChatSummarizerSettings():
-            from actors.chat.opening import Asking, open_pool
             from actors.summarizers.chat import ChatSummarizer
 
             asking = Asking(chat=open_pool(settings.chat, context), prompts_folder=prompts)
@@ -41,3 +45,30 @@ def make_summarizer(
             from actors.summarizers.offline import OfflineSummarizer
 
             return OfflineSummarizer(bench_url, max_words=settings.max_words, threads=threads)
+
+
+def check_summarizer(settings: SummarizerSettings, *, with_keys: bool) -> None:
+    """
+    Check that the summarizer can be opened; look for a model's key if *with_keys*.
+
+    Raises:
+        UsageError: Its class, its model or its key is missing.
+    """
+    match settings:
+        case ChatSummarizerSettings():
+            check_chat(settings.chat, with_key=with_keys)
+        case PythonSummarizerSettings():
+            check_class(settings, protocols.Summarizer)
+        case OfflineSummarizerSettings():
+            pass
+
+
+def summarizer_version(settings: SummarizerSettings, method: MethodSettings, prompts: str | None) -> str:
+    """Return the version of what makes its summaries: its prompts under *method*, or its code."""
+    match settings:
+        case ChatSummarizerSettings():
+            return versions_of(prompts_of(settings, method), prompts)
+        case PythonSummarizerSettings():
+            return class_version(settings)
+        case OfflineSummarizerSettings():
+            return extractive.VERSION

@@ -6,41 +6,32 @@ from collections.abc import Iterable
 
 from actors.chat.openai_client import servers
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
-from actors.python_class import check_class
-from actors.retrieval.endpoint_reranker import token_of
 from actors.retrieval.opening import check_loadable
 from actors.serving.handle import is_of_cluster
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from actors.summarizers.opening import check_summarizer
 from actors.summarizers.prompts import prompts_of
 from jobs.stages.repair import check_documents
 from longform.errors import UsageError
 from longform.prompts import prompt_names
-from longform.protocols import Summarizer
-from longform.settings.chat import ChatSettings, ChatSummarizerSettings, PythonSummarizerSettings
+from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.experiment import Experiment
-from longform.settings.retrievers import EndpointRerankerSettings
 
 
 def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys: bool = True) -> None:
     """
-    Everything the experiment names can be used; keys of models are looked for where *with_keys*.
+    Check that everything the experiment names can be used; look for keys of models if *with_keys*.
 
     Raises:
         UsageError: A model, folder, key, prompt or table is not there; nothing has been done.
     """
-    check_loadable(experiment, bench_url=benchmark.folder.url)
+    check_loadable(experiment, bench_url=benchmark.folder.url, with_keys=with_keys)
     for settings in experiment.summarizers.values():
-        if isinstance(settings, PythonSummarizerSettings):
-            check_class(settings, Summarizer)
-        if isinstance(settings, ChatSummarizerSettings):
-            check_chat(settings.chat, with_key=with_keys)
+        check_summarizer(settings, with_keys=with_keys)
     for judge in experiment.judges.values():
         if judge.asked_model is not None:
             check_chat(judge.asked_model, logprobs=judge.needs_logprobs, with_key=with_keys)
-    for reranker in experiment.rerankers.values():
-        if with_keys and isinstance(reranker, EndpointRerankerSettings):
-            token_of(reranker)
     _check_prompts(experiment)
     if experiment.citations != "written":
         check_documents(benchmark)

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from actors.local_models.checkpoints import changing_content
-from actors.python_class import class_version
-from actors.retrieval.opening import open_reranker
+from actors.retrieval.opening import open_reranker, reranker_identity
 from actors.retrieval.reranker import Reranker
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
@@ -20,19 +18,10 @@ from longform.keys import content_key
 from longform.records import shown_query
 from longform.rows import RankingRow
 from longform.settings.experiment import Experiment
-from longform.settings.python_class import PythonClassSettings
-from longform.settings.retrievers import CrossEncoderRerankerSettings, RerankerSettings
+from longform.settings.retrievers import RerankerSettings
 from longform.tables import DOCUMENTS, QUERIES, RANKINGS
 
 VERSION = "rerank@1"
-
-
-def made_by(settings: RerankerSettings) -> dict[str, Any]:
-    """Return all that a reranker's orders depend on."""
-    if isinstance(settings, PythonClassSettings):
-        return settings.identity | {"version": class_version(settings)}
-    content = changing_content(settings.model) if isinstance(settings, CrossEncoderRerankerSettings) else None
-    return settings.identity | ({"content": content} if content else {})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +51,7 @@ class Rerank(Stage[Ranked]):
     threads: int
 
     def items(self, plan: Plan) -> list[Item[Ranked]]:
-        how = {name: made_by(settings) for name, settings in self.rerankers.items()}
+        how = {name: reranker_identity(settings) for name, settings in self.rerankers.items()}
         found = []
         for ranking in plan.of(Ranked):
             for retriever, reranker in self.pairs:

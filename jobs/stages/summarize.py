@@ -13,11 +13,10 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 from actors.chat.call_context import CallContext
-from actors.chat.opening import Asking, versions_of
-from actors.python_class import class_version
+from actors.chat.opening import Asking
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.summarizers.prompts import prompts_of
+from actors.summarizers.opening import make_summarizer, summarizer_version
 from actors.summarizers.summarizer import AskedContext
 from jobs.stages.check_methods import Asked, check_methods
 from jobs.stages.items import Given, Item, Source, SourceReader
@@ -31,13 +30,10 @@ from longform.rows import ContextRow, SummaryRow
 from longform.settings.chat import (
     ChatSettings,
     ChatSummarizerSettings,
-    OfflineSummarizerSettings,
-    PythonSummarizerSettings,
     SummarizerSettings,
 )
 from longform.settings.experiment import Experiment
 from longform.settings.methods import MethodSettings, PlainMethodSettings
-from longform.summaries import extractive
 from longform.tables import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
 from longform.text.sentences import sentences
 
@@ -177,8 +173,6 @@ class Summarize(Stage[Summarized]):
         return lambda given: [rows(plan.asks) for plan in summarizer.plans(_asked_rows(reader, given))]
 
     def worker(self, reader: SourceReader) -> Worker:
-        from actors.summarizers.opening import make_summarizer
-
         summarizer = make_summarizer(
             self.bench,
             self.summarizer,
@@ -250,7 +244,9 @@ def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
                 settings=settings,
                 wanted=tuple(Wanted(one.setting, one.method, how_packed(one), n) for one, n in systems.items()),
                 methods=methods,
-                versions={method: _version(settings, how, experiment.prompts) for method, how in methods.items()},
+                versions={
+                    method: summarizer_version(settings, how, experiment.prompts) for method, how in methods.items()
+                },
                 bullets=experiment.bullets,
                 prompts=experiment.prompts,
                 context=site.calling.context(f"summarize {name}"),
@@ -258,13 +254,3 @@ def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
             )
             found.append(stage)
     return found
-
-
-def _version(settings: SummarizerSettings, method: MethodSettings, prompts: str | None) -> str:
-    match settings:
-        case ChatSummarizerSettings():
-            return versions_of(prompts_of(settings, method), prompts)
-        case PythonSummarizerSettings():
-            return class_version(settings)
-        case OfflineSummarizerSettings():
-            return extractive.VERSION
