@@ -26,10 +26,11 @@ from typing import Any
 
 from actors.storage.folder import Folder
 from jobs.calibration.asking import plan_calibration
-from jobs.calibration.card import Calibrated, calibrate
+from jobs.calibration.card import calibrate
+from jobs.calibration.cost import cost_words
 from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.judges_by_name import named_judge
-from jobs.calibration.labelled import Calibration, Labelled, kind_of_judge
+from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_judge
 from jobs.calibration.targets import LabelledTargets
 from jobs.calling import add_calling_arguments, calling_of
 from jobs.cluster import add_cluster_arguments, cluster_of
@@ -131,25 +132,25 @@ def outcome(arguments: argparse.Namespace) -> Outcome:
             planned = plan_calibration(calibration, run=run, calling=calling, workers=cluster.workers)
             return Outcome(planned, plan_words(planned))
         found = calibrate(calibration, run=run, cluster=cluster, calling=calling)
-    measured = found.measured
-    judged_some = measured.n > measured.n_unjudged
+    judged_some = found.n > found.n_unjudged
     if found.card and arguments.out and judged_some:
         write_card(found.card, arguments.out)
     words = _words(calibration.judge, found)
     if arguments.out and not judged_some:
         words += f"\n{arguments.out}: no card is written, since no label was judged"
     most = experiment.unjudged_threshold if experiment else _UNJUDGED_THRESHOLD
-    code = FAILURES_ABOVE_THRESHOLD if measured.n_unjudged / measured.n > most else DONE
-    told = found.card if measured.told is None else measured.told | {"card": found.card}
-    assert told is not None, "what is told is the card, or has it"
+    code = FAILURES_ABOVE_THRESHOLD if found.n_unjudged / found.n > most else DONE
+    told = {**found.card} if found.card and not found.told else {**(found.told or {}), "card": found.card}
     return Outcome(told, words, code)
 
 
-def _words(judge: str, found: Calibrated) -> str:
-    parts = [found.measured.words] if found.measured.words else []
+def _words(judge: str, found: Measured) -> str:
+    parts = [found.words] if found.words else []
     if found.card:
-        parts.append(f"{'The card:' if parts else judge} {describe(found.card)}")
-    return "\n\n".join(parts) + f"\ncost: {found.cost.words}"
+        parts.append(
+            f"{'The card:' if parts else judge} {describe(found.card)}\ncost: {cost_words(found.card['cost'])}"
+        )
+    return "\n\n".join(parts)
 
 
 def _run_of(arguments: argparse.Namespace, until_done: ExitStack) -> Folder:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from actors.storage.folder import file_place
 from longform.errors import UsageError
+from longform.judges.card_columns import Card
 from longform.judges.cards import read_card
 
 
-def card_of_file(url: str, task: str, *, expected: str) -> Mapping[str, Any]:
+def card_of_file(url: str, task: str, *, expected: str) -> Card:
     """
     Read the card of a judge of *task* from a file, a path or `s3://` URL.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from actors.storage.folder import Folder
 from jobs.calibration.asking import ask, verdicts_of
-from jobs.calibration.cost import Cost, cost_of
+from jobs.calibration.cost import cost_of
 from jobs.calibration.labelled import Calibration, Measured, Verdicts
 from jobs.calling import Calling
 from jobs.cluster import Cluster
@@ -15,22 +14,7 @@ from longform.judges.cards import card_of
 from longform.judges.mean import mean_rows
 
 
-class Calibrated(NamedTuple):
-    """
-    A judge that was held against labels.
-
-    Attributes:
-        measured: What it reaches.
-        card: None if the labels allow none.
-        cost: Of its verdicts.
-    """
-
-    measured: Measured
-    card: dict[str, Any] | None
-    cost: Cost
-
-
-def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> Calibrated:
+def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> Measured:
     """
     Hold the judge against the labels.
 
@@ -51,13 +35,10 @@ def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, callin
         name: verdicts_of(calibration, name, run) if name in calibration.made else labelled.released(name)
         for name in calibration.members
     }
-    measured, cost = labelled.measured(calibration, _own(calibration, given)), cost_of(calibration, given, calling)
     versions = {name: made.version for name, made in calibration.made.items()}
-    card = None
-    if measured.figures is not None:
-        frame = card_of(calibration.judge, calibration.judges, versions, task=calibration.kind.task)
-        card = frame | measured.figures | {"cost": cost._asdict(), "note": calibration.note}
-    return Calibrated(measured, card, cost)
+    frame = card_of(calibration.judge, calibration.judges, versions, task=calibration.kind.task)
+    frame["cost"], frame["note"] = cost_of(calibration, given, calling), calibration.note
+    return labelled.measured(calibration, _own(calibration, given), frame)
 
 
 def _own(calibration: Calibration, given: Mapping[str, Verdicts]) -> Verdicts:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from jobs.calibration.labelled import BackendOf, Calibration, Labelled, Measured
 from jobs.calibration.place import LabelledPlace
 from longform.errors import UsageError
 from longform.formats.longformfact import PEOPLE
+from longform.judges.card_columns import CardFrame, SupportCard, SupportFound
 from longform.judges.cards import SUPPORT_LEXICAL, shipped_card
 from longform.judges.kind import Group, Kind
 from longform.judges.kind import Verdicts as Judged
@@ -40,6 +41,9 @@ from longform.keys import content_key
 from longform.metrics.faithfulness import Array
 from longform.rows import JudgementRow
 from longform.settings.judges import JudgeSettings
+
+if TYPE_CHECKING:
+    from actors.judges.article_left_out import ArticleLeftOutJudge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,16 +127,16 @@ class LabelledDocuments(Labelled):
         without = cache(lambda: _left_out_judge(self.url, fitted, threads))
         return lambda piece: backend if piece.left_out is None else _Without(without(), piece.left_out)
 
-    def measured(self, calibration: Calibration, verdicts: Verdicts) -> Measured:
+    def measured(self, calibration: Calibration, verdicts: Verdicts, frame: CardFrame) -> Measured:
         members = calibration.members.values()
         fitted = frozenset(article for one in members if one is not None for article in _fitted_articles(one))
         summaries = [text.summary for text in self.texts]
         held_out = sorted({summary.data_set for summary in summaries if summary.article in fitted})
         cells, failures = cells_of(verdicts)
         n, n_unjudged = sum(matrix.size for matrix in cells.values()), sum(failures.values())
-        found = {
+        found: SupportFound = {
             "judge": calibration.judge,
-            "scoring": self.scoring._asdict(),
+            "scoring": self.scoring.as_json(),
             "data_sets": [{**counts, "held_out": counts["data_set"] in held_out} for counts in label_counts(summaries)],
             "n_cells": n,
             "n_cells_unjudged": n_unjudged,
@@ -140,9 +144,11 @@ class LabelledDocuments(Labelled):
             "grid": grid(summaries, cells, [mode.name for mode in self.modes], self.scoring),
             "orders": order_study(summaries, cells, self.scoring) if self.orders else None,
         }
-        named = {"fitted_articles": sorted(fitted), "annotators": self.chosen}
-        figures = support_card(found, summaries, **named) if shown_row(found) else None
-        return Measured(figures, found, meta_evaluation_words(found), n, n_unjudged)
+        card: SupportCard | None = None
+        if shown_row(found):
+            figures = support_card(found, summaries, fitted_articles=sorted(fitted), annotators=self.chosen)
+            card = {**frame, **figures}
+        return Measured(card, found, meta_evaluation_words(found), n, n_unjudged)
 
 
 def _target_kind(mode: Mode) -> str:
@@ -175,21 +181,23 @@ def _fitted_articles(settings: JudgeSettings) -> frozenset[str]:
     # the offline judge's figures on its own training labels would be in sample; only its shipped card names them
     if not settings.is_lexical:
         return frozenset()
-    return frozenset((shipped_card(SUPPORT_LEXICAL) or {})["fitted_articles"])
+    card = shipped_card(SUPPORT_LEXICAL)
+    assert card is not None, "the card of the judge that ships is there"
+    assert "data_sets" in card, "it is of support"
+    return frozenset(card["fitted_articles"])
 
 
 class _Without(Backend):
     """The offline judge, fitted without one article."""
 
-    def __init__(self, judge: Any, article: str) -> None:
+    def __init__(self, judge: ArticleLeftOutJudge, article: str) -> None:
         self._judge, self._article = judge, article
 
     async def ask(self, groups: Sequence[Group]) -> Judged:
-        found: Judged = self._judge.judge_without(self._article, groups)
-        return found
+        return self._judge.judge_without(self._article, groups)
 
 
-def _left_out_judge(url: str, articles: frozenset[str], threads: int) -> Any:
+def _left_out_judge(url: str, articles: frozenset[str], threads: int) -> ArticleLeftOutJudge:
     from actors.judges.article_left_out import ArticleLeftOutJudge, Embed
     from longform.training.support_judge import LabelledSentence, labelled_sentences
 

@@ -14,6 +14,7 @@ from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
 from jobs.calibration.place import LabelledPlace
 from longform.errors import UsageError
+from longform.judges.card_columns import Card, CardFrame, SupportFound
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import JudgedText
@@ -57,15 +58,15 @@ class Measured(NamedTuple):
     The findings on a judge that was held against labels.
 
     Attributes:
-        figures: Of its card; None if the labels allow none.
+        card: None if the labels allow none.
         told: All that was found, if the card is a part of it.
         words: The same.
         n: Answers that were wanted.
         n_unjudged: Of them.
     """
 
-    figures: dict[str, Any] | None
-    told: dict[str, Any] | None
+    card: Card | None
+    told: SupportFound | None
     words: str
     n: int
     n_unjudged: int
@@ -161,8 +162,8 @@ class Labelled(ABC):
         return lambda _piece: backend
 
     @abstractmethod
-    def measured(self, calibration: Calibration, verdicts: Verdicts) -> Measured:
-        """Hold the judge's verdicts against the labels."""
+    def measured(self, calibration: Calibration, verdicts: Verdicts, frame: CardFrame) -> Measured:
+        """Hold the judge's verdicts against the labels; its card begins with *frame*."""
 
 
 def _of(annotators: Sequence[str]) -> str:

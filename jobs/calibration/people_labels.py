@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from actors.local_models.encoder import MINILM, Encoder
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, with_text
 from jobs.calibration.place import LabelledPlace
 from longform.formats.longformfact import PEOPLE
+from longform.judges.card_columns import Card, Graded, SupportCard
 from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
@@ -32,7 +32,7 @@ ReadMatrix = Callable[[Sequence[str], Sequence[str]], Matrix]
 
 def people_reach(
     label_urls: Sequence[str], judge: CheckpointJudgeSettings, checkpoint: str, content: str, *, threads: int
-) -> tuple[list[Reach], dict[str, Any]]:
+) -> tuple[list[Reach], Card]:
     """
     Figures by data set of checker and cosine, each document apart (maximum over documents), and the checker's card.
 
@@ -61,31 +61,32 @@ def people_reach(
         SUPPORT_CHECKER, {SUPPORT_CHECKER: judge}, {SUPPORT_CHECKER: Version(made, made)}, task=SUPPORT.task
     )
     summaries = [text.summary for _, text in texts]
-    card = frame | support_card(found["checker"], summaries, fitted_articles=[], annotators=[PEOPLE])
+    figures = support_card(found["checker"], summaries, fitted_articles=[], annotators=[PEOPLE])
+    card: SupportCard = {**frame, **figures, "cost": {"usd": 0.0, "why": "no model service is called"}, "note": None}
     return rows, card
 
 
-def _found(texts: Sequence[tuple[LabelledPlace, LabelledText]], read: ReadMatrix, scoring: Scoring) -> dict[str, Any]:
+def _found(texts: Sequence[tuple[LabelledPlace, LabelledText]], read: ReadMatrix, scoring: Scoring) -> Graded:
     cells = {}
     for place, text in texts:
         documents = [document.text for document in with_text(place.documents(text.row))]
         cells[DOCUMENT, text.summary.summary_id] = read(documents, text.sentences)
     summaries = [text.summary for _, text in texts]
     return {
-        "scoring": scoring._asdict(),
-        "data_sets": [counts | {"held_out": False} for counts in label_counts(summaries)],
+        "scoring": scoring.as_json(),
+        "data_sets": [{**counts, "held_out": False} for counts in label_counts(summaries)],
         "grid": grid(summaries, cells, [DOCUMENT], scoring),
     }
 
 
-def _rows(name: str, found: dict[str, Any]) -> list[Reach]:
+def _rows(name: str, found: Graded) -> list[Reach]:
     shown = shown_row(found)
     assert shown is not None  # mode document was asked for
     measures = ("auroc", "balanced_accuracy") if name == "checker" else ("auroc",)  # a cosine has no threshold
     return [
         reach_of(
             f"{name}, people: {'AUROC' if measure == 'auroc' else 'balanced accuracy'}, {data_set}",
-            Estimate(**one[measure]),
+            Estimate(**(one["auroc"] if measure == "auroc" else one["balanced_accuracy"])),
             fitted_on="pairs of other documents" if name == "checker" else "nothing",
             scored_on=f"labels of people, {data_set}",
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from actors.judges.opening import Judge
 from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary
+from longform.judges.card_columns import CardFrame, HeldOutRow, TargetCard, TargetFigures
 from longform.judges.cards import held_out_rows
 from longform.judges.kind import Kind
 from longform.judges.lexical_coverage import shipped_judge
@@ -53,13 +53,15 @@ class LabelledTargets(Labelled):
 
         return text
 
-    def measured(self, calibration: Calibration, verdicts: Verdicts) -> Measured:
+    def measured(self, calibration: Calibration, verdicts: Verdicts, frame: CardFrame) -> Measured:
         labelled = list(self._labelled(calibration.kind, verdicts))
         fitted = frozenset(haystack for one in calibration.members.values() for haystack in _fitted_haystacks(one))
         settings = {"seed": self.seed, "resamples": self.resamples}
-        card = target_card(labelled, self.summaries, fitted_haystacks=fitted, settings=settings)
-        figures = card | _held_out(calibration.settings, card)
-        return Measured(figures, None, "", len(labelled), card["n_unjudged"])
+        figures = target_card(labelled, self.summaries, fitted_haystacks=fitted, settings=settings)
+        if held_out := _held_out(calibration.settings, figures):
+            figures["held_out"] = held_out
+        card: TargetCard = {**frame, **figures}
+        return Measured(card, None, "", len(labelled), figures["n_unjudged"])
 
     def _labelled(self, kind: Kind, verdicts: Verdicts) -> Iterator[LabelledTarget]:
         answers = {(row["summary_id"], row["target_id"]): row for rows in verdicts.values() for row in rows}
@@ -82,9 +84,9 @@ def _fitted_haystacks(judge: JudgeSettings | None) -> tuple[str, ...]:
     return () if fitted is None else shipped_judge(fitted).fitted_haystacks
 
 
-def _held_out(judge: JudgeSettings | None, card: Mapping[str, Any]) -> dict[str, Any]:
+def _held_out(judge: JudgeSettings | None, card: TargetFigures) -> list[HeldOutRow]:
     """Return figures of the offline judge on text it was fitted on, with a part left out; only beside such labels."""
     fitted = None if judge is None else judge.fitted_model
     if fitted is None or not any(row["fitted"] for row in card["texts"]):
-        return {}
-    return {"held_out": held_out_rows("people" if fitted == "people" else "GPT-4o")}
+        return []
+    return held_out_rows("people" if fitted == "people" else "GPT-4o")

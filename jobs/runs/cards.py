@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from actors.judges.cards import card_of_file
 from actors.judges.opening import make_judges
 from actors.storage.folder import file_place
+from longform.judges.card_columns import Card
 from longform.judges.cards import describe, judged_by, other_judge, shipped_card_line, shipped_line
 from longform.results.results import JudgeRow
 from longform.settings.experiment import Experiment
@@ -59,12 +59,12 @@ def _card_line(experiment: Experiment, name: str) -> _CardLine:
     return _CardLine(describe(card))
 
 
-def write_card(card: Mapping[str, Any], out: str) -> None:
+def write_card(card: Card, out: str) -> None:
     """Write the card to the file *out*, a path or `s3://` URL."""
     folder, name = file_place(out)
     folder.write_bytes(name, card_bytes(card))
 
 
-def card_bytes(card: Mapping[str, Any]) -> bytes:
+def card_bytes(card: Card) -> bytes:
     """A card as a file."""
     return (json.dumps(card, indent=1, allow_nan=False) + "\n").encode()

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy
 from longform.judges.support_cards import support_words
-from longform.judges.target_cards import HeldOutRow, target_words
+from longform.judges.target_cards import target_words
 from longform.models import read_model
 from longform.settings.judges import SHIPPED_CHECKER, JudgeSettings, judge_scale
 
@@ -38,10 +39,11 @@ SUPPORT_CHECKER = "support-checker"
 """The card of the checker that ships."""
 
 
-def shipped_card(judge: str) -> dict[str, Any] | None:
+def shipped_card(judge: str) -> Card | None:
     """The card that ships for `offline-people`, `offline-gpt-4o`, `support-lexical` or `released:NAME`; None: none."""
     resource = files("longform").joinpath("cards", f"{judge.replace(':', '_')}.json")
-    return json.loads(resource.read_text(encoding="utf-8")) if resource.is_file() else None
+    card: Card | None = json.loads(resource.read_text(encoding="utf-8")) if resource.is_file() else None
+    return card
 
 
 def shipped_card_line(judge: str) -> str | None:
@@ -68,7 +70,7 @@ _FIELDS = {"judged_by", "labels", "n_unjudged"}
 
 def card_of(
     judge: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, Version], *, task: str
-) -> dict[str, Any]:
+) -> CardFrame:
     """
     Return the fields of a card that say whose it is; its figures, its cost and a note go with them.
 
@@ -86,7 +88,7 @@ def card_of(
     }
 
 
-def read_card(content: bytes, kind: str) -> dict[str, Any]:
+def read_card(content: bytes, kind: str) -> Card:
     """
     The card of a judge of this *kind* that a file holds.
 
@@ -94,14 +96,15 @@ def read_card(content: bytes, kind: str) -> dict[str, Any]:
         ValueError: It holds no card, one of another kind, or one that an earlier version wrote.
     """
     read = json.loads(content)
-    card: dict[str, Any] = read if isinstance(read, dict) else {}
-    found = card.get("kind")
+    fields = read if isinstance(read, dict) else {}
+    found = fields.get("kind")
     if found is None:
         raise ValueError("expected a card of this version, found none; `longform calibrate --out` writes one")
     if found != kind:
         raise ValueError(f"expected the card of a {kind} judge, found one of {found}")
-    if missing := sorted(_FIELDS - card.keys()):
+    if missing := sorted(_FIELDS - fields.keys()):
         raise ValueError(f"expected a card of this version, found none of its {missing}; make it anew")
+    card: Card = read
     try:
         describe(card)
     except (KeyError, TypeError, AttributeError) as error:
@@ -115,13 +118,13 @@ def held_out_rows(scale: str) -> list[HeldOutRow]:
     return [row for row in rows if row["measure"].startswith(f"judge as {scale}: ")]
 
 
-def describe(card: Mapping[str, Any]) -> str:
+def describe(card: Card) -> str:
     """The card in one line: what the judge is worth against people, with intervals and the label set's hash."""
     labels = card["labels"]
-    words = support_words if "data_sets" in card else target_words
+    people = _annotators(labels["annotators"])
     parts = [
         card.get("scale"),
-        *words(card, _annotators(labels["annotators"])),
+        *(support_words(card, people) if "data_sets" in card else target_words(card, people)),
         f"label set {labels['hash']}",
         _unjudged(card) if card["n_unjudged"] else None,
         card.get("note"),
@@ -135,15 +138,16 @@ def _annotators(names: Sequence[str]) -> str:
     return ("annotator " if len(names) == 1 else "annotators ") + " and ".join(names)
 
 
-def _unjudged(card: Mapping[str, Any]) -> str:
-    reasons = ", ".join(f"{count} {reason}" for reason, count in card.get("unjudged", {}).items())
+def _unjudged(card: Card) -> str:
+    why = {} if "data_sets" in card else card["unjudged"]
+    reasons = ", ".join(f"{count} {reason}" for reason, count in why.items())
     return f"{card['n_unjudged']} unjudged" + (f" ({reasons})" if reasons else "")
 
 
 # ---------------------------------------------------------------- whose card it is
 
 
-def judged_by(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, Version]) -> dict[str, Any]:
+def judged_by(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[str, Version]) -> JudgedBy:
     """Name a judge by its backend, model, prompt and the options by which it answers; a mean by its members."""
     judge = judges.get(name)
     if judge is None:
@@ -151,16 +155,21 @@ def judged_by(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[
     if judge.members:
         members = [judged_by(member, judges, versions) for member in judge.members]
         return {"backend": "mean", "cuts": list(judge.bounds), "of": members}
-    found = {"backend": judge.kind, "model": judge.model_name, "prompt_version": versions[name].prompt}
-    options = {option: value for option, value in judge.identity.items() if option not in _NAMED}
-    return found | ({"options": options} if options else {})
+    found: JudgedBy = {
+        "backend": judge.kind,
+        "model": judge.model_name,
+        "prompt_version": versions[name].prompt,
+    }
+    if options := {option: value for option, value in judge.identity.items() if option not in _NAMED}:
+        found["options"] = options
+    return found
 
 
 _NAMED = {"kind", "task", "model", "chat", "prompt", "calibration", "probability", "url", "judge", "class"}
 """Settings that the backend, the model and the prompt of a card tell, or that change no answer."""
 
 
-def other_judge(card: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
+def other_judge(card: Card, wanted: JudgedBy) -> str | None:
     """
     Say in words why a card is not of the judge of this name, as `judged_by` gives it; return None if it is.
 
@@ -172,7 +181,7 @@ def other_judge(card: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | Non
     return f"the card of another judge: {'; '.join(found)}" if found else None
 
 
-def _differences(was: Any, wanted: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+def _differences(was: object, wanted: object, place: str = "") -> Iterator[tuple[str, object, object]]:
     """Each field of *wanted* that *was* has otherwise: its name, what is there, what was wanted."""
     if isinstance(wanted, Mapping):
         for name, value in wanted.items():

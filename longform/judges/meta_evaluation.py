@@ -10,10 +10,11 @@ of them joined in one order or another, or chunks of that.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from longform.judges.card_columns import GridRow, LabelCounts, OrderRow, OrderStudy, ScoringColumns, Sensitivity
 from longform.metrics.balanced import Labelled, Separation, separation
 from longform.metrics.faithfulness import (
     MERGES,
@@ -117,6 +118,14 @@ class Scoring(NamedTuple):
     seed: int = 1
     resamples: int = 2000
 
+    def as_json(self) -> ScoringColumns:
+        return {
+            "fidelity": self.fidelity,
+            "threshold": self.threshold,
+            "seed": self.seed,
+            "resamples": self.resamples,
+        }
+
 
 def labelled_numbers(
     summary: LabelledSummary, cells: Array, merging: Merging, *, fidelity: Fidelity = "ours"
@@ -171,9 +180,7 @@ def by_data_set(
     return {name: separation(found, threshold=scoring.threshold, **settings) for name, found in items.items()}
 
 
-def grid(
-    summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring
-) -> list[dict[str, Any]]:
+def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> list[GridRow]:
     """
     The measures of every merging (Table 7) and of every size of chunk (Table 6), as JSON values.
 
@@ -182,8 +189,7 @@ def grid(
     """
     ways = [(name, mode, merge) for mode in modes for name, merge in _ways(mode)]
     return [
-        {"documents": name, "sentences": how}
-        | _measured(by_data_set(summaries, cells, mode, Merging(merge, how), scoring))
+        _grid_row(name, how, by_data_set(summaries, cells, mode, Merging(merge, how), scoring))
         for name, mode, merge in ways
         for how in MERGES
     ]
@@ -194,15 +200,16 @@ def _ways(mode: str) -> list[tuple[str, Merge]]:
     return [(merge, merge) for merge in MERGES] if mode == DOCUMENT else [(mode, "max")]
 
 
-def _measured(found: Mapping[str, Separation]) -> dict[str, Any]:
-    measures = {
-        "balanced_accuracy": [one.balanced_accuracy.value for one in found.values()],
-        "auroc": [one.auroc.value for one in found.values()],
-    }
+def _grid_row(documents: str, sentences: str, found: Mapping[str, Separation]) -> GridRow:
     undefined = [name for name, one in found.items() if one.reason]
     return {
+        "documents": documents,
+        "sentences": sentences,
         "data_sets": {name: one.as_json() for name, one in found.items()},
-        "mean": {name: _mean(values) for name, values in measures.items()},
+        "mean": {
+            "balanced_accuracy": _mean([one.balanced_accuracy.value for one in found.values()]),
+            "auroc": _mean([one.auroc.value for one in found.values()]),
+        },
         "mean_reason": f"undefined in {', '.join(undefined)}" if undefined else None if found else "no data set",
     }
 
@@ -212,7 +219,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known and len(known) == len(values) else None
 
 
-def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Scoring) -> dict[str, Any]:
+def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Scoring) -> OrderStudy:
     """
     Measure how the order of the joined documents moves the judge (Table 4), as JSON values, mean over sentences.
 
@@ -222,20 +229,30 @@ def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Sco
     tables = {order: by_data_set(summaries, cells, mode.name, RECOMMENDED, scoring) for order, mode in BY_ORDER.items()}
     names = list(tables["top"])
     scores = [[tables[order][name].balanced_accuracy.value for order in ORDERS] for name in names]
-    rows = [{"data_set": name, **{order: tables[order][name].as_json() for order in BY_ORDER}} for name in names]
+    rows = [_order_row(name, tables) for name in names]
     if not names or any(value is None for row in scores for value in row):
         return {"rows": rows, "sensitivity": None, "reason": "a data set has no balanced accuracy in some order"}
     of_sets, of_orders = sensitivity([[value for value in row if value is not None] for row in scores])
-    found = {
+    found: Sensitivity = {
         "data_sets": dict(zip(names, of_sets, strict=True)),
         "orders": dict(zip(ORDERS, of_orders, strict=True)),
     }
     return {"rows": rows, "sensitivity": found, "reason": None}
 
 
-def label_counts(summaries: Sequence[LabelledSummary]) -> list[dict[str, Any]]:
+def _order_row(data_set: str, tables: Mapping[str, Mapping[str, Separation]]) -> OrderRow:
+    return {
+        "data_set": data_set,
+        "original": tables["original"][data_set].as_json(),
+        "top": tables["top"][data_set].as_json(),
+        "middle": tables["middle"][data_set].as_json(),
+        "bottom": tables["bottom"][data_set].as_json(),
+    }
+
+
+def label_counts(summaries: Sequence[LabelledSummary]) -> list[LabelCounts]:
     """Count the contents of each data set."""
-    found = []
+    found: list[LabelCounts] = []
     for name in dict.fromkeys(summary.data_set for summary in summaries):
         members = [summary for summary in summaries if summary.data_set == name]
         labels = [label for summary in members for label in summary.labels]

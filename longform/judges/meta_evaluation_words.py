@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from longform.judges.card_columns import GridRow, HeldOutCounts, OrderStudy, SupportFound
 from longform.judges.meta_evaluation import ORDERS
 from longform.judges.support_cards import with_interval
+from longform.metrics.balanced import SeparationColumns
 
-Row = Mapping[str, Any]
 
-
-def meta_evaluation_words(found: Mapping[str, Any]) -> str:
+def meta_evaluation_words(found: SupportFound) -> str:
     """The labels, the grid and the orders of *found*: balanced accuracy in percent with its 95 % interval, AUROC."""
     scoring = found["scoring"]
     rule = f"A number above {scoring['threshold']:g} is supported; merging as in `{scoring['fidelity']}`."
@@ -25,20 +24,27 @@ def meta_evaluation_words(found: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _unjudged(found: Mapping[str, Any]) -> str:
+def _unjudged(found: SupportFound) -> str:
     reasons = ", ".join(f"{n} {reason}" for reason, n in found["failures"].items())
     return f"{found['n_cells_unjudged']:,} unjudged" + (f" ({reasons})" if reasons else "")
 
 
-def _labels(rows: Sequence[Row]) -> str:
-    body = [
-        [row[key] for key in ("data_set", "level", "n_labels", "n_supported", "n_summaries", "n_articles")]
+def _labels(rows: Sequence[HeldOutCounts]) -> str:
+    body: list[list[str | int]] = [
+        [
+            row["data_set"],
+            row["level"],
+            row["n_labels"],
+            row["n_supported"],
+            row["n_summaries"],
+            row["n_articles"],
+        ]
         for row in rows
     ]
     return _table(["data set", "labels of", "labels", "supported", "summaries", "articles"], body)
 
 
-def _grid(rows: Sequence[Row], names: Sequence[str]) -> str:
+def _grid(rows: Sequence[GridRow], names: Sequence[str]) -> str:
     body = [
         [row["documents"], row["sentences"], *(_cell(row["data_sets"].get(name)) for name in names), _mean(row)]
         for row in rows
@@ -47,7 +53,7 @@ def _grid(rows: Sequence[Row], names: Sequence[str]) -> str:
     return _table(["documents", "sentences", *heads, "mean"], body)
 
 
-def _cell(found: Row | None) -> str:
+def _cell(found: SeparationColumns | None) -> str:
     if found is None:
         return "not judged"
     if found["reason"]:
@@ -56,19 +62,19 @@ def _cell(found: Row | None) -> str:
     return f"{with_interval(found['balanced_accuracy'], 100, 1)}, {with_interval(found['auroc'], 1, 2)}{unjudged}"
 
 
-def _mean(row: Row) -> str:
-    mean = row["mean"]
-    if mean["balanced_accuracy"] is None:
+def _mean(row: GridRow) -> str:
+    accuracy, auroc = row["mean"]["balanced_accuracy"], row["mean"]["auroc"]
+    if accuracy is None or auroc is None:
         return f"unknown: {row['mean_reason']}"
-    return f"{100 * mean['balanced_accuracy']:.1f}, {mean['auroc']:.2f}"
+    return f"{100 * accuracy:.1f}, {auroc:.2f}"
 
 
-def _orders(study: Row) -> str:
+def _orders(study: OrderStudy) -> str:
     sensitivity = study["sensitivity"]
-    body = [
+    body: list[list[str]] = [
         [
             row["data_set"],
-            *(_cell(row[order]) for order in ORDERS),
+            *(_cell(one) for one in (row["original"], row["top"], row["middle"], row["bottom"])),  # as ORDERS
             "unknown" if sensitivity is None else f"{100 * sensitivity['data_sets'][row['data_set']]:.1f}",
         ]
         for row in study["rows"]
@@ -79,6 +85,6 @@ def _orders(study: Row) -> str:
     return _table(["all documents joined", *ORDERS, "sensitivity"], body) + told
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str | int]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

@@ -7,21 +7,21 @@ are of whole summaries.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from longform.judges.card_columns import DataSetRow, Graded, GridRow, SupportCard, SupportFigures
 from longform.judges.meta_evaluation import LabelledSummary
 from longform.keys import content_key
 from longform.metrics.statistics import EstimateColumns
 
 
 def support_card(
-    found: Mapping[str, Any],
+    found: Graded,
     summaries: Sequence[LabelledSummary],
     *,
     fitted_articles: Sequence[str],
     annotators: Sequence[str],
-) -> dict[str, Any]:
+) -> SupportFigures:
     """
     Return the figures of a card, as JSON values.
 
@@ -38,7 +38,7 @@ def support_card(
     row = shown_row(found)
     if row is None:
         raise ValueError("expected cells of mode document, which a card is of, found none")
-    data_sets = [{**counts, **row["data_sets"][counts["data_set"]]} for counts in found["data_sets"]]
+    data_sets: list[DataSetRow] = [{**counts, **row["data_sets"][counts["data_set"]]} for counts in found["data_sets"]]
     return {
         "documents": row["documents"],
         "sentences": row["sentences"],
@@ -57,18 +57,18 @@ def support_card(
     }
 
 
-def _label_key(summary: LabelledSummary) -> list[Any]:
+def _label_key(summary: LabelledSummary) -> list[str | Sequence[int]]:
     places = [summary.places] if summary.places else []
     return [summary.summary_id, summary.article, summary.level, summary.labels, *places]
 
 
-def shown_row(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def shown_row(found: Graded) -> GridRow | None:
     """The recommended merging's row of the grid; None: it was not asked for."""
     rows = (row for row in found["grid"] if (row["documents"], row["sentences"]) == ("max", "mean"))
     return next(rows, None)
 
 
-def support_words(card: Mapping[str, Any], annotators: str) -> list[str]:
+def support_words(card: SupportCard, annotators: str) -> list[str]:
     """Return the parts of the card's line that other cards have not."""
     labels = card["labels"]
     return [
@@ -79,7 +79,7 @@ def support_words(card: Mapping[str, Any], annotators: str) -> list[str]:
     ]
 
 
-def _data_set(row: Mapping[str, Any]) -> str:
+def _data_set(row: DataSetRow) -> str:
     unit = "sentence" if row["level"] == "sentence" else "summary"
     name = f"{row['data_set']} by {unit}{', held out' if row['held_out'] else ''}"
     if row["reason"]:

@@ -9,25 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from longform.judges.card_columns import Agreement, Bias, HeldOutRow, TargetCard, TargetFigures, TextRow
 from longform.judges.support_cards import with_interval
 from longform.keys import content_key
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair
-from longform.metrics.statistics import Estimate, EstimateColumns
+from longform.metrics.statistics import Estimate
+from longform.rows import JudgementRow, LabelRow, SummaryRow
 from longform.text.citations import words_per_bullet
 
 Settings = Mapping[str, int]
 """`seed` and `resamples` of the intervals."""
-
-
-class HeldOutRow(EstimateColumns):
-    """A figure of a fitted judge on labels that it was not fitted on, as `longform train` found it."""
-
-    measure: str
-    fitted_on: str
-    scored_on: str
 
 
 class LabelledTarget(NamedTuple):
@@ -38,8 +32,8 @@ class LabelledTarget(NamedTuple):
     annotator: str
     haystack_id: str
     text: str | None  # kind of text, the query's `domain`; null: unknown
-    label: Mapping[str, Any]
-    verdict: Mapping[str, Any] | None
+    label: LabelRow
+    verdict: JudgementRow | None
     counts: Mapping[str, float] = WEIGHTS  # what each answer counts
 
     @property
@@ -60,11 +54,11 @@ class LabelledTarget(NamedTuple):
 
 def target_card(
     insights: Sequence[LabelledTarget],
-    summaries: Mapping[str, Mapping[str, Any]],
+    summaries: Mapping[str, SummaryRow],
     *,
     fitted_haystacks: frozenset[str],
     settings: Settings,
-) -> dict[str, Any]:
+) -> TargetFigures:
     """
     Hold a judge against labels, as JSON values: figures, biases, and `texts`, a row for each kind of text.
 
@@ -77,11 +71,16 @@ def target_card(
     unseen = [one for one in insights if one.haystack_id not in fitted_haystacks]
     measured = unseen or list(insights)
     pairs = _pairs(measured)
+    figures = _figures(pairs, settings)
     return {
         "fitted_haystacks": sorted(fitted_haystacks),
         "in_sample": not unseen,
         "n": len(pairs),
-        **_figures(pairs, settings),
+        "pearson": figures["pearson"],
+        "pearson_of_answers": figures["pearson_of_answers"],
+        "kappa": figures["kappa"],
+        "linking_accuracy": figures["linking_accuracy"],
+        "linking_recall": figures["linking_recall"],
         "bias": _bias(pairs, summaries, settings),
         "texts": _texts(insights, fitted_haystacks, settings),
         "n_unjudged": len(insights) - len(_pairs(insights)),
@@ -95,7 +94,7 @@ def target_card(
     }
 
 
-def _label_key(one: LabelledTarget) -> list[Any]:
+def _label_key(one: LabelledTarget) -> list[str | None]:
     return [one.summary_id, one.target_id, one.annotator, one.label["answer"], str(one.label["linked_unit"])]
 
 
@@ -109,11 +108,9 @@ def _why_unjudged(one: LabelledTarget) -> str:
     return "no verdict" if one.verdict is None else str(one.verdict.get("failure") or "no reason recorded")
 
 
-def _texts(
-    insights: Sequence[LabelledTarget], fitted_haystacks: frozenset[str], settings: Settings
-) -> list[dict[str, Any]]:
+def _texts(insights: Sequence[LabelledTarget], fitted_haystacks: frozenset[str], settings: Settings) -> list[TextRow]:
     """A row for each kind of text, first those that the judge was not fitted on, each part pooled where it has two."""
-    rows = []
+    rows: list[TextRow] = []
     for fitted in (False, True):
         part = [one for one in insights if (one.haystack_id in fitted_haystacks) == fitted]
         kinds = sorted({one.text for one in part}, key=str)
@@ -123,9 +120,7 @@ def _texts(
     return rows
 
 
-def _text_row(
-    part: Sequence[LabelledTarget], fitted: bool, kinds: list[str | None], settings: Settings
-) -> dict[str, Any]:
+def _text_row(part: Sequence[LabelledTarget], fitted: bool, kinds: list[str | None], settings: Settings) -> TextRow:
     pairs = _pairs(part)
     return {
         "texts": kinds,
@@ -138,25 +133,23 @@ def _text_row(
     }
 
 
-def _figures(pairs: Sequence[JudgedPair], settings: Settings) -> dict[str, Any]:
-    measures = {
-        "pearson": agreement.score_agreement,
-        "pearson_of_answers": agreement.answer_agreement,
-        "kappa": agreement.answer_kappa,
-        "linking_accuracy": agreement.linking_accuracy,
-        "linking_recall": agreement.linking_recall,
+def _figures(pairs: Sequence[JudgedPair], settings: Settings) -> Agreement:
+    return {
+        "pearson": agreement.score_agreement(pairs, **settings).as_json(),
+        "pearson_of_answers": agreement.answer_agreement(pairs, **settings).as_json(),
+        "kappa": agreement.answer_kappa(pairs, **settings).as_json(),
+        "linking_accuracy": agreement.linking_accuracy(pairs, **settings).as_json(),
+        "linking_recall": agreement.linking_recall(pairs, **settings).as_json(),
     }
-    return {name: measure(pairs, **settings).as_json() for name, measure in measures.items()}
 
 
-def _bias(
-    pairs: Sequence[JudgedPair], summaries: Mapping[str, Mapping[str, Any]], settings: Settings
-) -> dict[str, Any]:
+def _bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> Bias:
     samples = agreement.sample_biases(pairs)
     by_summarizer: dict[str, list[agreement.SampleBias]] = {}
     for sample in samples:
         by_summarizer.setdefault(summaries[sample.summary_id]["summarizer"], []).append(sample)
-    lengths = [words_per_bullet(summaries[sample.summary_id]["text"].split("\n")) or 0.0 for sample in samples]
+    texts = [summaries[sample.summary_id]["text"] or "" for sample in samples]
+    lengths = [words_per_bullet(text.split("\n")) or 0.0 for text in texts]
     ids = [sample.summary_id for sample in samples]
     return {
         "mean": agreement.mean_bias(pairs, **settings).as_json(),
@@ -175,7 +168,7 @@ def _mean_of(group: Sequence[agreement.SampleBias], settings: Settings) -> Estim
 # ---------------------------------------------------------------- in words
 
 
-def target_words(card: Mapping[str, Any], annotators: str) -> list[str]:
+def target_words(card: TargetCard, annotators: str) -> list[str]:
     """Return the parts of the card's line that other cards have not: text that the judge was not fitted on first."""
     unseen = [row for row in card["texts"] if not row["fitted"]]
     fitted = [row for row in card["texts"] if row["fitted"]]
@@ -186,12 +179,12 @@ def target_words(card: Mapping[str, Any], annotators: str) -> list[str]:
     return [f"against {annotators}, {transfer}{first}", *others, *held_out]
 
 
-def _row_words(row: Mapping[str, Any], *, first: bool) -> str:
+def _row_words(row: TextRow, *, first: bool) -> str:
     figures = [f"r {with_interval(row['pearson'], 1, 2)}"]
     if first:
         figures.append(f"kappa {with_interval(row['kappa'], 1, 2)}")
     if first and row["linking_recall"]["n"]:
-        both, all_linked = (with_interval(row[f"linking_{how}"], 100, 1) for how in ("accuracy", "recall"))
+        both, all_linked = (with_interval(one, 100, 1) for one in (row["linking_accuracy"], row["linking_recall"]))
         figures.append(f"right links {both} % where both link, {all_linked} % of those that people link")
     figures.append(f"bias {with_interval(row['bias_of_answers'], 1, 2)}")
     return f"{_text_words(row['texts'])} ({_counts(row)}): {', '.join(figures)}"
@@ -201,7 +194,7 @@ def _text_words(kinds: Sequence[str | None]) -> str:
     return " and ".join("text of unknown kind" if kind is None else kind for kind in kinds)
 
 
-def _counts(row: Mapping[str, Any]) -> str:
+def _counts(row: TextRow) -> str:
     counts = ((row["n"], "label"), (row["n_summaries"], "summary"), (row["n_topics"], "topic"))
     return ", ".join(f"{n} {_plural(noun) if n != 1 else noun}" for n, noun in counts)
 
@@ -210,7 +203,7 @@ def _plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
-def _held_out(rows: Sequence[HeldOutRow], fitted: Sequence[Mapping[str, Any]]) -> str:
+def _held_out(rows: Sequence[HeldOutRow], fitted: Sequence[TextRow]) -> str:
     """Say what the judge reaches on text it was fitted on if a part of it is left out."""
     figures = {row["measure"].partition(": ")[2]: row for row in rows}
     measures = (("r", "pearson"), ("kappa", "kappa"), ("bias", "bias of answers"))

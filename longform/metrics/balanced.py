@@ -9,13 +9,13 @@ needs no threshold: the odds that a supported item's number is above an unsuppor
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longform.metrics.faithfulness import SUPPORTED
-from longform.metrics.statistics import Array, Estimate, bootstrap
+from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootstrap
 
 NO_LABELS = "no labelled item was judged"
 ONE_CLASS = "all judged items are {label}: no number can tell them apart"
@@ -27,6 +27,18 @@ class Labelled(NamedTuple):
     cluster: Hashable
     supported: bool
     number: float | None
+
+
+class SeparationColumns(TypedDict):
+    """`Separation` as JSON values."""
+
+    balanced_accuracy: EstimateColumns
+    auroc: EstimateColumns
+    threshold: float
+    n_supported: int
+    n_unsupported: int
+    n_unjudged: int
+    reason: str | None
 
 
 class Separation(NamedTuple):
@@ -49,9 +61,16 @@ class Separation(NamedTuple):
     n_unjudged: int
     reason: str | None
 
-    def as_json(self) -> dict[str, Any]:
-        estimates = {"balanced_accuracy": self.balanced_accuracy.as_json(), "auroc": self.auroc.as_json()}
-        return self._asdict() | estimates
+    def as_json(self) -> SeparationColumns:
+        return {
+            "balanced_accuracy": self.balanced_accuracy.as_json(),
+            "auroc": self.auroc.as_json(),
+            "threshold": self.threshold,
+            "n_supported": self.n_supported,
+            "n_unsupported": self.n_unsupported,
+            "n_unjudged": self.n_unjudged,
+            "reason": self.reason,
+        }
 
 
 def separation(

@@ -273,7 +273,9 @@ def test_chat_judge_that_answers_nonsense_is_unjudged_and_exit_3(
     (tmp_path / "c.yaml").write_text(json.dumps(experiment))
     mean = [bench, "--support", "mean:offline+talker", "--config", str(tmp_path / "c.yaml"), *bad[3:]]
     code, found = answered([*mean, "--resamples", "100", "--out", str(tmp_path / "card.json")], capsys)
-    card = json.loads((tmp_path / "card.json").read_text())
+    card = found["card"]
+    assert isinstance(card, dict)
+    assert not (tmp_path / "card.json").exists()  # nothing was judged
     assert (code, found["n_cells_unjudged"]) == (FAILURES_ABOVE_THRESHOLD, unjudged)
     assert all(reason.startswith("talker: ") for reason in found["failures"])  # type: ignore[attr-defined]
     assert [member["model"] for member in card["judged_by"]["of"]] == ["offline", "scripted (script misbehaving)"]

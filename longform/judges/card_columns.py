@@ -1,0 +1,221 @@
+"""The columns of judge cards: whose they are, and the figures of each family of kinds."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict, final
+
+from pydantic import JsonValue
+
+from longform.metrics.balanced import SeparationColumns
+from longform.metrics.statistics import EstimateColumns
+
+
+class JudgedBy(TypedDict, total=False):
+    """
+    The name of a judge by what answers.
+
+    Attributes:
+        options: Settings by which it answers, beside its model and prompt.
+        cuts: Of a mean.
+        of: Members of a mean.
+    """
+
+    backend: str
+    model: str
+    prompt_version: str | None
+    options: dict[str, JsonValue]
+    cuts: list[float]
+    of: list[JudgedBy]
+
+
+class LabelSet(TypedDict):
+    hash: str
+    annotators: list[str]
+    n_summaries: int
+    n_topics: NotRequired[int]
+    n_articles: NotRequired[int]
+
+
+class CostColumns(TypedDict):
+    usd: float | None  # null: unknown
+    why: str
+
+
+class CardFrame(TypedDict):
+    """The fields that say whose a card is, and what it took."""
+
+    kind: str
+    judge: str
+    judged_by: JudgedBy
+    scale: str | None
+    cost: NotRequired[CostColumns]  # not of all cards that ship
+    note: NotRequired[str | None]  # what a reader must know besides
+
+
+class _Measured(TypedDict):
+    n: int  # labels behind the figures
+    n_unjudged: int
+    labels: LabelSet
+
+
+# ---------------------------------------------------------------- targets
+
+
+class HeldOutRow(EstimateColumns):
+    """A figure of a fitted judge on labels that it was not fitted on, as `longform train` found it."""
+
+    measure: str
+    fitted_on: str
+    scored_on: str
+
+
+class Agreement(TypedDict):
+    pearson: EstimateColumns
+    pearson_of_answers: EstimateColumns
+    kappa: EstimateColumns
+    linking_accuracy: EstimateColumns
+    linking_recall: EstimateColumns
+
+
+class TextRow(Agreement):
+    """The figures of some kinds of text."""
+
+    texts: list[str | None]  # null: unknown
+    fitted: bool
+    n: int
+    n_summaries: int
+    n_topics: int
+    bias_of_answers: EstimateColumns
+
+
+class SummarizerBias(EstimateColumns):
+    summarizer: str
+
+
+class Bias(TypedDict):
+    mean: EstimateColumns
+    by_summarizer: list[SummarizerBias]
+    length_to_score: EstimateColumns
+    length_to_bias: EstimateColumns
+
+
+class TargetFigures(Agreement, _Measured):
+    fitted_haystacks: list[str]
+    in_sample: bool
+    bias: Bias
+    texts: list[TextRow]
+    unjudged: dict[str, int]
+    held_out: NotRequired[list[HeldOutRow]]  # only beside labels that the judge was fitted on
+
+
+@final
+class TargetCard(CardFrame, TargetFigures):
+    pass
+
+
+# ---------------------------------------------------------------- support
+
+
+class ScoringColumns(TypedDict):
+    """Rules by which verdicts became figures."""
+
+    fidelity: str
+    threshold: float
+    seed: int
+    resamples: int
+
+
+class LabelCounts(TypedDict):
+    """The contents of a data set."""
+
+    data_set: str
+    level: str
+    n_labels: int
+    n_supported: int
+    n_summaries: int
+    n_articles: int
+
+
+class HeldOutCounts(LabelCounts):
+    held_out: bool
+
+
+class DataSetRow(SeparationColumns):
+    data_set: str
+    level: str
+    n_labels: int
+    n_summaries: int
+    n_articles: int
+    held_out: bool
+
+
+class GridMean(TypedDict):
+    """Means over data sets; null: one of them has none."""
+
+    balanced_accuracy: float | None
+    auroc: float | None
+
+
+class GridRow(TypedDict):
+    """The figures of one merging."""
+
+    documents: str
+    sentences: str
+    data_sets: dict[str, SeparationColumns]
+    mean: GridMean
+    mean_reason: str | None
+
+
+class SupportFigures(ScoringColumns, _Measured):
+    documents: str
+    sentences: str
+    data_sets: list[DataSetRow]
+    mean: GridMean
+    fitted_articles: list[str]
+
+
+@final
+class SupportCard(CardFrame, SupportFigures):
+    pass
+
+
+class OrderRow(TypedDict):
+    """The figures of a data set by the order of the joined documents."""
+
+    data_set: str
+    original: SeparationColumns
+    top: SeparationColumns
+    middle: SeparationColumns
+    bottom: SeparationColumns
+
+
+class Sensitivity(TypedDict):
+    data_sets: dict[str, float]
+    orders: dict[str, float]
+
+
+class OrderStudy(TypedDict):
+    rows: list[OrderRow]
+    sensitivity: Sensitivity | None
+    reason: str | None  # why sensitivity is null
+
+
+class Graded(TypedDict):
+    """The findings that a card of support is made of."""
+
+    scoring: ScoringColumns
+    data_sets: list[HeldOutCounts]
+    grid: list[GridRow]
+
+
+class SupportFound(Graded):
+    """All findings on a judge of support."""
+
+    judge: str
+    n_cells: int
+    n_cells_unjudged: int
+    failures: dict[str, int]
+    orders: OrderStudy | None
+
+
+Card = TargetCard | SupportCard
