@@ -28,7 +28,7 @@ from actors.python_reader import made_by, python_files
 from actors.storage.folder import open_location
 from jobs.commands import Outcome, run_verb, verb_parser
 from jobs.configs import validated
-from jobs.write_benchmark import write_benchmark
+from jobs.write_benchmark import Manifest, write_benchmark
 from longform.errors import UsageError
 from longform.formats.files import last_part
 from longform.formats.shipped import FORMATS
@@ -92,7 +92,7 @@ def ingest(
     *,
     keep_empty: bool = False,
     reader: PythonClassSettings | None = None,
-) -> dict[str, object]:
+) -> Manifest:
     """
     Return the manifest of the benchmark made of *urls*.
 
@@ -149,9 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             keep_empty=arguments.keep_empty,
             reader=_reader(arguments.class_, arguments.set),
         )
-        rows = manifest["rows"]
-        assert isinstance(rows, dict)
-        counts = ", ".join(f"{count:,} {table}" for table, count in rows.items() if count)
+        counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
         words = f"{arguments.out}: {manifest['n_haystacks']} haystacks, {counts}"
         return Outcome({"benchmark": arguments.out, **manifest}, words)
 

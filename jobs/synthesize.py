@@ -20,10 +20,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
-import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from actors.chat.opening import check_chat
 from actors.storage.benchmark import MANIFEST
@@ -33,19 +31,23 @@ from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.configs import read_yaml, validated
 from jobs.spending.bounded_plan import bounded_plan_words
-from jobs.stages.items import Row
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.audits import write_audit
 from jobs.synthesis.files import AUDIT, FACTS, export_summhay, write_facts
-from jobs.synthesis.haystack_workers import ProseWriter, facts_of, haystack_worker, prose_key, rows_of
+from jobs.synthesis.haystack_workers import HaystackTask, ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.synthesis.parser import synthesis_parser
 from jobs.synthesis.prose_plan import prose_plan
 from jobs.synthesis.words import written_words
-from jobs.write_benchmark import HaystackRows, same_or_refuse, write_benchmark
+from jobs.write_benchmark import HaystackRows, Manifest, same_or_refuse, write_benchmark
 from longform.errors import UsageError
 from longform.keys import content_key
+from longform.rows import HaystackRow
+from longform.settings.chat import ChatSettings
 from longform.synthesis.grammar.haystack import topic_version
 from longform.synthesis.grammar.settings import HaystackSettings
+
+MakeWriter = Callable[[], ProseWriter | Callable[[HaystackTask], list[HaystackRow]]]
+"""Makes the worker of the table `haystacks`."""
 
 _TABLE = "haystacks"
 _WORK = "synthesis"
@@ -60,8 +62,8 @@ def read_config(name: str, changes: Sequence[str] = ()) -> HaystackSettings:
 
 def make_benchmark(
     config: HaystackSettings, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
-) -> dict[str, Any]:
-    """The manifest of the benchmark now at *out_url*, with SummHay's files and the audit beside it; as `synthesize`."""
+) -> Manifest:
+    """Do as `synthesize`, write SummHay's files and the audit beside the benchmark, and return its manifest."""
     manifest = synthesize(config, out_url, cluster=cluster, calling=calling)
     export_summhay(out_url)
     write_audit(out_url, cluster=cluster)
@@ -70,9 +72,9 @@ def make_benchmark(
 
 def synthesize(
     config: HaystackSettings, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
-) -> dict[str, Any]:
+) -> Manifest:
     """
-    The manifest of the benchmark now at *out_url*: its tables, and the planted statements.
+    Return the manifest of the benchmark now at *out_url*: its tables, and the planted statements.
 
     Args:
         config: What to write.
@@ -135,7 +137,7 @@ def _clear(folder: Folder, work: Folder) -> None:
         folder.delete_if_empty()
 
 
-def _haystacks(made: Iterator[Row], folder: Folder) -> Iterator[HaystackRows]:
+def _haystacks(made: Iterator[HaystackRow], folder: Folder) -> Iterator[HaystackRows]:
     for row in made:
         if row["refused"] is not None:
             raise UsageError(row["refused"])
@@ -143,24 +145,26 @@ def _haystacks(made: Iterator[Row], folder: Folder) -> Iterator[HaystackRows]:
         yield rows_of(row)
 
 
-def _here(config: HaystackSettings, calling: Calling) -> Iterator[Row]:
+def _here(config: HaystackSettings, calling: Calling) -> Iterator[HaystackRow]:
     """The rows of `haystacks`, each made when it is taken."""
     if _chats(config):
         calling.start()
     make = _make_worker(config, calling)
     with asyncio.Runner() as runner:  # one loop: clients of models belong to theirs
-        worker: Any = None
+        worker: ProseWriter | Callable[[HaystackTask], list[HaystackRow]] | None = None
         try:
             for task in _tasks(config):
                 worker = worker or make()
-                rows = worker(task.payload)
-                yield from runner.run(rows) if inspect.iscoroutine(rows) else rows
+                if isinstance(worker, ProseWriter):
+                    yield from runner.run(worker(task.payload))
+                else:
+                    yield from worker(task.payload)
         finally:
             if isinstance(worker, ProseWriter):
                 runner.run(worker.close())
 
 
-def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, calling: Calling) -> Iterator[Row]:
+def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, calling: Calling) -> Iterator[HaystackRow]:
     """The same, made by workers; in the configuration's order."""
     tasks = _tasks(config)
     done = work.locate(_TABLE)
@@ -186,7 +190,7 @@ def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, callin
         yield row
 
 
-def _make_worker(config: HaystackSettings, calling: Calling) -> Any:
+def _make_worker(config: HaystackSettings, calling: Calling) -> MakeWriter:
     if config.prose is not None:
         return partial(ProseWriter, config, calling.context("synthesize"))
     return partial(haystack_worker, config)
@@ -200,7 +204,7 @@ def _tasks(config: HaystackSettings) -> list[Task]:
     ]
 
 
-def _chats(config: HaystackSettings) -> list[Any]:
+def _chats(config: HaystackSettings) -> list[ChatSettings]:
     return list(config.chats.values())
 
 

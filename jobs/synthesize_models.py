@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of
@@ -28,14 +27,13 @@ from jobs.synthesis.model_synthesis import Synthesis
 from jobs.synthesis.parser import synthesis_parser
 from jobs.synthesis.plan import synthesis_plan
 from jobs.synthesis.words import is_short, made_words
+from longform.synthesis.written.account import Account
 from longform.synthesis.written.settings import ModelSynthesis
 
 
-def synthesize_with_models(
-    config: ModelSynthesis, out_url: str, *, cluster: Cluster, calling: Calling
-) -> dict[str, Any]:
+def synthesize_with_models(config: ModelSynthesis, out_url: str, *, cluster: Cluster, calling: Calling) -> Account:
     """
-    The account (`synthesis.json`) of the benchmark now at *out_url*.
+    Return the account (`synthesis.json`) of the benchmark now at *out_url*.
 
     Args:
         config: What to write, and with which models.

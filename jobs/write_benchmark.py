@@ -12,15 +12,35 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import TypedDict
 
 from actors.storage.benchmark import MANIFEST, part_work_id
 from actors.storage.commit_files import Part
 from actors.storage.folder import Folder
 from longform.errors import UsageError
-from longform.formats.rows import HaystackRows
+from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
+from longform.records import Document, Qrel, Query, Target
 
 __all__ = ["HaystackRows", "write_benchmark"]
+
+BenchmarkRow = Document | Query | Target | Qrel | ShippedRanking | ShippedSummary | ShippedLabel
+RowContent = dict[str, object]
+"""A row as a dict, as `Folder.write_part` takes it."""
+
+
+class WrittenTables(TypedDict):
+    """The part of a manifest that the rows decide."""
+
+    n_haystacks: int
+    rows: dict[str, int]
+    dataset_hash: str
+
+
+class Manifest(WrittenTables):
+    """The content of `benchmark.json`."""
+
+    sources: list[dict[str, str]]
+
 
 TABLES = ("documents", "queries", "targets", "qrels", "rankings", "summaries", "labels")
 _DOCUMENTS_A_PART = 2000  # about 12 MB of text; other tables have a part a haystack, so that no group is split
@@ -32,9 +52,9 @@ def write_benchmark(
     *,
     sources: Sequence[dict[str, str]],
     dataset: str | None = None,
-) -> dict[str, Any]:
+) -> Manifest:
     """
-    The manifest of the benchmark now at *out_url*: sources, rows of each table, and the dataset's hash.
+    Return the manifest of the benchmark now at *out_url*: sources, rows of each table, and the dataset's hash.
 
     Args:
         out_url: A folder or s3:// URL.
@@ -49,7 +69,7 @@ def write_benchmark(
     if folder.has(MANIFEST):
         return same_or_refuse(folder, sources)
     try:
-        manifest = _write_tables(folder, haystacks, dataset) | {"sources": list(sources)}
+        manifest: Manifest = {**_write_tables(folder, haystacks, dataset), "sources": list(sources)}
         folder.write_json(MANIFEST, manifest)
     except BaseException:
         for table in TABLES:
@@ -59,14 +79,14 @@ def write_benchmark(
     return manifest
 
 
-def same_or_refuse(folder: Folder, sources: Sequence[dict[str, str]]) -> dict[str, Any]:
+def same_or_refuse(folder: Folder, sources: Sequence[dict[str, str]]) -> Manifest:
     """
-    The manifest of the benchmark in *folder*.
+    Return the manifest of the benchmark in *folder*.
 
     Raises:
         UsageError: It is made from other sources.
     """
-    manifest: dict[str, Any] = folder.read_json(MANIFEST)
+    manifest: Manifest = folder.read_json(MANIFEST)
     if manifest["sources"] != list(sources):
         raise UsageError(another_stands(folder.url, manifest["sources"], sources))
     return manifest
@@ -80,7 +100,7 @@ def another_stands(url: str, held: Sequence[dict[str, str]], sources: Sequence[d
     return f"{url}: a benchmark made from {names}{why} stands here; name another folder, or delete this one"
 
 
-def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows], dataset: str | None) -> dict[str, Any]:
+def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows], dataset: str | None) -> WrittenTables:
     for table in TABLES:
         if folder.parts(table):  # of a writer that died between its commits and its manifest
             folder.delete_table(table)
@@ -111,11 +131,11 @@ def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows], dataset: st
     }
 
 
-def _chunks(rows: Iterable[dict[str, Any]], size: int | None) -> Iterator[list[dict[str, Any]]]:
+def _chunks(rows: Iterable[RowContent], size: int | None) -> Iterator[list[RowContent]]:
     iterator = iter(rows)
     while chunk := list(islice(iterator, size)):
         yield chunk
 
 
-def _as_dict(row: Any) -> dict[str, Any]:
+def _as_dict(row: BenchmarkRow) -> RowContent:
     return dict(row) if isinstance(row, dict) else row._asdict()

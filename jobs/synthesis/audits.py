@@ -9,21 +9,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TypedDict
+
+from pydantic import JsonValue
 
 from actors.storage.benchmark import Benchmark
 from jobs.cluster import Cluster
-from jobs.stages.items import Row
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.files import AUDIT, haystack_tables, read_facts
 from longform.keys import content_key
+from longform.rows import AuditRow
 from longform.synthesis.audit import VERSION, HaystackAudit, audit_haystack, audit_report
 
 _TABLE = "audits"
 _WORK = "synthesis"
 
 
-def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> Mapping[str, Any]:
+class _AuditTask(TypedDict):
+    work_id: str
+    haystack_id: str
+
+
+def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> Mapping[str, JsonValue]:
     """
     Return the audit of the benchmark at *url*, made and written if this version's is not there.
 
@@ -38,7 +45,7 @@ def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> M
     benchmark = Benchmark(url)
     made_of = {"dataset_hash": benchmark.manifest["dataset_hash"], "version": VERSION}
     if benchmark.folder.has(AUDIT):
-        stands: dict[str, Any] = benchmark.folder.read_json(AUDIT)
+        stands: dict[str, JsonValue] = benchmark.folder.read_json(AUDIT)
         if made_of.items() <= stands.items():
             return stands
     if cluster is None or len(benchmark.haystack_ids) == 1:
@@ -72,11 +79,11 @@ def _on_cluster(benchmark: Benchmark, url: str, cluster: Cluster) -> list[Haysta
     return [HaystackAudit.from_json(json.loads(row["audit"])) for row in rows]
 
 
-def _audit_worker(url: str) -> Callable[[Mapping[str, Any]], list[Row]]:
-    """Makes the worker of the table `audits`: a payload names a haystack."""
+def _audit_worker(url: str) -> Callable[[_AuditTask], list[AuditRow]]:
+    """Make the worker of the table `audits`: a payload names a haystack."""
     benchmark = Benchmark(url)
 
-    def audit(payload: Mapping[str, Any]) -> list[Row]:
+    def audit(payload: _AuditTask) -> list[AuditRow]:
         found = _audited(benchmark, payload["haystack_id"])
         return [{**payload, "audit": json.dumps(found.as_json())}]
 

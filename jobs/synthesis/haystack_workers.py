@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypedDict
+
+from pydantic import JsonValue
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import load_prompt
 from actors.judges.lexical import LexicalJudge
 from actors.synthesis import SynthesisModels, open_models
-from jobs.stages.items import Row
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
 from longform.judges.kind import Group
 from longform.keys import content_key
+from longform.rows import HaystackRow
 from longform.synthesis.audit import HaystackFacts
 from longform.synthesis.grammar import passages
 from longform.synthesis.grammar.haystack import (
@@ -43,11 +45,16 @@ from longform.synthesis.grammar.passages import (
 from longform.synthesis.grammar.settings import HaystackSettings, ProseSettings
 
 
-def haystack_worker(config: HaystackSettings) -> Callable[[Mapping[str, Any]], list[Row]]:
+class HaystackTask(TypedDict):
+    work_id: str
+    number: int  # of the haystack in the configuration, from 0
+
+
+def haystack_worker(config: HaystackSettings) -> Callable[[HaystackTask], list[HaystackRow]]:
     """Makes the worker of the table `haystacks` if no model is asked: a payload is a haystack's number."""
     planned = list(config.planned())
 
-    def write(payload: Mapping[str, Any]) -> list[Row]:
+    def write(payload: HaystackTask) -> list[HaystackRow]:
         topic, variant, size = planned[payload["number"]]
         try:
             written = write_haystack(topic, variant=variant, size=size, seed=config.seed, part=config.part)
@@ -73,7 +80,7 @@ class ProseWriter:
         self._topics = [planned.topic for planned in config.planned()]
         self._models, self._stating = open_models(config, context), offline_stating()
 
-    async def __call__(self, payload: Mapping[str, Any]) -> list[Row]:
+    async def __call__(self, payload: HaystackTask) -> list[HaystackRow]:
         """The row of a haystack, whose number *payload* gives."""
         try:
             composed = composed_haystack(self._config, payload["number"], self._key)
@@ -115,7 +122,11 @@ async def with_prose(
         return [None if job is None else _parts(next(found), job) for job in wanted], tried
 
     found = await asyncio.gather(*(document(index) for index in range(len(composed.documents))))
-    told = {"model": prose.chat.model, "tries": prose.tries, **prose_counts(tried for _, tried in found)}
+    told: dict[str, JsonValue] = {
+        "model": prose.chat.model,
+        "tries": prose.tries,
+        **prose_counts(tried for _, tried in found),
+    }
     return finished_haystack(composed, [parts for parts, _ in found], prose=told)
 
 
@@ -140,17 +151,17 @@ def prose_key(prose: ProseSettings) -> str:
     return content_key("prose", passages.VERSION, prose.chat.identity, prose.tries, version)
 
 
-def rows_of(row: Row) -> HaystackRows:
-    """The tables in a row of `haystacks`."""
-    return HaystackRows(**json.loads(row["rows"]))
+def rows_of(row: HaystackRow) -> HaystackRows:
+    """Return the tables in a row of `haystacks`."""
+    return HaystackRows(**json.loads(row["rows"] or ""))
 
 
-def facts_of(row: Row) -> HaystackFacts:
+def facts_of(row: HaystackRow) -> HaystackFacts:
     """Return the planted facts of a row of `haystacks`."""
-    return HaystackFacts.from_json(json.loads(row["facts"]))
+    return HaystackFacts.from_json(json.loads(row["facts"] or ""))
 
 
-def _row(work_id: str, written: Haystack) -> Row:
+def _row(work_id: str, written: Haystack) -> HaystackRow:
     tables = {
         name: [row._asdict() for row in getattr(written, name)] for name in ("documents", "queries", "targets", "qrels")
     }
@@ -164,6 +175,6 @@ def _row(work_id: str, written: Haystack) -> Row:
     }
 
 
-def _refused(work_id: str, topic: str, error: UsageError) -> Row:
+def _refused(work_id: str, topic: str, error: UsageError) -> HaystackRow:
     told = f"topic {topic!r}: {error}"
     return {"work_id": work_id, "haystack_id": None, "rows": None, "facts": None, "refused": told}

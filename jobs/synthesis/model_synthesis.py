@@ -7,30 +7,32 @@ Writes  BENCH/synthesis; documents, queries, targets, qrels, attempts; synthesis
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any
+from typing import get_args
 
 import numpy as np
 
+from actors.chat.call_context import CallContext
 from actors.chat.opening import load_prompt
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
-from jobs.stages.items import Row
-from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.runner import PlainStage, Task, Worker, run_stage
 from jobs.synthesis.config import check_synthesis
 from jobs.synthesis.files import ACCOUNT
 from jobs.synthesis.plan import Left
 from jobs.synthesis.workers import draft_of, draft_worker, outline_worker
-from jobs.write_benchmark import another_stands, write_benchmark
+from jobs.write_benchmark import Manifest, another_stands, write_benchmark
 from longform import __version__
 from longform.errors import LongformError, UsageError
 from longform.keys import content_key, stable_seed
+from longform.rows import CheckAttemptRow, DraftRow, OutlineRow
 from longform.synthesis.written.account import (
+    Account,
     Written,
     check_rows,
     exhausted_rows,
@@ -38,12 +40,13 @@ from longform.synthesis.written.account import (
     haystack_rows,
     readable_id,
 )
-from longform.synthesis.written.asking import Attempt
+from longform.synthesis.written.asking import Attempt, Outcome
 from longform.synthesis.written.outline import Outline
 from longform.synthesis.written.replies import FORMS
 from longform.synthesis.written.settings import ModelSynthesis, assignment
 
 _WORK = "synthesis"
+_OUTCOMES: dict[str, Outcome] = {outcome: outcome for outcome in get_args(Outcome)}
 _PLANS_VERSION = 1  # raised by a change of the plans that changes documents
 
 
@@ -177,8 +180,8 @@ class Synthesis:
             ) from error
         return [[starts[s] + i for s, i in (places[j] for j in rng.permutation(len(places)))] for places in dealt]
 
-    def collect(self, outline_ids: Sequence[str], draft_ids: Sequence[Sequence[str]]) -> dict[str, Any]:
-        """Write the benchmark and the account of how it came about; the account."""
+    def collect(self, outline_ids: Sequence[str], draft_ids: Sequence[Sequence[str]]) -> Account:
+        """Write the benchmark and the account of how it came about; return the account."""
         written, attempts = [], []
         outlines, drafted = self.work.snapshot("outlines"), self.work.snapshot("drafts")
         for number, (outline_id, ids) in enumerate(zip(outline_ids, draft_ids, strict=True)):
@@ -202,7 +205,14 @@ class Synthesis:
 
     # ------------------------------------------------------------ inside
 
-    def _perform(self, name: str, table: str, make_worker: Any, wanted: int, tasks: list[Task]) -> None:
+    def _perform(
+        self,
+        name: str,
+        table: str,
+        make_worker: Callable[[Folder, ModelSynthesis, CallContext], Worker],
+        wanted: int,
+        tasks: list[Task],
+    ) -> None:
         stage_name = f"synthesize {name}"
         if tasks:
             self.cluster.start()
@@ -222,7 +232,9 @@ class Synthesis:
         if self.out.has(MANIFEST) and (held := self.out.read_json(MANIFEST)["sources"]) != self.sources:
             raise UsageError(another_stands(self.out.url, held, self.sources))
 
-    def _write_attempts(self, written: Sequence[Written], attempts: Sequence[Sequence[tuple[int | None, Row]]]) -> None:
+    def _write_attempts(
+        self, written: Sequence[Written], attempts: Sequence[Sequence[tuple[int | None, OutlineRow | DraftRow]]]
+    ) -> None:
         self.out.delete_table("attempts")  # of a command that died before it had written all
         parts = [
             self.out.write_part(
@@ -241,10 +253,10 @@ class Synthesis:
     def _account(
         self,
         written: Sequence[Written],
-        attempts: Sequence[Sequence[tuple[int | None, Row]]],
-        manifest: Mapping[str, Any],
-    ) -> dict[str, Any]:
-        of_haystack = [[Attempt(**attempt) for _, row in rows for attempt in row["attempts"]] for rows in attempts]
+        attempts: Sequence[Sequence[tuple[int | None, OutlineRow | DraftRow]]],
+        manifest: Manifest,
+    ) -> Account:
+        of_haystack = [[_attempt(attempt) for _, row in rows for attempt in row["attempts"]] for rows in attempts]
         least = self.config.sizes.least_documents
         return {
             "longform": __version__,
@@ -254,7 +266,7 @@ class Synthesis:
             "config": self.config.model_dump(mode="json"),
             "checks": check_rows(attempt for found in of_haystack for attempt in found),
             "haystacks": [
-                haystack_account(haystack, least_documents=least) | {"checks": check_rows(found)}
+                {**haystack_account(haystack, least_documents=least), "checks": check_rows(found)}
                 for haystack, found in zip(written, of_haystack, strict=True)
             ],
             "exhausted": [
@@ -265,12 +277,23 @@ class Synthesis:
         }
 
 
-def _nothing_accepted(outline: Row) -> str:
+def _attempt(row: CheckAttemptRow) -> Attempt:
+    return Attempt(
+        check=row["check"],
+        subject=row["subject"],
+        number=row["number"],
+        verdict=_OUTCOMES[row["verdict"]],
+        reason=row["reason"],
+        call_id=row["call_id"],
+    )
+
+
+def _nothing_accepted(outline: OutlineRow) -> str:
     given_up = [attempt for attempt in outline["attempts"] if attempt["verdict"] == "exhausted"]
     lines = [f"  {attempt['check']}: {attempt['subject']}: {attempt['reason']}" for attempt in given_up[:5]]
     return "\n".join([f"{outline['haystack_id']}: no subtopic was accepted. What was given up, first:", *lines])
 
 
-def _outline(outlines: Snapshot, work_id: str) -> tuple[Row, Outline]:
+def _outline(outlines: Snapshot, work_id: str) -> tuple[OutlineRow, Outline]:
     (row,) = outlines.read(work_ids=[work_id]).to_pylist()
     return row, Outline.model_validate_json(row["outline"])

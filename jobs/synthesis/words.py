@@ -3,26 +3,63 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import NotRequired, TypedDict
 
 from jobs.spending.plan import aligned
+from jobs.write_benchmark import Manifest
+from longform.synthesis.written.account import Account, CheckCounts, GivenUp, HaystackAccount, ReadAgain
 
 _MOST_GIVEN_UP = 20  # lines that one still reads; the file has all
 
 _TOO_FEW = "too few: insights that fewer documents state than `least_documents` asks for; synthesis.json has them"
 _READ_DIFFERENTLY = "read differently: pairs of document and insight where the verifier, asked again, said the contrary"
 
-Row = Mapping[str, Any]
+
+class Prose(TypedDict):
+    """A chat model's part in one haystack."""
+
+    model: str
+    passages: int
+    kept: int
+    documents: int
+    by_model: int
+    in_part: int
+    by_template: int
+    rejected: dict[str, int]
 
 
-def is_short(account: Row) -> bool:
+class _Audited(TypedDict):
+    prose: Prose | None
+
+
+class _Interval(TypedDict):
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class _Ceiling(_Interval):
+    reason: NotRequired[str]  # why there is no value
+
+
+class Audit(TypedDict):
+    """The content of `audit.json`, as far as it is told here."""
+
+    judge: str
+    false_positives: _Interval
+    missed: _Interval
+    joint_ceiling: _Ceiling
+    haystacks: list[_Audited]
+
+
+def is_short(account: Account) -> bool:
     """Return whether documents are missing, or an insight is stated by fewer than configured."""
     haystacks = account["haystacks"]
     return any(one["documents_not_written"] or one["insights_below_least_documents"] for one in haystacks)
 
 
-def written_words(url: str, manifest: Row, audit: Row) -> str:
+def written_words(url: str, manifest: Manifest, audit: Audit) -> str:
     """
     Describe the grammar's documents, the chat model's part in them, and the trust that the gold map deserves.
 
@@ -37,9 +74,8 @@ def written_words(url: str, manifest: Row, audit: Row) -> str:
     return "\n".join([*lines, *(_prose(prose) if prose else ()), *_trust(audit, "audit.json")])
 
 
-def _prose(haystacks: Sequence[Row]) -> Iterator[str]:
-    names = ("passages", "kept", "documents", "by_model", "in_part", "by_template")
-    total = {name: f"{sum(one[name] for one in haystacks):,}" for name in names}
+def _prose(haystacks: Sequence[Prose]) -> Iterator[str]:
+    total = {name: f"{count:,}" for name, count in _totals(haystacks).items()}
     models = " and ".join(sorted({one["model"] for one in haystacks}))
     whose = "{by_model} are the model's, {in_part} in part, {by_template} the grammar's own".format(**total)
     yield "prose by {}: {kept} of {passages} passages; of {documents} documents {}".format(models, whose, **total)
@@ -49,7 +85,18 @@ def _prose(haystacks: Sequence[Row]) -> Iterator[str]:
         yield f"rejected replies: {rejected.total():,} ({reasons})"
 
 
-def made_words(url: str, account: Row, audit: Row) -> str:
+def _totals(haystacks: Sequence[Prose]) -> dict[str, int]:
+    return {
+        "passages": sum(one["passages"] for one in haystacks),
+        "kept": sum(one["kept"] for one in haystacks),
+        "documents": sum(one["documents"] for one in haystacks),
+        "by_model": sum(one["by_model"] for one in haystacks),
+        "in_part": sum(one["in_part"] for one in haystacks),
+        "by_template": sum(one["by_template"] for one in haystacks),
+    }
+
+
+def made_words(url: str, account: Account, audit: Audit) -> str:
     """
     Describe the outcome: haystacks, checks, given-up items, and the trust that the gold map deserves.
 
@@ -69,7 +116,7 @@ def made_words(url: str, account: Row, audit: Row) -> str:
     )
 
 
-def _first(account: Row) -> str:
+def _first(account: Account) -> str:
     haystacks, given_up = account["haystacks"], len(account["exhausted"])
     documents, insights = (sum(one[name] for one in haystacks) for name in ("documents", "insights"))
     told = f"given up: {given_up:,}" if given_up else "nothing was given up"
@@ -77,28 +124,32 @@ def _first(account: Row) -> str:
     return f"haystacks: {len(haystacks)}, documents: {documents:,}, insights: {insights:,}; {told}{short}"
 
 
-def _haystacks(haystacks: Sequence[Row]) -> str:
+def _haystacks(haystacks: Sequence[HaystackAccount]) -> str:
     heads = ("haystack", "documents", "not written", "subtopics", "insights", "too few", "read differently")
     rows = [
         (
             one["haystack_id"],
             *(f"{one[name]:,}" for name in ("documents", "documents_not_written", "subtopics", "insights")),
             f"{len(one['insights_below_least_documents']):,}",
-            _share(one["read_again"], "differing_share", "differing_low", "differing_high"),
+            _differing(one["read_again"]),
         )
         for one in haystacks
     ]
     return "\n".join([aligned([heads, *rows], n_left=1), _TOO_FEW, _READ_DIFFERENTLY])
 
 
-def _checks(checks: Sequence[Row]) -> str:
+def _checks(checks: Sequence[CheckCounts]) -> str:
     heads = ("check", "attempts", "accepted", "rejected", "given up")
-    names = ("attempts", "accepted", "rejected", "exhausted")
-    rows = [(row["check"], *(f"{row[name]:,}" for name in names)) for row in checks if row["attempts"]]
+    counts = [
+        (row["check"], row["attempts"], row["accepted"], row["rejected"], row["exhausted"])
+        for row in checks
+        if row["attempts"]
+    ]
+    rows = [(check, *(f"{count:,}" for count in of)) for check, *of in counts]
     return aligned([heads, *rows], n_left=1)
 
 
-def _given_up(exhausted: Sequence[Row]) -> Iterator[str]:
+def _given_up(exhausted: Sequence[GivenUp]) -> Iterator[str]:
     if not exhausted:
         return
     heads = ("given up", "check", "haystack", "attempts", "last reason")
@@ -111,9 +162,9 @@ def _given_up(exhausted: Sequence[Row]) -> Iterator[str]:
     yield f"{aligned([heads, *rows], n_left=5)}{told}"
 
 
-def _trust(audit: Row, files: str) -> Iterator[str]:
+def _trust(audit: Audit, files: str) -> Iterator[str]:
     ceiling = audit["joint_ceiling"]
-    noise = (_share(audit[name], "value", "low", "high") for name in ("false_positives", "missed"))
+    noise = [_share(one["value"], one["low"], one["high"]) for one in (audit["false_positives"], audit["missed"])]
     yield "label noise of the gold map, by judge {}: wrongly listed {}, missed {}".format(audit["judge"], *noise)
     if ceiling["value"] is None:
         yield f"ceiling on the joint score: unknown: {ceiling['reason']}"
@@ -122,9 +173,13 @@ def _trust(audit: Row, files: str) -> Iterator[str]:
     yield f"in brackets: 95 % intervals; more in {files} and the report of a run"
 
 
-def _share(row: Row, value: str, low: str, high: str) -> str:
-    """A share in [0, 1] as per cent, with its interval."""
-    if row[value] is None:
+def _differing(read: ReadAgain) -> str:
+    return _share(read["differing_share"], read["differing_low"], read["differing_high"])
+
+
+def _share(value: float | None, low: float | None, high: float | None) -> str:
+    """Return a share in [0, 1] as per cent, with its interval."""
+    if value is None:
         return "unknown"
-    middle = f"{100 * row[value]:.1f} %"
-    return middle if row[low] is None else f"{middle} [{100 * row[low]:.1f}, {100 * row[high]:.1f}]"
+    middle = f"{100 * value:.1f} %"
+    return middle if low is None or high is None else f"{middle} [{100 * low:.1f}, {100 * high:.1f}]"

@@ -7,14 +7,13 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import TypedDict
 
 from actors.chat.call_context import CallContext
 from actors.storage.folder import Folder
-from jobs.stages.items import Place, Row, SourceReader
-from longform.rows import OutlineRow
+from jobs.stages.items import Place, SourceReader
+from longform.rows import CheckAttemptRow, DraftRow, OutlineRow
 from longform.synthesis.written.asking import Log
 from longform.synthesis.written.contamination import known_insights
 from longform.synthesis.written.documents import Brief, Draft, write_document
@@ -22,13 +21,28 @@ from longform.synthesis.written.outline import Outline, OutlineJob, write_outlin
 from longform.synthesis.written.settings import ModelSynthesis
 
 
-def outline_worker(_: Folder, config: ModelSynthesis, context: CallContext) -> Any:
-    """Makes the worker of the table `outlines`: a payload is a topic."""
+class OutlineTask(TypedDict):
+    work_id: str
+    haystack_id: str
+    topic: int  # place in the configuration, from 0
+
+
+class DraftTask(OutlineTask):
+    outline: str  # work id
+    part: str  # the file that has its row
+    assigned: list[int]
+    doc_index: int
+
+
+def outline_worker(
+    _: Folder, config: ModelSynthesis, context: CallContext
+) -> Callable[[OutlineTask], Awaitable[list[OutlineRow]]]:
+    """Make the worker of the table `outlines`: a payload is a topic."""
     from actors.synthesis import open_models
 
     models = open_models(config, context)
 
-    async def outline(payload: Mapping[str, Any]) -> list[Row]:
+    async def outline(payload: OutlineTask) -> list[OutlineRow]:
         topic = config.topics[payload["topic"]]
         job = OutlineJob(topic=topic, sizes=config.sizes, caps=config.caps, withheld=config.withheld)
         log = Log()
@@ -41,20 +55,22 @@ def outline_worker(_: Folder, config: ModelSynthesis, context: CallContext) -> A
                 "work_id": payload["work_id"],
                 "haystack_id": payload["haystack_id"],
                 "outline": found.model_dump_json(),
-                "attempts": [attempt._asdict() for attempt in log.attempts],
+                "attempts": _attempts(log),
             }
         ]
 
     return outline
 
 
-def draft_worker(work: Folder, config: ModelSynthesis, context: CallContext) -> Any:
-    """Makes the worker of the table `drafts`: a payload is a document of an outline."""
+def draft_worker(
+    work: Folder, config: ModelSynthesis, context: CallContext
+) -> Callable[[DraftTask], Awaitable[list[DraftRow]]]:
+    """Make the worker of the table `drafts`: a payload is a document of an outline."""
     from actors.synthesis import open_models
 
     models, reader = open_models(config, context), SourceReader(work, {"outlines": ["outline"]})
 
-    async def write(payload: Mapping[str, Any]) -> list[Row]:
+    async def write(payload: DraftTask) -> list[DraftRow]:
         row = reader.row(Place("outlines", payload["outline"], payload["part"]), OutlineRow)
         brief = Brief(
             topic=config.topics[payload["topic"]],
@@ -73,16 +89,34 @@ def draft_worker(work: Folder, config: ModelSynthesis, context: CallContext) -> 
                 "work_id": payload["work_id"],
                 "haystack_id": payload["haystack_id"],
                 "doc_index": brief.doc_index,
-                **asdict(draft),
-                "attempts": [attempt._asdict() for attempt in log.attempts],
+                "title": draft.title,
+                "text": draft.text,
+                "stated": [*draft.stated],
+                "unchecked": [*draft.unchecked],
+                "reread": None if draft.reread is None else [*draft.reread],
+                "attempts": _attempts(log),
             }
         ]
 
     return write
 
 
-def draft_of(row: Row) -> Draft:
-    """A row of `drafts`, read back."""
+def _attempts(log: Log) -> list[CheckAttemptRow]:
+    return [
+        {
+            "check": one.check,
+            "subject": one.subject,
+            "number": one.number,
+            "verdict": one.verdict,
+            "reason": one.reason,
+            "call_id": one.call_id,
+        }
+        for one in log.attempts
+    ]
+
+
+def draft_of(row: DraftRow) -> Draft:
+    """Read a row of `drafts` back."""
     return Draft(
         title=row["title"],
         text=row["text"],

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
 
 from longform.records import Document, Qrel, Target, gold_documents
 from longform.support.index import SupportIndex
@@ -27,6 +29,20 @@ _SUPPORTED = 0.5  # probability
 NOT_STATED = "who made this haystack left no list of planted statements, as chat models leave none"
 
 
+class _StoredCells(TypedDict):
+    strength: list[float]
+    listed: list[bool]
+    insight: list[int]
+
+
+class StoredAudit(TypedDict):
+    """One haystack's audit as JSON."""
+
+    facts: dict[str, JsonValue]
+    cells: _StoredCells
+    sizes: list[list[int]]
+
+
 class HaystackAudit(NamedTuple):
     """
     One haystack's part of the report.
@@ -37,17 +53,17 @@ class HaystackAudit(NamedTuple):
         sizes: For each insight the documents that its gold map lists, and all documents.
     """
 
-    facts: Mapping[str, Any]
+    facts: Mapping[str, JsonValue]
     cells: Cells
     sizes: Sequence[tuple[int, int]]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, JsonValue]:
         """A JSON object that `from_json` takes, every number exact."""
         cells = {name: column.tolist() for name, column in self.cells._asdict().items()}
         return {"facts": dict(self.facts), "cells": cells, "sizes": [list(size) for size in self.sizes]}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> HaystackAudit:
+    def from_json(cls, value: StoredAudit) -> HaystackAudit:
         """Return the audit that `as_json` wrote."""
         cells = value["cells"]
         strength, insight = np.array(cells["strength"], np.float64), np.array(cells["insight"], np.int64)
@@ -85,13 +101,13 @@ def audit_haystack(
     places = planted_places(documents, planted) if facts else _supported_places(index, claims, listed)
     pairs = near_duplicates([document.text for document in documents], least=NEAR_DUPLICATE)
     counts = listed.sum(axis=1)
-    told = {
+    told: dict[str, JsonValue] = {
         "haystack_id": documents[0].haystack_id,
         "settings": dict(facts.settings) if facts else None,
         "documents": len(documents),
         "insights": len(targets),
-        "planted": dict(sorted(Counter(one.kind for one in planted).items())) if facts else None,
-        "exact_search": exact_search(documents, gold, planted) if facts else None,
+        "planted": {**dict(sorted(Counter(str(one.kind) for one in planted).items()))} if facts else None,
+        "exact_search": {**exact_search(documents, gold, planted)} if facts else None,
         "reasons": {} if facts else {"settings": NOT_STATED, "planted": NOT_STATED, "exact_search": NOT_STATED},
         "near_duplicates": [
             {"doc_ids": [documents[at].doc_id for at in pair[:2]], "similarity": round(pair.similarity, 4)}
@@ -99,14 +115,14 @@ def audit_haystack(
         ],
         "located_by": "planted statement" if facts else "best support",
         "prose": dict(facts.prose) if facts and facts.prose else None,
-        "tenths": tenths(places),
+        "tenths": [*tenths(places)],
         "documents_per_insight": {"least": int(counts.min()), "mean": float(counts.mean()), "most": int(counts.max())},
     }
     sizes = [(int(count), len(documents)) for count in counts if count]
     return HaystackAudit(told, cells, sizes)
 
 
-def audit_report(parts: Sequence[HaystackAudit], *, seed: int) -> dict[str, Any]:
+def audit_report(parts: Sequence[HaystackAudit], *, seed: int) -> dict[str, JsonValue]:
     """
     The content of `audit.json`: each haystack's facts, the label noise over all cells, and the ceiling it sets.
 
@@ -129,15 +145,15 @@ def audit_report(parts: Sequence[HaystackAudit], *, seed: int) -> dict[str, Any]
             "listed_rejected": int((cells.listed & (cells.strength < _SUPPORTED)).sum()),
             "left_out_accepted": int((~cells.listed & (cells.strength >= _SUPPORTED)).sum()),
         },
-        "false_positives": noise.false_positives.as_json(),
-        "missed": noise.missed.as_json(),
+        "false_positives": {**noise.false_positives._asdict()},
+        "missed": {**noise.missed._asdict()},
         "false_negatives": round(missed * left_out / stated, 6) if missed is not None and stated else None,
         "joint_ceiling": dict(ceiling(sizes, noise)),
         "haystacks": [dict(part.facts) for part in parts],
     }
 
 
-def _supported_places(index: SupportIndex, claims: Sequence[str], listed: Any) -> list[tuple[int, int]]:
+def _supported_places(index: SupportIndex, claims: Sequence[str], listed: NDArray[np.bool_]) -> list[tuple[int, int]]:
     # the one sentence that says most of it; of wider windows that hold it the first would be taken
     starts = index.best_windows([stems(claim) for claim in claims], window=1).start
     lengths = np.diff(index.bounds)

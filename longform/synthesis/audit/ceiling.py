@@ -8,8 +8,7 @@ cells, its citation F1 is 2 (n - x) / ((n - x + m) + n). An insight that nothing
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import binom
@@ -32,7 +31,7 @@ def expected_joint(sizes: Sequence[tuple[int, int]], *, false_positives: float, 
     return float(np.mean([known[size] for size in sizes]))
 
 
-def ceiling(sizes: Sequence[tuple[int, int]], noise: LabelNoise) -> Mapping[str, Any]:
+def ceiling(sizes: Sequence[tuple[int, int]], noise: LabelNoise) -> dict[str, float | str | None]:
     """
     The ceiling on the joint score, 0 to 100: its value, and its interval from the ends of both shares' intervals.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from longform.records import Document
 from longform.synthesis.audit.planted import Planted
@@ -13,7 +12,7 @@ N_TENTHS = 10
 
 def exact_search(
     documents: Sequence[Document], gold: Mapping[str, frozenset[str]], planted: Sequence[Planted]
-) -> dict[str, Any]:
+) -> dict[str, int]:
     """
     The planted statements of insights, searched word for word, against the gold map.
 

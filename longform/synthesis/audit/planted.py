@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, NotRequired, TypedDict
+
+from pydantic import JsonValue
 
 Kind = Literal["insight", "contradiction", "distractor"]
 
@@ -26,6 +28,22 @@ class Planted(NamedTuple):
     text: str
 
 
+class StoredPlanted(TypedDict):
+    doc_id: str
+    target_id: str | None
+    kind: Kind
+    text: str
+
+
+class StoredFacts(TypedDict):
+    """The facts as JSON."""
+
+    haystack_id: str
+    settings: dict[str, JsonValue]
+    planted: list[StoredPlanted]
+    prose: NotRequired[dict[str, JsonValue] | None]
+
+
 class HaystackFacts(NamedTuple):
     """
     The content of `haystacks/<haystack_id>.json`: how a haystack was made, and the statements planted in each document.
@@ -35,11 +53,11 @@ class HaystackFacts(NamedTuple):
     """
 
     haystack_id: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, JsonValue]
     planted: list[Planted]
-    prose: Mapping[str, Any] | None = None
+    prose: Mapping[str, JsonValue] | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, JsonValue]:
         return {
             "haystack_id": self.haystack_id,
             "settings": dict(self.settings),
@@ -48,6 +66,6 @@ class HaystackFacts(NamedTuple):
         }
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> HaystackFacts:
+    def from_json(cls, content: StoredFacts) -> HaystackFacts:
         planted = [Planted(**one) for one in content["planted"]]
         return cls(content["haystack_id"], content["settings"], planted, content.get("prose"))

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import JsonValue
 
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
@@ -105,7 +106,7 @@ class ComposedHaystack(NamedTuple):
     """A haystack as the grammar wrote it, before it is rows."""
 
     haystack_id: str
-    settings: Mapping[str, object]
+    settings: Mapping[str, JsonValue]
     topic: Topic
     queries: list[Query]
     targets: list[Target]
@@ -143,7 +144,7 @@ def compose_haystack(
     *prose* names the other maker of its documents, and is a part of its id; None: there is no other.
     """
     plan = load_topic(topic).part(*part)
-    settings = {"topic": topic, "variant": variant, "seed": seed, **_size_as_json(size)}
+    settings: dict[str, JsonValue] = {"topic": topic, "variant": variant, "seed": seed, **_size_as_json(size)}
     version = topic_version(topic, part)
     told = settings if prose is None else settings | {"prose": prose}
     haystack_id = f"{topic}-{variant}-{content_key(version, told)[:8]}"
@@ -167,7 +168,7 @@ def finished_haystack(
     composed: ComposedHaystack,
     others: Sequence[Sequence[Parts | None]] | None = None,
     *,
-    prose: Mapping[str, object] | None = None,
+    prose: Mapping[str, JsonValue] | None = None,
 ) -> Haystack:
     """
     Return the rows of a haystack.
@@ -329,9 +330,9 @@ def _planted(doc_id: str, said: _Said) -> Planted:
     return Planted(doc_id, said.target.target_id if said.target else None, said.kind, said.stated.text)
 
 
-def _size_as_json(size: HaystackSize) -> dict[str, object]:
+def _size_as_json(size: HaystackSize) -> dict[str, JsonValue]:
     return {**size._asdict(), "per_document": list(size.per_document), "per_insight": list(size.per_insight)}
 
 
-def _part_as_json(part: TopicPart) -> dict[str, object]:
+def _part_as_json(part: TopicPart) -> dict[str, JsonValue]:
     return {} if part == WHOLE else dict(part._asdict())

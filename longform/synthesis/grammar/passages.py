@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from longform.synthesis.grammar.grammar import number_in_words
 from longform.synthesis.grammar.haystack import ComposedHaystack, Parts
@@ -198,7 +200,7 @@ def passage_parts(text: str, job: PassageJob) -> Parts:
 # ---------------------------------------------------------------- counts
 
 
-def prose_counts(documents: Iterable[Sequence[Tried]]) -> dict[str, Any]:
+def prose_counts(documents: Iterable[Sequence[Tried]]) -> dict[str, JsonValue]:
     """
     Count the outcomes of a haystack's passages, document by document.
 
@@ -222,5 +224,5 @@ def prose_counts(documents: Iterable[Sequence[Tried]]) -> dict[str, Any]:
         "kept": sum(kept),
         "fallen_back": passages - sum(kept),
         "replies": sum(kept) + rejected.total(),
-        "rejected": dict(sorted(rejected.items())),
+        "rejected": {**dict(sorted(rejected.items()))},
     }

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count, product
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_validator
 
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
@@ -22,7 +22,7 @@ from longform.synthesis.grammar.topic import load_topic, topic_names
 from longform.synthesis.written.settings import Role
 
 
-def _several(value: Any) -> Any:
+def _several(value: JsonValue) -> JsonValue | tuple[JsonValue]:
     return value if isinstance(value, list | tuple) else (value,)
 
 
@@ -39,7 +39,7 @@ class CountBounds(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_number(cls, value: Any) -> Any:
+    def _one_number(cls, value: JsonValue) -> JsonValue:
         return {"least": value, "most": value} if isinstance(value, int) else value
 
 

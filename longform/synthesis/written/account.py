@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
+from pydantic import JsonValue
 
 from longform.errors import LongformError
 from longform.formats.rows import HaystackRows
@@ -127,17 +128,96 @@ def haystack_name(topic: Topic) -> str:
 # ---------------------------------------------------------------- the account
 
 
-def check_rows(attempts: Iterable[Attempt]) -> list[dict[str, Any]]:
-    """For each check its attempts and what became of them; attempts = accepted + rejected + exhausted."""
+class CheckCounts(TypedDict):
+    """Attempts of one check, by what became of them."""
+
+    check: str
+    accepted_if: str
+    attempts: int
+    accepted: int
+    rejected: int
+    exhausted: int
+
+
+class GivenUp(TypedDict):
+    """A subject that a check rejected to the last, with the last reason."""
+
+    haystack_id: str
+    check: str
+    subject: str
+    attempt: int
+    reason: str | None
+
+
+class StatedInsight(TypedDict):
+    insight: str
+    documents: int
+
+
+class ReadAgain(TypedDict):
+    """A second reading against the gold map; shares are null if nothing was read."""
+
+    documents: int
+    cells: int
+    missing: int
+    extra: int
+    differing_share: float | None
+    differing_low: float | None
+    differing_high: float | None
+
+
+class HaystackAccount(TypedDict):
+    """One haystack of the account: counts of what was made of what was asked."""
+
+    haystack_id: str
+    topic: str
+    subtopics: int
+    insights: int
+    documents: int
+    documents_not_written: int
+    mean_words: float | None
+    assigned_but_not_stated: int
+    stated_but_not_assigned: int
+    unchecked_cells: int
+    insights_below_least_documents: list[StatedInsight]
+    known_without_documents: list[str] | None
+    read_again: ReadAgain
+    checks: NotRequired[list[CheckCounts]]
+
+
+class Account(TypedDict):
+    """The content of `synthesis.json`."""
+
+    longform: str
+    dataset_hash: str
+    models: dict[str, str]
+    prompts: list[str]
+    config: dict[str, JsonValue]
+    checks: list[CheckCounts]
+    haystacks: list[HaystackAccount]
+    exhausted: list[GivenUp]
+
+
+def check_rows(attempts: Iterable[Attempt]) -> list[CheckCounts]:
+    """Count for each check its attempts and what became of them; attempts = accepted + rejected + exhausted."""
     counts = Counter((attempt.check, attempt.verdict) for attempt in attempts)
-    rows = []
+    rows: list[CheckCounts] = []
     for check, meaning in CHECKS.items():
-        verdicts = {verdict: counts[check, verdict] for verdict in ("accepted", "rejected", "exhausted")}
-        rows.append({"check": check, "accepted_if": meaning, "attempts": sum(verdicts.values()), **verdicts})
+        accepted, rejected, exhausted = (counts[check, verdict] for verdict in ("accepted", "rejected", "exhausted"))
+        rows.append(
+            {
+                "check": check,
+                "accepted_if": meaning,
+                "attempts": accepted + rejected + exhausted,
+                "accepted": accepted,
+                "rejected": rejected,
+                "exhausted": exhausted,
+            }
+        )
     return rows
 
 
-def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[dict[str, Any]]:
+def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[GivenUp]:
     """Return the given-up items, with the last reason of each."""
     return [
         {
@@ -152,7 +232,7 @@ def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[dict[s
     ]
 
 
-def haystack_account(written: Written, *, least_documents: int) -> dict[str, Any]:
+def haystack_account(written: Written, *, least_documents: int) -> HaystackAccount:
     """Count what was made of what was asked."""
     texts = [draft.text for draft in written.drafts if draft.text is not None]
     facts, known = written.outline.facts, written.outline.known
@@ -178,7 +258,7 @@ def haystack_account(written: Written, *, least_documents: int) -> dict[str, Any
     }
 
 
-def read_again(written: Written) -> Mapping[str, Any]:
+def read_again(written: Written) -> ReadAgain:
     """
     Compare a second reading of the finished documents by the verifier with the gold map.
 

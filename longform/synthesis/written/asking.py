@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from pydantic import JsonValue
+
 from longform.synthesis.written.replies import Form, UnreadableError, read_form
 from longform.synthesis.written.settings import Role
 
@@ -101,8 +103,8 @@ def notes(rejections: Sequence[str]) -> str:
     return f"Earlier attempts at this were rejected. What was wrong with them:{lines}"
 
 
-def numbered(texts: Iterable[Mapping[str, Any]]) -> str:
-    """Things as a prompt shows them: a JSON list, numbered from 1."""
+def numbered(texts: Iterable[Mapping[str, JsonValue]]) -> str:
+    """Return things as a prompt shows them: a JSON list, numbered from 1."""
     lines = [json.dumps({"number": n, **text}, ensure_ascii=False) for n, text in enumerate(texts, start=1)]
     return "[\n" + ",\n".join(lines) + "\n]"
 
@@ -183,7 +185,7 @@ def read_reply(reply: Reply, form: type[Answer]) -> Read:
         return Read(None, unreadable.reason, reply.call_id)
 
 
-def _fitting(read: Read, fits: Callable[[Any], str | None]) -> Read:
+def _fitting(read: Read, fits: Callable[[Answer], str | None]) -> Read:
     if read.reason is None and (reason := fits(read.answer)):
         return Read(None, reason, read.call_id)
     return read

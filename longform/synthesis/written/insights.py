@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from longform.keys import content_key
 from longform.synthesis.written.asking import (
@@ -130,8 +132,8 @@ def _ask(work: _Work, found: _Found, place: int) -> Ask:
     return Ask("planner", "synthesize_insights", fields)
 
 
-def _others(work: _Work, found: _Found, place: int) -> list[Mapping[str, Any]]:
-    """The other subtopics with what they have so far, but for the facts that are withheld: the same ones each time."""
+def _others(work: _Work, found: _Found, place: int) -> list[Mapping[str, JsonValue]]:
+    """Return the other subtopics and their facts so far, without those that are withheld: the same ones each time."""
     facts = [(other, text) for other, texts in found.accepted.items() if other != place for text in texts]
     hidden = set(sorted(facts, key=content_key)[: work.withheld])
     return [

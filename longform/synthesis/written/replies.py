@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import StringConstraints, ValidationError
+from pydantic import JsonValue, StringConstraints, ValidationError
 
 from longform.settings.strict import Strict
 
@@ -93,16 +93,19 @@ FORMS: dict[str, type[Form]] = {
 Read = TypeVar("Read", bound=Form)
 
 
-def schema_of(form: type[Form]) -> dict[str, Any]:
-    """The JSON schema of a form, in the subset that strict providers take: they refuse least lengths."""
-    schema: dict[str, Any] = _without_lengths(form.model_json_schema())
-    return schema
+def schema_of(form: type[Form]) -> dict[str, JsonValue]:
+    """Return the JSON schema of a form, in the subset that strict providers take: they refuse least lengths."""
+    return _without_lengths(form.model_json_schema())
 
 
-def _without_lengths(value: Any) -> Any:
+def _without_lengths(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: _inner(value) for name, value in schema.items() if name != "minLength"}
+
+
+def _inner(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
-        return {name: _without_lengths(inner) for name, inner in value.items() if name != "minLength"}
-    return [_without_lengths(inner) for inner in value] if isinstance(value, list) else value
+        return _without_lengths(value)
+    return [_inner(one) for one in value] if isinstance(value, list) else value
 
 
 class UnreadableError(Exception):
