@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import WHOLE, Given, Item, Row, Source, SourceReader
+from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Worker
 from jobs.stages.split import Split
@@ -93,7 +93,7 @@ class Repair(Stage[Twin]):
             documents = benchmark.documents(haystack_id)
             return SupportIndex([document.text for document in documents]), [document.number for document in documents]
 
-        def twins(given: Sequence[Given[Twin]]) -> list[Row]:
+        def twins(given: Sequence[Given[Twin]]) -> list[SummaryRow]:
             originals = [
                 summary | {"work_id": one.work_id}
                 for one in given
@@ -110,8 +110,8 @@ class Repair(Stage[Twin]):
         return twins
 
 
-def _haystack(summary: Mapping[str, Any]) -> str:
-    return str(summary["haystack_id"])
+def _haystack(summary: SummaryRow) -> str:
+    return summary["haystack_id"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.items import WHOLE, Given, Item, Row, Source, SourceReader
+from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.judge import Judged, checks_of
 from jobs.stages.repair import Twin, after_repair, twin_work_id
 from jobs.stages.runner import Worker
@@ -78,7 +78,7 @@ class RepairByJudge(Stage[Twin]):
     def worker(self, reader: SourceReader) -> Worker:
         benchmark = Benchmark(self.bench)
 
-        def twins(given: Sequence[Given[Twin]]) -> Iterator[Row]:
+        def twins(given: Sequence[Given[Twin]]) -> Iterator[SummaryRow]:
             for one in given:
                 originals, verdicts = one.sources
                 (summary,) = (row for row in reader.rows(originals, SummaryRow) if row["step"] is None)

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
-from typing import Any
+from typing import Protocol
 
 from longform.metrics.measure import Facts, Measure, Score
 from longform.text.citations import without_citations
@@ -20,16 +20,21 @@ from longform.text.citations import without_citations
 _WORD = re.compile("[a-z0-9]+")
 
 
+class _Stemmer(Protocol):
+    def stem(self, word: str) -> str: ...
+
+
 @cache
-def _stemmer() -> Any:
+def _stemmer() -> _Stemmer:
     from nltk.stem.porter import PorterStemmer  # slow to import
 
-    return PorterStemmer()
+    stemmer: _Stemmer = PorterStemmer()
+    return stemmer
 
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    return str(_stemmer().stem(word)) if len(word) > 3 else word
+    return _stemmer().stem(word) if len(word) > 3 else word
 
 
 @lru_cache(maxsize=512)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from longform.models import models_version
 from longform.repair.twins import citing, is_header, twin
+from longform.rows import SummaryRow
 from longform.support.index import WINDOW, SupportIndex
 from longform.support.model import VERSION as MODEL_VERSION
 from longform.support.model import SupportModel, expected_f1_sets, shipped_support_model
@@ -18,10 +19,10 @@ VERSION = f"2+{MODEL_VERSION}+{models_version('support_words')}"
 
 
 def repaired_summaries(
-    summaries: Sequence[Mapping[str, Any]], index: SupportIndex, numbers: Sequence[int]
-) -> list[dict[str, Any]]:
+    summaries: Sequence[SummaryRow], index: SupportIndex, numbers: Sequence[int]
+) -> list[SummaryRow]:
     """
-    The repaired twin of each row of the summaries table, in order.
+    Return the repaired twin of each row of the summaries table, in order.
 
     Args:
         summaries: Of one haystack; `work_id` stays as it is.

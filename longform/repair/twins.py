@@ -8,18 +8,16 @@ stay true.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from longform.keys import content_key
+from longform.rows import SummaryRow
 from longform.text.citations import Bullet, without_citations
 
 LABEL = "supporting documents found"
 METHOD = "repaired citations"
 MATRIX = "matrix"
 """The driver of citations by words that bullets and documents share."""
-
-_OF_ITS_OWN_CALL = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "cost_usd", "seconds")
 
 
 def twin_id(summary_id: str, by: str) -> str:
@@ -32,7 +30,7 @@ def twin_label(cited_by: str) -> str:
     return LABEL if cited_by == MATRIX else f"{LABEL} by {cited_by}"
 
 
-def twin(summary: Mapping[str, Any], text: str | None, *, by: str, cited_by: str = MATRIX) -> dict[str, Any]:
+def twin(summary: SummaryRow, text: str | None, *, by: str, cited_by: str = MATRIX) -> SummaryRow:
     """
     Return the twin of a row of the summaries table, with the original as its only parent.
 
@@ -46,7 +44,12 @@ def twin(summary: Mapping[str, Any], text: str | None, *, by: str, cited_by: str
     """
     return {
         **summary,
-        **dict.fromkeys(_OF_ITS_OWN_CALL),
+        "input_tokens": None,
+        "cached_tokens": None,
+        "output_tokens": None,
+        "reasoning_tokens": None,
+        "cost_usd": None,
+        "seconds": None,
         "summary_id": twin_id(summary["summary_id"], by),
         "summarizer": f"{summary['summarizer']}, {twin_label(cited_by)}",
         "cited_by": cited_by,
@@ -62,6 +65,6 @@ def is_header(line: Bullet) -> bool:
 
 
 def citing(line: str, numbers: Iterable[int]) -> str:
-    """*line* with *numbers* for its citations; a line of nothing but citations stays, or it would be no line."""
+    """Return *line* with *numbers* for its citations; a line of nothing but citations stays as it is."""
     said = without_citations(line)
     return f"{said} {''.join(f'[{number}]' for number in numbers)}".rstrip() if said else line
