@@ -112,7 +112,7 @@ async def ask_all(
     try:
         async with asyncio.TaskGroup() as tasks:
             asked: list[asyncio.Task[Any]] = [tasks.create_task(one(request)) for request in requests]
-    except* Exception as group:  # noqa: BLE001  whatever a request raised is handed on
+    except ExceptionGroup as group:  # plain except: what an except* clause raises may come out in a group of its own
         raise group.exceptions[0] from None
     finally:
         saying.cancel()
