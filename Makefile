@@ -22,7 +22,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	touch $@
 
 demo: install
-	$(BIN)/longform evaluate demo --out runs/demo
+	$(BIN)/longform evaluate demo --out runs/demo --workers 2
 	@echo "Open runs/demo/report/report.html"
 
 test: install

@@ -19,8 +19,11 @@ from typing import Any, Self
 
 from jobs.job_package import large_package
 from jobs.local_ray import start_local_ray
-from longform.errors import LongformError
+from longform.errors import LongformError, UsageError
 
+_WORKERS = 2  # unless told
+_START_S = 12.0  # Ray, and workers that load their models
+_HAND_OVER_S = 5.0  # the latter alone
 _ANSWERS_WITHIN_S = 10.0
 _RAY_WRITES_BYTES = 50_000_000  # sessions of an hour have left 2 to 10 MB of logs
 _OBJECT_STORE_BYTES = 200_000_000  # tasks carry ids and receipts, never texts
@@ -37,15 +40,30 @@ class Cluster:
 
     A local one is always new (a plain `ray.init()` would join any Ray on the machine) and ends with the `with`.
 
+    Args:
+        address: Of a Ray that runs elsewhere.
+        workers: Processes that each stage uses; 0: none but the command's own; None: a Ray of its own is started for
+            stages that are done sooner on it, and each stage is begun without.
+        cpus: Of each process.
+
     Attributes:
-        workers: Processes a stage may use.
-        cpus: Of each.
+        workers: Processes that a stage on Ray uses.
+        in_process: Whether every stage runs in the command's own process.
+        measures: Whether a stage begins there, and goes to Ray if that ends it sooner.
     """
 
-    def __init__(self, *, address: str | None, workers: int, cpus: float = 1) -> None:
-        self.workers, self.cpus = workers, cpus
+    def __init__(self, *, address: str | None, workers: int | None, cpus: float = 1) -> None:
         self._address = address or os.environ.get("RAY_ADDRESS")
+        if workers is not None and workers < 0:
+            raise UsageError(f"--workers: expected 0 or more processes, found {workers}")
+        self.workers, self.cpus = workers or _WORKERS, cpus
+        self.in_process = workers == 0
+        self.measures = workers is None and not self._address
         self._started_here = False
+
+    def ends_sooner(self, rest_s: float) -> bool:
+        """Return whether work of *rest_s* seconds in one process is done sooner on Ray, its start included."""
+        return rest_s * (1 - 1 / self.workers) > (_HAND_OVER_S if self._started_here else _START_S)
 
     @property
     def is_named(self) -> bool:
@@ -168,7 +186,12 @@ def _notices_on_stderr() -> None:
 
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workers", type=int, default=2, help="processes a stage may use")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        help="processes that each stage uses on Ray; 0: all runs in the command's own process, without Ray; default: "
+        "small stages run there, larger ones on 2 workers",
+    )
     parser.add_argument("--ray-address", help="a running cluster; default: RAY_ADDRESS, else one of its own")
 
 

@@ -21,6 +21,8 @@ from jobs.stages.runner import run_stage
 from jobs.stages.stage import Stage
 from longform.settings.experiment import Experiment
 
+_CALLS_HERE = 2_000  # summaries and judgements; a process makes some hundred calls a second
+
 
 class Evaluation:
     """
@@ -100,7 +102,8 @@ class Evaluation:
         asks = bool(tasks) and stage.chat is not None
         with ExitStack() as open_until_done:
             if asks:
-                self.cluster.start()
+                if not self._calls_here():
+                    self.cluster.start()
                 open_until_done.enter_context(noted_calls(self.record, self.calling, stage.name))
                 prepay_stage(stage, tasks, self.calling.context(stage.name))
             run_stage(
@@ -111,6 +114,15 @@ class Evaluation:
                 cluster=self.cluster,
                 note=self.record.note,
                 notice=self.calling.notice,
+                here=self._calls_here() if asks else None,
             )
             if asks:
                 self.calling.check_servers()
+
+    def _calls_here(self) -> bool:
+        """Return whether this process makes the run's calls: one is enough for some thousands."""
+        if not self.cluster.measures:
+            return self.cluster.in_process
+        asking = [stage for stage in self.plan.stages if stage.chat is not None]
+        local = any(stage.chat.provider == "llama_cpp" for stage in asking if stage.chat is not None)
+        return not local and sum(len(self.plan.items(stage)) for stage in asking) <= _CALLS_HERE

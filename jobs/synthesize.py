@@ -226,7 +226,7 @@ def _made_of(config: HaystackSettings) -> str:
 def wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:
     """Return whether workers are done sooner than this process: small haystacks are written before Ray has started."""
     sizes = [planned.size for planned in config.planned()]
-    if cluster.workers == 1 or len(sizes) == 1:
+    if cluster.in_process or cluster.workers == 1 or len(sizes) == 1:
         return False
     if config.prose is not None or cluster.is_named:
         return True

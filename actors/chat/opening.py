@@ -19,6 +19,7 @@ from actors.chat.model import ChatModel
 from actors.chat.openai_client import OpenAIChat, api_key, servers
 from actors.chat.pool import ChatPool
 from actors.chat.price_list import PriceList
+from actors.closing import close_later
 from actors.json_value import Json
 from actors.ledger.keeper import open_keeper
 from actors.rehearsal.scripted_chat import SCRIPTS, ScriptedChat
@@ -64,7 +65,7 @@ def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
         UsageError: As `check_chat` says.
     """
     model = open_chat(settings)
-    return ChatPool(
+    pool = ChatPool(
         model,
         settings,
         context,
@@ -73,6 +74,8 @@ def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
         price=PriceList.read(context.prices).price(settings.model_copy(update={"batch": False})),  # one by one
         server=_server(settings),
     )
+    close_later(pool.close)
+    return pool
 
 
 def _server(settings: ChatSettings) -> Server | None:

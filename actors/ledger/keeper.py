@@ -221,12 +221,12 @@ _in_process: dict[str, LedgerKeeper] = {}
 
 
 def open_keeper(ledger_url: str, job: str) -> Keeper:
-    """Return the keeper of *job*: its actor if Ray runs, else the one in this process."""
+    """Return the keeper of *job*: the one in this process if it was started here, else its actor if Ray runs."""
     import ray
 
-    if ray.is_initialized():
-        return Remote(lambda: _actor(job), patience_s=_PATIENCE_S)
     if job not in _in_process:
+        if ray.is_initialized():
+            return Remote(lambda: _actor(job), patience_s=_PATIENCE_S)
         _in_process[job] = LedgerKeeper(ledger_url, job)
     return Local(_in_process[job])
 

@@ -31,13 +31,13 @@ class Progress:
         self._done += 1
         self._rows = rows
 
-    def end(self, rows: int, *, found: int) -> None:
+    def end(self, rows: int, *, found: int, where: str = "") -> None:
         self._ended.set()
         if self._n_tasks:
             self._thread.join()
         elapsed = time.monotonic() - self._started
         before = f"; {found:,} pieces of work were done before" if found else ""
-        self._print(f"{self._name:<18} {rows:,} rows in {elapsed:.1f} s{before}", end="\n")
+        self._print(f"{self._name:<18} {rows:,} rows in {elapsed:.1f} s{where and f' {where}'}{before}", end="\n")
 
     def _keep_printing(self) -> None:
         while not self._ended.wait(_TERMINAL_INTERVAL_S if self._log.isatty() else _LOG_INTERVAL_S):

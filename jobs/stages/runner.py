@@ -1,5 +1,5 @@
 """
-Runs a stage: one Ray Data execution, Parquet in, Parquet out.
+Runs a stage, in this process or as one Ray Data execution: Parquet in, Parquet out.
 
 A stage's work is a list of tasks; a task names the work ids it will make rows for. A worker maps a task to rows, writes
 them as one part of the table, and hands back a receipt; the driver commits receipts as they come. Work ids that a
@@ -15,18 +15,20 @@ import pickle
 import sys
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TextIO, TypedDict
 
 import pyarrow as pa
 
+from actors.closing import noting
 from actors.secret_values import redacted
 from actors.storage.commit_files import Part
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
+from jobs.stages.in_process import receipts_of
 from jobs.stages.progress import Progress
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 from longform.rows import TableRow
@@ -40,6 +42,7 @@ _BUDGET, _GONE, _HOPELESS, _FAULT = "budget", "gone", "hopeless", "fault"
 
 RECEIPTS_A_COMMIT = 8
 _BLOCKS_A_WORKER = 8
+_MEASURED_S = 4.0  # of a stage in this process, before it may move to workers
 _MOST_TASKS_A_BLOCK = 8  # what a process that dies has to do again
 
 
@@ -124,7 +127,7 @@ class StageReport:
     pieces: int  # of them, done now
     rows: int  # written now
     seconds: float
-    workers: int
+    workers: int  # 0: the command's own process
 
 
 class TaskRow(TypedDict):
@@ -175,6 +178,7 @@ def run_stage(
     note: Note = no_note,
     log: TextIO | None = None,
     notice: Callable[[], str] = str,
+    here: bool | None = None,
 ) -> StageReport:
     """
     Do *tasks* and commit what they make.
@@ -188,6 +192,7 @@ def run_stage(
         note: Called after every commit, and at the end, whatever it be.
         log: Where progress goes; None: to standard error.
         notice: What the line of progress says besides; an empty text: nothing.
+        here: Whether they run in this process; None: as the cluster says.
 
     Raises:
         StageError: A task failed, or none can succeed; the message has the first error, with a traceback if it is ours.
@@ -196,6 +201,7 @@ def run_stage(
     """
     started = time.monotonic()
     todo = sum(len(task.work_ids) for task in tasks)
+    place = _Place(cluster, stage, here)
     progress = Progress(stage.name, len(tasks), log or sys.stderr, notice)
     errors: list[_TaskError] = []
     waiting: list[Part] = []
@@ -211,11 +217,11 @@ def run_stage(
             pieces=pieces - sum(len(part.work_ids) for part in waiting),
             rows=rows - sum(part.rows for part in waiting),
             seconds=time.monotonic() - started,
-            workers=cluster.workers,
+            workers=place.workers,
         )
 
     try:
-        for receipt in _receipts(run, stage, tasks, cluster) if tasks else ():
+        for receipt in _receipts(run, stage, tasks, place):
             if receipt["error"]:
                 errors.append(_TaskError(receipt["error"], receipt["words"]))
             else:
@@ -238,7 +244,7 @@ def run_stage(
         finally:
             with suppress(StorageError):  # the next write tells it; what is noted is not lost with this one
                 note(report(), final=True)
-            progress.end(rows, found=wanted - todo)
+            progress.end(rows, found=wanted - todo, where=place.words if tasks else "")
     if errors:
         raise _end_of(stage, len(tasks), errors)
     return report()
@@ -257,7 +263,64 @@ def _end_of(stage: Runnable, n_tasks: int, errors: Sequence[_TaskError]) -> Long
     )
 
 
-def _receipts(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Cluster) -> Iterable[Receipt]:
+@dataclass
+class _Place:
+    """The place where a stage runs: this process, or workers of a cluster."""
+
+    cluster: Cluster
+    stage: Runnable
+    here: bool | None
+    workers: int = 0
+    _since: float = field(default_factory=time.monotonic)
+
+    @property
+    def begins_here(self) -> bool:
+        if self.here is None:
+            return self.cluster.in_process or self.cluster.measures
+        return self.here
+
+    @property
+    def words(self) -> str:
+        return f"on {self.workers} workers" if self.workers else "in this process"
+
+    def begin(self) -> None:
+        """Measure from now on, since models are loaded."""
+        self._since = time.monotonic()
+
+    def moves(self, done: int, left: int) -> bool:
+        """Return whether the tasks that are *left* go to workers, after so many that were *done* here."""
+        if self.here is not None or not self.cluster.measures or not left:
+            return False
+        spent = time.monotonic() - self._since
+        return spent > _MEASURED_S and self.cluster.ends_sooner(spent / done * left)
+
+
+def _receipts(run: Folder, stage: Runnable, tasks: Sequence[Task], place: _Place) -> Iterator[Receipt]:
+    rows: list[TaskRow] = [{"task": pickle.dumps((task.work_ids, task.payload))} for task in tasks]
+    done = 0
+    if place.begins_here and rows:
+        with closing(_here(run, stage, rows, place)) as receipts:
+            for receipt in receipts:
+                yield receipt
+                done += 1
+                if place.moves(done, len(rows) - done):
+                    break
+    if done < len(rows):
+        place.workers = place.cluster.workers
+        yield from _on_ray(run, stage, [row["task"] for row in rows[done:]], place.cluster)
+
+
+def _here(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: _Place) -> Generator[Receipt, None, None]:
+    with noting() as closes:
+        performer = (AsyncPerformer if stage.asynchronous else Performer)(run, stage)
+    place.begin()
+    if isinstance(performer, Performer):
+        yield from map(performer, rows)
+    else:
+        yield from receipts_of(performer, rows, slots=stage.slots, closes=closes)
+
+
+def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], cluster: Cluster) -> Iterator[Receipt]:
     cluster.start()
     import ray.data
     from ray.data import ActorPoolStrategy, DataContext, TaskPoolStrategy
@@ -266,14 +329,13 @@ def _receipts(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Clus
     context.execution_options.verbose_progress = False
     context.execution_no_progress_timeout_s = -1  # it counts blocks; a rate-limited block may take long
     context.enable_progress_bars = False
-    size = 1 if stage.holds_model else tasks_a_block(len(tasks), workers=cluster.workers)
-    rows = [pickle.dumps((task.work_ids, task.payload)) for task in tasks]
+    size = 1 if stage.holds_model else tasks_a_block(len(rows), workers=cluster.workers)
     dataset = ray.data.from_arrow([pa.table({"task": rows[at : at + size]}) for at in range(0, len(rows), size)])
     given = {"run": run, "stage": stage}
     if stage.holds_model:
         slots = stage.slots if stage.asynchronous else 1
         pool = ActorPoolStrategy(
-            size=min(cluster.workers, len(tasks)),
+            size=min(cluster.workers, len(rows)),
             max_concurrent_calls_per_actor=slots,
             # No queue at an actor: the first one up would take the tasks of those still loading.
             max_tasks_in_flight_per_actor=slots,
@@ -281,7 +343,7 @@ def _receipts(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Clus
         performer = AsyncPerformer if stage.asynchronous else Performer
         mapped = dataset.map(performer, fn_constructor_kwargs=given, compute=pool, num_cpus=cluster.cpus)
     else:
-        compute = TaskPoolStrategy(size=min(cluster.workers, len(tasks)))
+        compute = TaskPoolStrategy(size=min(cluster.workers, len(rows)))
         mapped = dataset.map(perform, fn_kwargs=given, compute=compute, num_cpus=cluster.cpus)
     yield from mapped.iter_rows()
 

@@ -1,0 +1,173 @@
+"""A stage runs in the command's process by the same workers, and goes to Ray only if that is sooner."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from actors.closing import close_later, noting
+from actors.storage.folder import Folder
+from jobs.cluster import Cluster
+from jobs.stages import runner
+from jobs.stages.in_process import receipts_of
+from jobs.stages.items import Row
+from jobs.stages.runner import PlainStage, StageError, Task, Worker, run_stage
+from longform.errors import UsageError
+
+N_TASKS = 12
+FAILS = 4
+TASKS = [Task(work_ids=(f"w{n}",), payload={"work_id": f"w{n}", "number": n}) for n in range(N_TASKS)]
+closed: list[str] = []
+
+
+def row(payload: Mapping[str, Any]) -> list[Row]:
+    if payload["number"] == FAILS:
+        raise ValueError("planted")
+    return [{"work_id": payload["work_id"], "haystack_id": str(payload["number"]), "audit": "{}"}]
+
+
+def computes() -> Worker:
+    return row
+
+
+def waits() -> Worker:
+    async def close() -> None:
+        closed.append("model")
+
+    async def work(payload: Mapping[str, Any]) -> list[Row]:
+        await asyncio.sleep(0)
+        return row(payload)
+
+    close_later(close)
+    return work
+
+
+def breaks() -> Worker:
+    raise UsageError("no such model")
+
+
+@pytest.mark.parametrize(("make_worker", "asynchronous"), [(computes, False), (waits, True)])
+def test_a_task_that_fails_costs_no_other(tmp_path: Path, make_worker: Any, asynchronous: bool) -> None:
+    run, log = Folder(str(tmp_path)), io.StringIO()
+    stage = PlainStage(name="s", table="audits", identity="i", make_worker=make_worker, asynchronous=asynchronous)
+    closed.clear()
+
+    with pytest.raises(StageError, match=r"1 of 12 tasks failed(?s:.*)planted"):
+        run_stage(run, stage, N_TASKS, TASKS, cluster=Cluster(address=None, workers=0), log=log)
+
+    made = {row["haystack_id"] for row in run.read("audits").to_pylist()}
+    assert made == {str(n) for n in range(N_TASKS)} - {str(FAILS)}
+    assert "in this process" in log.getvalue()
+    assert closed == (["model"] if asynchronous else [])
+
+
+def test_a_worker_that_cannot_be_made_ends_the_stage(tmp_path: Path) -> None:
+    stage = PlainStage(name="s", table="audits", identity="i", make_worker=breaks)
+    with pytest.raises(StageError, match="no such model; what is finished is kept"):
+        run_stage(
+            Folder(str(tmp_path)), stage, N_TASKS, TASKS, cluster=Cluster(address=None, workers=0), log=io.StringIO()
+        )
+
+
+def test_no_more_are_open_than_slots_and_all_that_is_open_ends() -> None:
+    n_open, most, ended = 0, 0, []
+
+    async def perform(task: int) -> int:
+        nonlocal n_open, most
+        n_open += 1
+        most = max(most, n_open)
+        try:
+            await (asyncio.sleep(0) if task < 5 else asyncio.Event().wait())
+        except asyncio.CancelledError:
+            ended.append(task)
+            raise
+        finally:
+            n_open -= 1
+        return task
+
+    async def close() -> None:
+        ended.append("closed")
+
+    receipts = receipts_of(perform, range(20), slots=3, closes=[close])
+    assert sorted(next(receipts) for _ in range(5)) == [0, 1, 2, 3, 4]
+    receipts.close()
+
+    assert most == 3
+    assert n_open == 0
+    assert ended[-1] == "closed"
+    assert set(ended[:-1]) <= {5, 6, 7}
+
+
+def test_what_is_opened_elsewhere_is_nobodys_to_close() -> None:
+    async def close() -> None:
+        raise AssertionError
+
+    close_later(close)
+    with noting() as closes:
+        pass
+    assert closes == []
+
+
+class Elsewhere:
+    """Stands for workers on Ray: says what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[int] = []
+
+    def __call__(self, run: Folder, stage: Any, rows: list[bytes], cluster: Cluster) -> Iterator[Row]:
+        self.given.append(len(rows))
+        yield from runner._here(run, stage, [{"task": one} for one in rows], runner._Place(cluster, stage, True))
+
+
+class Case(NamedTuple):
+    workers: int | None
+    here: bool | None
+    seconds_a_task: float
+    to_ray: list[int]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(None, None, 0.1, []),  # done before anything else would have begun
+        Case(None, None, 30.0, [N_TASKS - 1]),
+        Case(None, None, 2.1, []),  # what is left after the measured seconds is less than Ray takes to start
+        Case(None, True, 30.0, []),
+        Case(0, None, 30.0, []),
+        Case(2, None, 0.1, [N_TASKS]),
+    ],
+)
+def test_a_stage_goes_to_ray_when_it_is_done_sooner_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
+) -> None:
+    now = [0.0]
+
+    def takes_long() -> Worker:
+        def work(payload: Mapping[str, Any]) -> list[Row]:
+            now[0] += case.seconds_a_task
+            return [{"work_id": payload["work_id"], "haystack_id": "h", "audit": "{}"}]
+
+        return work
+
+    elsewhere = Elsewhere()
+    monkeypatch.setattr(runner.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(runner, "_on_ray", elsewhere)
+    run, stage = Folder(str(tmp_path)), PlainStage(name="s", table="audits", identity="i", make_worker=takes_long)
+    report = run_stage(
+        run,
+        stage,
+        N_TASKS,
+        TASKS,
+        cluster=Cluster(address=None, workers=case.workers),
+        log=io.StringIO(),
+        here=case.here,
+    )
+
+    assert elsewhere.given == case.to_ray
+    assert report.pieces == N_TASKS
+    assert report.workers == (2 if case.to_ray else 0)
