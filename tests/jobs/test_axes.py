@@ -82,14 +82,14 @@ class Done(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory, save_cross_encoder: Callable[..., str], ray_session: None) -> Done:
+def done(tmp_path_factory: pytest.TempPathFactory, save_cross_encoder: Callable[..., str]) -> Done:
     folder = tmp_path_factory.mktemp("axes")
     write_corpus(folder / "corpus")
     assert ingest.main(["jsonl", str(folder / "corpus"), "--out", str(folder / "bench")]) == 0
     reranker = save_cross_encoder(folder / "reranker", n_labels=1)
     (folder / "c.yaml").write_text(json.dumps(config(reranker)))
     command = [str(folder / "c.yaml"), "--bench", str(folder / "bench"), "--out", str(folder / "run")]
-    command += ["--ledger", str(folder / "ledger"), "--workers", "1"]
+    command += ["--ledger", str(folder / "ledger"), "--workers", "0"]
     assert evaluate.main([*command, "--plan"]) == 0
     plan = Folder(str(folder / "run")).read_json("plan.json")
     assert evaluate.main(command) == 0
@@ -100,7 +100,6 @@ def of_run(done: Done, table: str) -> list[dict[str, Any]]:
     return list(Folder(done.url).read(table).to_pylist())
 
 
-@pytest.mark.ray
 def test_the_axes_of_every_row_are_columns(done: Done) -> None:
     summaries = of_run(done, "summaries")
     contexts = {row["context_id"]: row for row in of_run(done, "contexts")}
@@ -117,7 +116,6 @@ def test_the_axes_of_every_row_are_columns(done: Done) -> None:
     assert {repeat for retriever, repeat in repeats if retriever != "minilm"} == {0}
 
 
-@pytest.mark.ray
 def test_no_number_is_of_two_data_sets_and_no_row_of_two_systems(done: Done) -> None:
     cells = done.results["cells"]
     n_systems = 4 + 2 + 1
@@ -138,7 +136,6 @@ def test_no_number_is_of_two_data_sets_and_no_row_of_two_systems(done: Done) -> 
     assert {row["axes"]["retriever"] for row in done.results["position"]} == {"minilm/max"}
 
 
-@pytest.mark.ray
 def test_repeats_are_planned_called_and_counted_once(done: Done) -> None:
     planned = {stage["stage"]: stage["calls"] for stage in done.plan["stages"]}
     called = {row["stage"]: row["calls"] for row in done.results["calls"]}
@@ -154,9 +151,8 @@ def test_repeats_are_planned_called_and_counted_once(done: Done) -> None:
     assert (cell["n_repeats"], cell["n_summaries"]) == (REPEATS, 2 * REPEATS)
 
 
-@pytest.mark.ray
 def test_aggregate_and_report_read_nothing_back_from_names(done: Done, tmp_path: Path) -> None:
-    assert aggregate.main([done.url, "--workers", "1"]) == 0
+    assert aggregate.main([done.url, "--workers", "0"]) == 0
     again = Folder(done.url).read_json("results.json")
     for table in ("cells", "position", "comparisons", "faithfulness", "retrieval", "repair", "failure_modes"):
         assert again[table] == done.results[table], table
@@ -197,7 +193,6 @@ def without(value: Any, *names: str) -> Any:
     return [without(part, *names) for part in value] if isinstance(value, list) else value
 
 
-@pytest.mark.ray
 def test_a_run_of_an_older_version_is_read_and_nothing_in_it_is_made_again(done: Done, tmp_path: Path) -> None:
     shutil.copytree(done.url, tmp_path / "older")
     as_older(tmp_path / "older")
@@ -205,7 +200,7 @@ def test_a_run_of_an_older_version_is_read_and_nothing_in_it_is_made_again(done:
     assert set(older.read("summaries")["dataset"].to_pylist()) == {None}
 
     command = [str(Path(done.url).parent / "c.yaml"), "--bench", str(Path(done.url).parent / "bench")]
-    command += ["--out", older.url, "--ledger", str(Path(done.url).parent / "ledger"), "--workers", "1"]
+    command += ["--out", older.url, "--ledger", str(Path(done.url).parent / "ledger"), "--workers", "0"]
     assert evaluate.main(command) == 0
 
     results = older.read_json("results.json")
@@ -215,7 +210,6 @@ def test_a_run_of_an_older_version_is_read_and_nothing_in_it_is_made_again(done:
         assert without(results[table], *unknown) == without(done.results[table], *unknown), table
 
 
-@pytest.mark.ray
 def test_results_of_an_older_version_make_a_page(done: Done, tmp_path: Path) -> None:
     shutil.copytree(done.url, tmp_path / "older")
     later = ("several_models", "n_repeats", "cited_by", "reference_system", "reranker")

@@ -39,7 +39,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     synthesize(read_config("demo", ["haystacks=1"]), str(folder / "bench"))
     (folder / "c.yaml").write_text(json.dumps(CONFIG))
     paths = [str(folder / "c.yaml"), "--bench", str(folder / "bench"), "--out", str(folder / "run")]
-    return [*paths, "--limit", "3", "--workers", "1"]
+    return [*paths, "--limit", "3", "--workers", "0"]
 
 
 def n_calls(url: str) -> int:
@@ -57,9 +57,8 @@ def expected(verdicts: Mapping[int, float]) -> list[int]:
     return reached or [min(number for number, value in verdicts.items() if value == best)]
 
 
-@pytest.mark.ray
 def test_stored_verdicts_drive_the_citations_and_nothing_is_asked_again(
-    config: list[str], ray_session: None, monkeypatch: pytest.MonkeyPatch
+    config: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = config[config.index("--out") + 1]
     monkeypatch.setenv("LONGFORM_LEDGER", f"{url}-ledger")

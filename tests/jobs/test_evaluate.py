@@ -61,10 +61,10 @@ def experiment() -> Experiment:
 
 @pytest.fixture(scope="module")
 def finished(
-    ray_session: None, bench: str, experiment: Experiment, tmp_path_factory: pytest.TempPathFactory
+    bench: str, experiment: Experiment, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Folder, dict[str, Any]]:
     out = str(tmp_path_factory.mktemp("run"))
-    return Folder(out), evaluate(experiment, bench, out, cluster=Cluster(address=None, workers=1), calling=CALLING)
+    return Folder(out), evaluate(experiment, bench, out, cluster=Cluster(address=None, workers=0), calling=CALLING)
 
 
 def contents(run: Folder, table: str) -> list[str]:
@@ -81,7 +81,6 @@ def _rounded(value: Any) -> Any:
     return [_rounded(item) for item in value] if isinstance(value, list) else value
 
 
-@pytest.mark.ray
 def test_every_system_has_a_cell_and_oracle_beats_random(finished: tuple[Folder, dict[str, Any]]) -> None:
     cells = {cell["setting"]: cell for cell in finished[1]["cells"]}
 
@@ -91,7 +90,6 @@ def test_every_system_has_a_cell_and_oracle_beats_random(finished: tuple[Folder,
     assert cells["bm25"]["cut_share"] > 0
 
 
-@pytest.mark.ray
 def test_retrieval_table_knows_what_the_oracle_is(finished: tuple[Folder, dict[str, Any]]) -> None:
     rows = {row["system"]: row for row in finished[1]["retrieval"]}
 
@@ -100,14 +98,13 @@ def test_retrieval_table_knows_what_the_oracle_is(finished: tuple[Folder, dict[s
     assert rows["oracle"]["recall_at_budget"] > rows["bm25"]["recall_at_budget"] > rows["random"]["recall_at_budget"]
 
 
-@pytest.mark.ray
 def test_second_call_redoes_nothing(
     finished: tuple[Folder, dict[str, Any]], bench: str, experiment: Experiment
 ) -> None:
     run, results = finished
     before = {table: run.locate(table) for table in TABLES}
 
-    again = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=1), calling=CALLING)
+    again = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=0), calling=CALLING)
 
     assert all(
         stage["rows"] == 0 and stage["found"] == stage["wanted"] for stage in again["run"]["last_call"]["stages"]
@@ -116,7 +113,6 @@ def test_second_call_redoes_nothing(
     assert again["cells"] == results["cells"]
 
 
-@pytest.mark.ray
 def test_new_system_costs_only_its_own_work(
     finished: tuple[Folder, dict[str, Any]], bench: str, tmp_path: Path
 ) -> None:
@@ -129,7 +125,7 @@ def test_new_system_costs_only_its_own_work(
     }
     run = _copy(finished[0], tmp_path)
     found = evaluate(
-        Experiment.model_validate(wider), bench, run.url, cluster=Cluster(address=None, workers=1), calling=CALLING
+        Experiment.model_validate(wider), bench, run.url, cluster=Cluster(address=None, workers=0), calling=CALLING
     )
     stages = {stage["name"]: stage for stage in found["run"]["last_call"]["stages"]}
     n_queries = found["benchmark"]["n_queries"]
@@ -148,7 +144,7 @@ def _copy(run: Folder, place: Path) -> Folder:
 
 @pytest.mark.ray
 def test_two_workers_write_the_rows_of_one(
-    finished: tuple[Folder, dict[str, Any]], bench: str, experiment: Experiment, tmp_path: Path
+    ray_session: None, finished: tuple[Folder, dict[str, Any]], bench: str, experiment: Experiment, tmp_path: Path
 ) -> None:
     evaluate(experiment, bench, str(tmp_path), cluster=Cluster(address=None, workers=2), calling=CALLING)
 
@@ -156,7 +152,6 @@ def test_two_workers_write_the_rows_of_one(
         assert contents(Folder(str(tmp_path)), table) == contents(finished[0], table), table
 
 
-@pytest.mark.ray
 def test_stage_that_lost_parts_is_finished_and_no_more(
     finished: tuple[Folder, dict[str, Any]], bench: str, experiment: Experiment, tmp_path: Path
 ) -> None:
@@ -169,7 +164,7 @@ def test_stage_that_lost_parts_is_finished_and_no_more(
         commits[-1].write_text(json.dumps(body))
     lost = len(finished[0].locate("summaries")) - len(run.locate("summaries"))
 
-    found = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=1), calling=CALLING)
+    found = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=0), calling=CALLING)
 
     summarized = next(stage for stage in found["run"]["last_call"]["stages"] if stage["name"] == "summarize offline")
     assert summarized["rows"] == lost > 0
@@ -177,7 +172,6 @@ def test_stage_that_lost_parts_is_finished_and_no_more(
         assert contents(run, table) == contents(finished[0], table), table
 
 
-@pytest.mark.ray
 def test_report_and_results_stand_in_the_run(finished: tuple[Folder, dict[str, Any]]) -> None:
     run, results = finished
 
@@ -188,7 +182,6 @@ def test_report_and_results_stand_in_the_run(finished: tuple[Folder, dict[str, A
     assert maker["versions"]["ray"]
 
 
-@pytest.mark.ray
 def test_positions_survive_every_stage(finished: tuple[Folder, dict[str, Any]]) -> None:
     run, _ = finished
     contexts: pa.Table = run.read("contexts")
@@ -209,7 +202,7 @@ def test_model_that_cannot_be_loaded_stops_before_any_work(bench: str, tmp_path:
             Experiment.model_validate(broken),
             bench,
             str(tmp_path / "run"),
-            cluster=Cluster(address=None, workers=1),
+            cluster=Cluster(address=None, workers=0),
             calling=CALLING,
         )
 

@@ -37,13 +37,12 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     return url
 
 
-@pytest.mark.ray
-def test_two_judges_score_the_same_summaries(ray_session: None, bench: str, tmp_path: Path) -> None:
+def test_two_judges_score_the_same_summaries(bench: str, tmp_path: Path) -> None:
     results = evaluate(
         Experiment.model_validate(experiment("obedient")),
         bench,
         str(tmp_path),
-        cluster=Cluster(address=None, workers=1),
+        cluster=Cluster(address=None, workers=0),
         calling=Calling("test", ledger=str(tmp_path / "ledger")),
     )
     cells = {cell["judge"]: cell for cell in results["cells"]}
@@ -57,15 +56,14 @@ def test_two_judges_score_the_same_summaries(ray_session: None, bench: str, tmp_
     }
 
 
-@pytest.mark.ray
 def test_misbehaving_model_leaves_rows_with_reasons_and_ends_with_3(
-    ray_session: None, bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A reply that cannot be read is null with its reason, beside every mean and in the exit code."""
     config = tmp_path / "chat.yaml"
     config.write_text(json.dumps(experiment("misbehaving")))
 
-    assert main([str(config), "--bench", bench, "--out", str(tmp_path / "run"), "--json", "--workers", "1"]) == 3
+    assert main([str(config), "--bench", bench, "--out", str(tmp_path / "run"), "--json", "--workers", "0"]) == 3
 
     results = json.loads(capsys.readouterr().out)
     verdicts = Folder(str(tmp_path / "run")).read("verdicts").to_pylist()
@@ -77,15 +75,14 @@ def test_misbehaving_model_leaves_rows_with_reasons_and_ends_with_3(
     assert cell["n_insights"] + cell["n_unjudged"] == results["benchmark"]["n_targets"]
 
 
-@pytest.mark.ray
-def test_context_beyond_the_window_is_refused_before_the_call(ray_session: None, bench: str, tmp_path: Path) -> None:
+def test_context_beyond_the_window_is_refused_before_the_call(bench: str, tmp_path: Path) -> None:
     chat = {"provider": "scripted", "model": "scripted", "script": "obedient", "context_window": 1500}
     config = experiment("obedient", summarizers={"scripted": {"kind": "chat", "chat": chat}})
     evaluate(
         Experiment.model_validate(config),
         bench,
         str(tmp_path),
-        cluster=Cluster(address=None, workers=1),
+        cluster=Cluster(address=None, workers=0),
         calling=Calling("test", ledger=str(tmp_path / "ledger")),
         until="summarize",
     )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
@@ -25,8 +23,7 @@ EXPERIMENT = {
 SMALL = ["haystacks=1", "documents=60", "words=200", "insights_per_document=5", "distractors=0", "most_share=0.5"]
 
 
-@pytest.mark.ray
-def test_a_run_on_a_made_haystack_reports_its_audit(ray_session: None, tmp_path: Path) -> None:
+def test_a_run_on_a_made_haystack_reports_its_audit(tmp_path: Path) -> None:
     bench, out = str(tmp_path / "bench"), str(tmp_path / "run")
     make_benchmark(read_config("full", SMALL), bench)
 
@@ -34,7 +31,7 @@ def test_a_run_on_a_made_haystack_reports_its_audit(ray_session: None, tmp_path:
         Experiment.model_validate(EXPERIMENT),
         bench,
         out,
-        cluster=Cluster(address=None, workers=1),
+        cluster=Cluster(address=None, workers=0),
         calling=Calling("test", ledger="no model is called here"),
     )
     cells = {cell["setting"]: cell for cell in results["cells"]}

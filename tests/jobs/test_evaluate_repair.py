@@ -18,7 +18,7 @@ from jobs.evaluate import evaluate, main
 from longform.repair.twins import LABEL, METHOD
 from longform.settings.experiment import Experiment
 
-CLUSTER = Cluster(address=None, workers=1)
+CLUSTER = Cluster(address=None, workers=0)
 TABLES = ("summaries", "units", "verdicts", "scores")
 OF_THE_TWIN = ("work_id", "summary_id")
 
@@ -49,7 +49,7 @@ CONFIG: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def finished(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
+def finished(bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
     out = str(tmp_path_factory.mktemp("run"))
     return Folder(out), evaluate(Experiment.model_validate(CONFIG), bench, out, cluster=CLUSTER, calling=calling(out))
 
@@ -65,7 +65,6 @@ def twins_of(run: Folder) -> dict[str, str]:
     return {row["parents"][0]: row["summary_id"] for row in rows if row["method"] == METHOD}
 
 
-@pytest.mark.ray
 def test_every_summary_has_a_twin_that_differs_in_citations_only(finished: tuple[Folder, dict[str, Any]]) -> None:
     run, _ = finished
     rows = {row["summary_id"]: row for row in run.read("summaries").to_pylist()}
@@ -78,7 +77,6 @@ def test_every_summary_has_a_twin_that_differs_in_citations_only(finished: tuple
     assert any(rows[twin]["text"] != rows[original]["text"] for original, twin in twins.items())
 
 
-@pytest.mark.ray
 def test_judges_are_asked_about_originals_only_and_twins_have_the_same_verdicts(
     finished: tuple[Folder, dict[str, Any]],
 ) -> None:
@@ -97,7 +95,6 @@ def test_judges_are_asked_about_originals_only_and_twins_have_the_same_verdicts(
         assert sorted(map(str, verdicts[twin])) == sorted(map(str, verdicts[original])) != []
 
 
-@pytest.mark.ray
 def test_coverage_is_that_of_the_original_and_the_report_holds_both(finished: tuple[Folder, dict[str, Any]]) -> None:
     run, results = finished
     cells = {(cell["judge"], cell["summarizer"]): cell for cell in results["cells"]}
@@ -113,7 +110,6 @@ def test_coverage_is_that_of_the_original_and_the_report_holds_both(finished: tu
     assert "## Citations before and after repair" in markdown
 
 
-@pytest.mark.ray
 def test_judges_stand_in_the_order_of_the_configuration(finished: tuple[Folder, dict[str, Any]]) -> None:
     """A mean named first is worked out last, and still heads the report."""
     judges = finished[1]["judges"]
@@ -122,7 +118,6 @@ def test_judges_stand_in_the_order_of_the_configuration(finished: tuple[Folder, 
     assert judges[0]["scale"] == "mean of second and first"
 
 
-@pytest.mark.ray
 def test_mean_follows_from_its_members_and_is_null_where_one_is(finished: tuple[Folder, dict[str, Any]]) -> None:
     by_judge: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
     for row in finished[0].read("verdicts").to_pylist():
@@ -139,7 +134,6 @@ def test_mean_follows_from_its_members_and_is_null_where_one_is(finished: tuple[
     assert {row["answer"] is None for row in by_judge["both"].values()} == {True, False}
 
 
-@pytest.mark.ray
 def test_second_call_redoes_nothing_and_scores_can_be_aggregated_again(
     finished: tuple[Folder, dict[str, Any]], bench: str
 ) -> None:
@@ -153,7 +147,6 @@ def test_second_call_redoes_nothing_and_scores_can_be_aggregated_again(
     assert aggregate(run.url, [], cluster=CLUSTER)["repair"] == results["repair"]
 
 
-@pytest.mark.ray
 def test_run_that_was_killed_at_any_stage_ends_with_the_same_rows(
     finished: tuple[Folder, dict[str, Any]], bench: str, tmp_path: Path
 ) -> None:
@@ -181,7 +174,6 @@ def test_run_that_was_killed_at_any_stage_ends_with_the_same_rows(
     assert again["repair"] == finished[1]["repair"]
 
 
-@pytest.mark.ray
 def test_repair_costs_a_finished_run_its_own_work_only(
     finished: tuple[Folder, dict[str, Any]], bench: str, tmp_path: Path
 ) -> None:
@@ -193,7 +185,7 @@ def test_repair_costs_a_finished_run_its_own_work_only(
     before = evaluate(Experiment.model_validate(plain), bench, run, cluster=CLUSTER, calling=calling(run), limit=2)
 
     assert "repair" not in before
-    few = ["--limit", "2", "--workers", "1"]
+    few = ["--limit", "2", "--workers", "0"]
     assert main([str(config), "--bench", bench, "--out", run, *few, "--citations", "matrix"]) == 0
 
     rows = {stage["name"]: stage["rows"] for stage in Folder(run).read_json("run.json")["last_call"]["stages"]}

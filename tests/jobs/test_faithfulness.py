@@ -35,7 +35,7 @@ def run(url: str, out: Path, *changes: str, aligned: bool = False) -> Mapping[st
         *changes,
     ]
     sets = [word for change in given for word in ("--set", change)]
-    assert evaluate.main(["positional_bias", "--bench", url, "--out", str(out), "--workers", "1", *sets]) == 0
+    assert evaluate.main(["positional_bias", "--bench", url, "--out", str(out), "--workers", "0", *sets]) == 0
     return dict(json.loads((out / "results.json").read_text()))
 
 
@@ -51,8 +51,7 @@ def row_of(results: Mapping[str, Any], part: str, setting: str, judge: str = "le
 
 
 @pytest.mark.slow
-@pytest.mark.ray
-def test_a_planted_bias_is_found_and_calibration_shrinks_it(tmp_path: Path, ray_session: None) -> None:
+def test_a_planted_bias_is_found_and_calibration_shrinks_it(tmp_path: Path) -> None:
     url = bench(tmp_path, n=24)
     results = run(url, tmp_path / "run", systems(method=METHODS), aligned=True)
     plain = row_of(results, "places", "full")["faithfulness"]
@@ -70,8 +69,7 @@ def test_a_planted_bias_is_found_and_calibration_shrinks_it(tmp_path: Path, ray_
     assert again["faithfulness"] == results["faithfulness"]
 
 
-@pytest.mark.ray
-def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path: Path, ray_session: None) -> None:
+def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path: Path) -> None:
     """
     Only one judge's word is read: by itself it would place the sentences that it supports, and its
     curve would be 100.
@@ -103,8 +101,7 @@ def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path:
     assert "All its sentences stand where judge shipped aligner finds their best document" in text
 
 
-@pytest.mark.ray
-def test_lengths_judge_each_pair_once_and_against_the_documents_given(tmp_path: Path, ray_session: None) -> None:
+def test_lengths_judge_each_pair_once_and_against_the_documents_given(tmp_path: Path) -> None:
     url, out = bench(tmp_path, n=2), tmp_path / "run"
     letter = f"letter: {{kind: chat, chat: {SCRIPTED % 'u'}}}"
     other = "other: {kind: chat, chat: {provider: scripted, model: m, script: misbehaving}}"
@@ -137,8 +134,7 @@ def assert_means(rows: Sequence[Mapping[str, Any]], mean: str, members: Sequence
 
 
 @pytest.mark.slow
-@pytest.mark.ray
-def test_orders_are_drawn_until_the_mean_is_known_well_enough(tmp_path: Path, ray_session: None) -> None:
+def test_orders_are_drawn_until_the_mean_is_known_well_enough(tmp_path: Path) -> None:
     url = bench(tmp_path, n=3)
     wide = run(url, tmp_path / "wide", systems(order="permuted"), "permutations={half_width: 60}")
     assert row_of(wide, "permutations", "full/permuted")["stopped"].startswith("narrower than 60")

@@ -55,10 +55,9 @@ def bench(tmp_path: Path) -> str:
     return str(tmp_path / "bench")
 
 
-@pytest.mark.ray
-def test_key_points_and_references_are_judged(ray_session: None, bench: str, tmp_path: Path) -> None:
+def test_key_points_and_references_are_judged(bench: str, tmp_path: Path) -> None:
     (tmp_path / "targets.yaml").write_text(json.dumps(CONTENT))
-    call = [str(tmp_path / "targets.yaml"), "--bench", bench, "--out", str(tmp_path / "run"), "--workers", "1"]
+    call = [str(tmp_path / "targets.yaml"), "--bench", bench, "--out", str(tmp_path / "run"), "--workers", "0"]
 
     assert evaluate(call) == 0
     rows = Folder(str(tmp_path / "run")).read("verdicts").to_pylist()

@@ -55,13 +55,10 @@ def own_bench(tmp_path: Path) -> str:
     return str(tmp_path / "bench")
 
 
-@pytest.mark.ray
-def test_ids_with_any_characters_stay_whole_in_verdicts_citations_and_report(
-    own_bench: str, tmp_path: Path, ray_session: None
-) -> None:
+def test_ids_with_any_characters_stay_whole_in_verdicts_citations_and_report(own_bench: str, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(json.dumps(CONFIG))
     command = [str(tmp_path / "c.yaml"), "--bench", own_bench, "--out", str(tmp_path / "run")]
-    command += ["--ledger", str(tmp_path / "ledger"), "--workers", "1"]
+    command += ["--ledger", str(tmp_path / "ledger"), "--workers", "0"]
     assert evaluate(command) == 0
     assert evaluate([*command, "--citations", "words"]) == 0
 

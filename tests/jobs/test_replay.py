@@ -17,7 +17,7 @@ from jobs.replay import ReplaySettings, replay
 from longform.errors import UsageError
 from longform.repair.twins import LABEL
 
-CLUSTER = Cluster(address=None, workers=2)
+CLUSTER = Cluster(address=None, workers=0)
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +29,11 @@ def bench(released: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def replayed(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
+def replayed(bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
     out = str(tmp_path_factory.mktemp("run"))
     return Folder(out), replay(bench, out, ReplaySettings(resamples=200), cluster=CLUSTER)
 
 
-@pytest.mark.ray
 def test_every_released_cell_is_reproduced(replayed: tuple[Folder, dict[str, Any]], released: Path) -> None:
     expected = json.loads((released / "summhay" / "expected_cells_pooled.json").read_text())
     found = {(cell["setting"], cell["summarizer"]): cell for cell in replayed[1]["cells"]}
@@ -46,14 +45,12 @@ def test_every_released_cell_is_reproduced(replayed: tuple[Folder, dict[str, Any
             assert ours[measure] == (value if isinstance(value, str) else pytest.approx(value, abs=1e-9)), measure
 
 
-@pytest.mark.ray
 def test_intervals_hold_their_values(replayed: tuple[Folder, dict[str, Any]]) -> None:
     for cell in replayed[1]["cells"]:
         for measure, (low, high) in cell["intervals"].items():
             assert low <= cell[measure] <= high
 
 
-@pytest.mark.ray
 def test_gpt_4o_reads_the_bottom_best_and_gemini_is_least_moved(replayed: tuple[Folder, dict[str, Any]]) -> None:
     """The paper's table 3 on all haystacks; its direction holds on these two for GPT-4o."""
     rows = {row["summarizer"]: row for row in replayed[1]["position"]}
@@ -62,7 +59,6 @@ def test_gpt_4o_reads_the_bottom_best_and_gemini_is_least_moved(replayed: tuple[
     assert rows["gpt-4o"]["sensitivity"] > rows["gemini-1.5-pro"]["sensitivity"]
 
 
-@pytest.mark.ray
 def test_unlinked_bullets_are_counted_by_class(replayed: tuple[Folder, dict[str, Any]]) -> None:
     rows = replayed[1]["failure_modes"]
     counted = sum(row["n_bullets"] for row in rows)
@@ -74,13 +70,12 @@ def test_unlinked_bullets_are_counted_by_class(replayed: tuple[Folder, dict[str,
 
 
 @pytest.fixture(scope="module")
-def repaired(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
+def repaired(bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
     out = str(tmp_path_factory.mktemp("repaired"))
     settings = ReplaySettings(resamples=100, citations="matrix", compare_with="claude3-opus, full")
     return Folder(out), replay(bench, out, settings, cluster=CLUSTER)
 
 
-@pytest.mark.ray
 def test_what_is_said_of_a_difference_is_what_its_interval_says(
     replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
 ) -> None:
@@ -96,7 +91,6 @@ def test_what_is_said_of_a_difference_is_what_its_interval_says(
     assert all(row["joint"]["finding"] == "better" for row in repaired[1]["repair"]["rows"])
 
 
-@pytest.mark.ray
 def test_report_says_what_was_compared_with_what(
     replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
 ) -> None:
@@ -109,14 +103,12 @@ def test_report_says_what_was_compared_with_what(
     assert "they share the documents of 2 haystacks" in best
 
 
-@pytest.mark.ray
 def test_reference_that_no_system_is_called_is_refused_before_any_work(bench: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="did you mean 'claude3-opus, full'"):
         replay(bench, str(tmp_path / "run"), ReplaySettings(compare_with="claude3-opus, ful"), cluster=CLUSTER)
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.ray
 def test_repaired_citations_stand_beside_originals_with_the_same_coverage(
     replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
 ) -> None:
@@ -133,7 +125,6 @@ def test_repaired_citations_stand_beside_originals_with_the_same_coverage(
     assert run.read("units").num_rows == 2 * replayed[0].read("units").num_rows
 
 
-@pytest.mark.ray
 def test_second_replay_redoes_nothing(replayed: tuple[Folder, dict[str, Any]], bench: str) -> None:
     again = replay(bench, replayed[0].url, ReplaySettings(resamples=200), cluster=CLUSTER)
 
@@ -141,7 +132,6 @@ def test_second_replay_redoes_nothing(replayed: tuple[Folder, dict[str, Any]], b
     assert again["cells"] == replayed[1]["cells"]
 
 
-@pytest.mark.ray
 def test_aggregate_scores_again_what_partial_coverage_counts(replayed: tuple[Folder, dict[str, Any]]) -> None:
     """Partial coverage at 0 lowers coverage by half of the partial share, and asks nothing again."""
     run, before = replayed

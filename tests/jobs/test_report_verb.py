@@ -30,19 +30,18 @@ FILES: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.fixture
-def replayed(ray_session: None, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+def replayed(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     for name, rows in FILES.items():
         (corpus / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     ingest("jsonl", [str(corpus)], str(tmp_path / "bench"))
-    cluster = Cluster(address=None, workers=1)
+    cluster = Cluster(address=None, workers=0)
     return tmp_path, replay(
         str(tmp_path / "bench"), str(tmp_path / "run"), ReplaySettings(resamples=100), cluster=cluster
     )
 
 
-@pytest.mark.ray
 def test_snapshots_make_a_curve_and_only_the_last_a_cell(replayed: tuple[Path, dict[str, Any]]) -> None:
     results = replayed[1]
 
@@ -54,7 +53,6 @@ def test_snapshots_make_a_curve_and_only_the_last_a_cell(replayed: tuple[Path, d
     assert [(cell["n_summaries"], cell["joint"]) for cell in results["cells"]] == [(1, 100.0)]
 
 
-@pytest.mark.ray
 def test_pages_of_a_finished_run_are_the_same_pages(replayed: tuple[Path, dict[str, Any]]) -> None:
     folder = replayed[0]
 

@@ -50,11 +50,11 @@ class Runs:
 
 
 @pytest.fixture(scope="module")
-def finished(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+def finished(bench: str, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """A run whose first command was stopped by its budget in the middle of a stage; to read and to be refused."""
     runs = Runs(tmp_path_factory.mktemp("finished"), bench)
     assert runs.evaluate("--limit", "2", "--max-calls", "1") == 4
-    assert runs.evaluate("--limit", "2", "--workers", "1") == 0
+    assert runs.evaluate("--limit", "2", "--workers", "0") == 0
     return runs
 
 
@@ -72,13 +72,12 @@ def stages(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
 # ---------------------------------------------------------------- what the work cost
 
 
-@pytest.mark.ray
 def test_a_resume_of_a_stopped_stage_sums(finished: Runs) -> None:
     record = finished.record()
     written = stages(record)["summarize scripted"]
 
     assert [work["pieces"] for work in written["work"]] == [1, 3]
-    assert [work["workers"] for work in written["work"]] == [2, 1]
+    assert [work["workers"] for work in written["work"]] == [0, 0], "in the command's own process"
     assert (written["pieces"], written["rows"], written["wanted"], written["pieces_untold"]) == (4, 4, 4, 0)
     assert written["seconds"] == sum(work["seconds"] for work in written["work"]) > 0
     assert {work["command"] for work in written["work"]} == set(record["commands"])
@@ -89,7 +88,6 @@ def test_a_resume_of_a_stopped_stage_sums(finished: Runs) -> None:
     ledger.close()
 
 
-@pytest.mark.ray
 def test_a_call_that_does_nothing_keeps_what_the_work_cost(again: Runs) -> None:
     before = again.record()
 
@@ -107,7 +105,6 @@ def test_a_call_that_does_nothing_keeps_what_the_work_cost(again: Runs) -> None:
     assert json.loads((Path(again.out) / "results.json").read_text())["run"]["stages"] == before["stages"]
 
 
-@pytest.mark.ray
 def test_work_of_a_command_that_was_killed_is_told_as_untold(again: Runs) -> None:
     """Its rows are there, but nobody knows what they took."""
     record = again.record()
@@ -120,7 +117,6 @@ def test_work_of_a_command_that_was_killed_is_told_as_untold(again: Runs) -> Non
     assert "+ 4 done by a command that was killed" in (Path(again.out) / "report" / "report.md").read_text()
 
 
-@pytest.mark.ray
 def test_a_record_of_the_first_format_is_read(again: Runs) -> None:
     record = again.record()
     told = [
@@ -138,7 +134,6 @@ def test_a_record_of_the_first_format_is_read(again: Runs) -> None:
     assert all(stage["pieces"] == stage["wanted"] for stage in after["stages"])
 
 
-@pytest.mark.ray
 def test_a_record_of_a_later_format_is_refused(again: Runs, capsys: pytest.CaptureFixture[str]) -> None:
     Folder(again.out).write_json("run.json", {**again.record(), "format": 99})
 
@@ -150,7 +145,6 @@ def test_a_record_of_a_later_format_is_refused(again: Runs, capsys: pytest.Captu
 # ---------------------------------------------------------------- another configuration
 
 
-@pytest.mark.ray
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -185,7 +179,6 @@ def test_what_would_change_the_meaning_of_rows_is_refused_by_name(
     assert finished.content() == before
 
 
-@pytest.mark.ray
 def test_fewer_queries_and_another_prompt_are_refused(again: Runs, capsys: pytest.CaptureFixture[str]) -> None:
     assert again.evaluate("--limit", "1") == 2
     assert "--limit was 2, is 1" in capsys.readouterr().err
@@ -202,7 +195,6 @@ def test_fewer_queries_and_another_prompt_are_refused(again: Runs, capsys: pytes
     assert "the version of summarize_news was " in capsys.readouterr().err
 
 
-@pytest.mark.ray
 def test_the_run_can_be_scored_again_after_a_refusal(again: Runs) -> None:
     assert again.evaluate("--limit", "2", "--set", "seed=7", "--until", "pack") == 2
 
@@ -211,7 +203,6 @@ def test_the_run_can_be_scored_again_after_a_refusal(again: Runs) -> None:
     assert aggregate.main([again.out, "--set", "seed=7"]) == 2
 
 
-@pytest.mark.ray
 def test_a_run_of_another_verb_is_refused(again: Runs, capsys: pytest.CaptureFixture[str]) -> None:
     Folder(again.out).write_json("run.json", again.record() | {"verb": "replay"})
 
@@ -219,7 +210,6 @@ def test_a_run_of_another_verb_is_refused(again: Runs, capsys: pytest.CaptureFix
     assert "holds a run of `longform replay`, not of `longform evaluate`" in capsys.readouterr().err
 
 
-@pytest.mark.ray
 def test_systems_judges_queries_and_what_only_scores_again_are_added(again: Runs) -> None:
     more = json.loads(json.dumps(CONFIG)) | {"name": "renamed", "resamples": 200, "unjudged_threshold": 0.5}
     more["retrievers"]["oracle"] = {"kind": "oracle"}
@@ -237,8 +227,7 @@ def test_systems_judges_queries_and_what_only_scores_again_are_added(again: Runs
     assert stages(again.record())["summarize scripted"]["rows"] == 9
 
 
-@pytest.mark.ray
-def test_a_plan_binds_a_folder_to_nothing(bench: str, ray_session: None, tmp_path: Path) -> None:
+def test_a_plan_binds_a_folder_to_nothing(bench: str, tmp_path: Path) -> None:
     """A smaller request may follow in the same folder."""
     runs = Runs(tmp_path, bench)
     assert runs.evaluate("--plan") == 0

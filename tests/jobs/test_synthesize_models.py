@@ -36,7 +36,7 @@ SMALL = [f"sizes.{name}={value}" for name, value in SIZES.items()] + ["sizes.sub
 
 
 @pytest.fixture(scope="module")
-def bench(ray_session: None, tmp_path_factory: pytest.TempPathFactory) -> str:
+def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     url = str(tmp_path_factory.mktemp("made") / "bench")
     synthesize(url)
     return url
@@ -46,12 +46,11 @@ def synthesize(url: str, *changes: str) -> dict[str, Any]:
     return synthesize_with_models(
         read_config("rehearsal", [*SMALL, *changes]),
         url,
-        cluster=Cluster(address=None, workers=1),
+        cluster=Cluster(address=None, workers=0),
         calling=Calling("test", ledger=f"{url}-ledger"),
     )
 
 
-@pytest.mark.ray
 def test_it_leaves_a_benchmark_and_an_account_of_every_attempt(bench: str) -> None:
     made, account = Benchmark(bench), Folder(bench).read_json("synthesis.json")
     assert [len(made.documents(haystack)) for haystack in made.haystack_ids] == [8, 8]
@@ -71,7 +70,6 @@ def test_it_leaves_a_benchmark_and_an_account_of_every_attempt(bench: str) -> No
     assert account["dataset_hash"] == made.manifest["dataset_hash"]
 
 
-@pytest.mark.ray
 def test_again_it_calls_nobody_and_writes_the_same_and_another_configuration_is_refused(bench: str) -> None:
     before = contents(Path(bench))
     account = synthesize(bench)
@@ -102,11 +100,10 @@ systems: [{retriever: bm25, budget_tokens: 400, summarizer: offline}]
 """
 
 
-@pytest.mark.ray
 def test_a_run_on_it_is_scored_and_its_report_says_how_far_to_trust_it(bench: str, tmp_path: Path) -> None:
     (tmp_path / "made.yaml").write_text(EXPERIMENT)
     run = tmp_path / "run"
-    few = ["--limit", "2", "--workers", "1"]
+    few = ["--limit", "2", "--workers", "0"]
     assert evaluate([str(tmp_path / "made.yaml"), "--bench", bench, "--out", str(run), *few]) == 0
 
     results = json.loads((run / "results.json").read_text())
@@ -143,14 +140,13 @@ def test_a_plan_says_calls_and_dollars_at_least_and_at_most_and_asks_nothing(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.ray
 def test_a_plan_of_what_is_made_already_is_empty(bench: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert plan(bench, capsys, *SMALL)["steps"] == []
 
 
 def opened(url: str, *changes: str) -> Synthesis:
     config = read_config("rehearsal", [*SMALL, *changes])
-    return Synthesis(config, url, cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=url))
+    return Synthesis(config, url, cluster=Cluster(address=None, workers=0), calling=Calling("test", ledger=url))
 
 
 def test_topics_that_begin_alike_are_two_haystacks(tmp_path: Path) -> None:
@@ -161,7 +157,6 @@ def test_topics_that_begin_alike_are_two_haystacks(tmp_path: Path) -> None:
     assert len({key for *_, key in names}) == 2
 
 
-@pytest.mark.ray
 def test_a_benchmark_keeps_the_ids_that_it_was_begun_with(
     bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,9 +37,8 @@ def test_more_orders_than_allowed_refuse_the_configuration_before_any_work(
     assert not (tmp_path / "run" / "contexts").exists()
 
 
-@pytest.mark.ray
 def test_more_orders_than_a_packed_context_allows_are_refused_before_any_call(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], ray_session: None
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The number of documents that fit a budget is known once they are packed."""
     assert "5! = 120" in refused(tmp_path, capsys, "budget_tokens: 100000")

@@ -53,9 +53,8 @@ def ended(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.ray
 def test_a_benchmark_without_insights_is_summarised_and_says_what_is_not_scored(
-    ray_session: None, bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = str(tmp_path / "run")
     judged = config(tmp_path, judges={"offline": {"kind": "offline", "calibration": "people"}})

@@ -71,17 +71,14 @@ def counters(base_url: str) -> dict[str, Any]:
         return json.loads(answer.read())
 
 
-@pytest.mark.ray
-def test_stages_find_every_reply_in_the_ledger_at_the_price_of_a_batch(
-    ray_session: None, bench: str, fake: str, tmp_path: Path
-) -> None:
+def test_stages_find_every_reply_in_the_ledger_at_the_price_of_a_batch(bench: str, fake: str, tmp_path: Path) -> None:
     """Steps that read others go in a later round; a second run into another folder makes no batch and no call."""
     (tmp_path / "prices.yaml").write_text(PRICES)
     ledger = str(tmp_path / "ledger")
 
     def run(name: str) -> dict[str, Any]:
         calling = Calling("test", ledger=ledger, prices=str(tmp_path / "prices.yaml"))
-        cluster = Cluster(address=None, workers=1)
+        cluster = Cluster(address=None, workers=0)
         return evaluate(experiment(fake), bench, str(tmp_path / name), cluster=cluster, calling=calling)
 
     first = run("first")

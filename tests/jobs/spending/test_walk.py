@@ -44,9 +44,9 @@ class Story(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def story(ray_session: None, bench: str, tmp_path_factory: pytest.TempPathFactory) -> Story:
+def story(bench: str, tmp_path_factory: pytest.TempPathFactory) -> Story:
     folder = tmp_path_factory.mktemp("planned")
-    cluster = Cluster(address=None, workers=1)
+    cluster = Cluster(address=None, workers=0)
     experiment = Experiment.model_validate(EXPERIMENT)
 
     def calling() -> Calling:
@@ -80,13 +80,11 @@ def of_stages(plan: dict[str, Any], name: str) -> dict[str, Any]:
     return {stage["stage"]: stage[name] for stage in plan["stages"]}
 
 
-@pytest.mark.ray
 def test_plan_counts_the_calls_that_the_run_makes(story: Story) -> None:
     assert of_stages(story.second, "calls") == story.called
     assert set(story.called) == set(STAGES)
 
 
-@pytest.mark.ray
 def test_planned_input_is_within_3_per_cent_of_what_was_stated(story: Story) -> None:
     expected = of_stages(story.second, "input_tokens")
 
@@ -95,7 +93,6 @@ def test_planned_input_is_within_3_per_cent_of_what_was_stated(story: Story) -> 
         assert expected[stage]["low"] <= story.stated[stage] <= expected[stage]["high"]
 
 
-@pytest.mark.ray
 def test_plan_before_any_call_says_what_it_assumes_and_holds_the_truth(story: Story) -> None:
     """Nobody knows yet how long the summaries will be: the interval has to."""
     _, judge = story.first["stages"]
@@ -107,13 +104,11 @@ def test_plan_before_any_call_says_what_it_assumes_and_holds_the_truth(story: St
     assert any("words" in note for note in story.first["notes"])
 
 
-@pytest.mark.ray
 def test_nothing_is_left_after_the_run(story: Story) -> None:
     assert story.last["total"]["calls"] == 0
     assert story.last["total"]["usd"] == {"low": 0, "expected": 0, "high": 0}
 
 
-@pytest.mark.ray
 def test_another_run_finds_all_calls_paid(story: Story) -> None:
     """The ledger knows the texts too, so that what the judge will be asked is known as well."""
     assert story.elsewhere["total"]["calls"] == 0
@@ -122,7 +117,6 @@ def test_another_run_finds_all_calls_paid(story: Story) -> None:
     }
 
 
-@pytest.mark.ray
 def test_report_sets_the_first_plan_beside_what_was_made(story: Story) -> None:
     """A plan made when all is done would compare nothing with all."""
     for row, stage in zip(story.results["calls"], story.first["stages"], strict=True):
@@ -131,9 +125,8 @@ def test_report_sets_the_first_plan_beside_what_was_made(story: Story) -> None:
     assert "Calls and cost" in story.run.read_bytes("report/report.md").decode()
 
 
-@pytest.mark.ray
 def test_plan_needs_no_key_and_no_server(
-    ray_session: None, bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     config = tmp_path / "plan.yaml"

@@ -22,10 +22,7 @@ from tests.scores import ONE_STEP
 from tests.serving import Overloaded, running
 
 
-@pytest.mark.ray
-def test_reranked_list_is_a_system_of_its_own(
-    ray_session: None, tmp_path: Path, save_cross_encoder: Callable[..., str]
-) -> None:
+def test_reranked_list_is_a_system_of_its_own(tmp_path: Path, save_cross_encoder: Callable[..., str]) -> None:
     folder = save_cross_encoder(tmp_path / "model", n_labels=1)
     synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), str(tmp_path / "bench"))
     experiment = {
@@ -42,7 +39,7 @@ def test_reranked_list_is_a_system_of_its_own(
     }
     results = evaluate(
         Experiment.model_validate(experiment), str(tmp_path / "bench"), str(tmp_path / "run"),
-        cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=str(tmp_path / "ledger")), limit=2,
+        cluster=Cluster(address=None, workers=0), calling=Calling("test", ledger=str(tmp_path / "ledger")), limit=2,
     )  # fmt: skip
 
     assert {cell["setting"] for cell in results["cells"]} == {"own+bm25", "own+bm25+tiny"}
@@ -61,9 +58,8 @@ def test_reranked_list_is_a_system_of_its_own(
     assert {row["score"] is None for row in rows if row["system"] == "own+bm25+tiny" and row["rank"] >= 5} == {True}
 
 
-@pytest.mark.ray
 def test_endpoint_gives_the_order_of_the_same_model_in_the_process(
-    ray_session: None, tmp_path: Path, save_cross_encoder: Callable[..., str]
+    tmp_path: Path, save_cross_encoder: Callable[..., str]
 ) -> None:
     """The application of serve/, asked at Jina's path and at Cohere's, the first of them through overload."""
     folder = save_cross_encoder(tmp_path / "model", n_labels=1)
@@ -94,7 +90,7 @@ def test_endpoint_gives_the_order_of_the_same_model_in_the_process(
         }
         evaluate(
             Experiment.model_validate(experiment), str(tmp_path / "bench"), str(tmp_path / "run"),
-            cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=str(tmp_path / "ledger")), limit=2,
+            cluster=Cluster(address=None, workers=0), calling=Calling("test", ledger=str(tmp_path / "ledger")), limit=2,
             until="rerank",
         )  # fmt: skip
 
