@@ -19,7 +19,7 @@ from longform.errors import UsageError
 from longform.settings.experiment import Experiment
 
 CALLING = Calling("test", ledger="no model is called here")
-CHANGES = ["haystacks=2"]
+CHANGES = ["haystacks=2", "documents=20", "subtopics=3", "most_share=0.3"]
 SMALL = {
     "name": "small",
     "seed": 1,
