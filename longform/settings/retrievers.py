@@ -14,7 +14,7 @@ from longform.settings.strict import Strict
 
 class _Retriever(Strict):
     """
-    What is known of a kind of retriever.
+    The facts of a kind of retriever.
 
     Attributes:
         loads_model: Whether its worker loads something that takes a while.
