@@ -54,7 +54,7 @@ class Application(TypedDict, total=False):
 
 
 class Configuration(TypedDict):
-    """What Serve is to run."""
+    """The application for Serve to run."""
 
     applications: list[Application]
 

@@ -105,7 +105,7 @@ def call_totals(records: CallRecords, call_ids: Sequence[str]) -> Totals:
 
 
 class _Sums(NamedTuple):
-    """What the sums are of, then `_SUMS`."""
+    """The key of the sums, then `_SUMS`."""
 
     part: str | None
     model: str | None

@@ -1,4 +1,4 @@
-"""What is called of libraries that have no types."""
+"""Protocols of the methods that are called of libraries without types."""
 
 from __future__ import annotations
 
