@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from longform.errors import UsageError
 from longform.judges.coverage_model import JudgeModel
 from longform.records import Query, gold_documents
 from longform.results.in_sample import FILES, insight_keys
+from longform.rows import LabelRow
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import FusionRetrieverSettings
 from longform.summaries.extractive import VERSION as RANKER_VERSION
@@ -127,8 +128,9 @@ class Training:
         } | {f"{FILES['support']}.json": {"support": self._insights}}
 
     def support_reach(self) -> list[Reach]:
-        labels: dict[str, list[Mapping[str, Any]]] = {}
-        for row in self._bench.folder.read("labels").to_pylist():
+        labels: dict[str, list[LabelRow]] = {}
+        rows: list[LabelRow] = self._bench.folder.read("labels").to_pylist()
+        for row in rows:
             if row["annotator"] == GPT_4O:
                 labels.setdefault(row["summary_id"], []).append(row)
         summaries = self._bench.folder.read("summaries").to_pylist()

@@ -7,7 +7,7 @@ Writes  `verdicts` into a folder, where they are found again
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -98,7 +98,7 @@ def _worker(
     prompts: str | None,
     context: CallContext,
     threads: int,
-) -> Callable[[Sequence[Piece]], Any]:
+) -> Callable[[Sequence[Piece]], Awaitable[list[VerdictRow]]]:
     judge = make_judge(name, {name: settings}, prompts=prompts)
     read, backend_of = labelled.reader(judge.kind, threads), labelled.opened(judge, context, threads)
 

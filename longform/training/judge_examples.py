@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from longform.judges.coverage_model import Evidence
 from longform.judges.lexical_coverage import QueryInsights, StemWeights
@@ -18,6 +18,7 @@ from longform.judges.perturbations import perturb
 from longform.keys import stable_seed
 from longform.metrics.agreement import WEIGHTS
 from longform.records import Target
+from longform.rows import LabelRow, SummaryRow
 from longform.text.citations import Bullet, bullets
 
 DAMAGE: Mapping[str, tuple[str, float]] = {
@@ -91,11 +92,11 @@ def labelled_set(
     *,
     annotator: str,
     targets: Mapping[str, Sequence[Target]],
-    summary_rows: Iterable[Mapping[str, Any]],
-    label_rows: Iterable[Mapping[str, Any]],
+    summary_rows: Iterable[SummaryRow],
+    label_rows: Iterable[LabelRow],
 ) -> LabelledSet:
     """The labels of *annotator*, from rows of `summaries` and `labels`; summaries it did not label are left out."""
-    given: dict[str, dict[str, Mapping[str, Any]]] = {}
+    given: dict[str, dict[str, LabelRow]] = {}
     for row in label_rows:
         if row["annotator"] == annotator:
             given.setdefault(row["summary_id"], {})[row["target_id"]] = row
@@ -107,16 +108,14 @@ def labelled_set(
     return LabelledSet(name, targets, found)
 
 
-def _labelled(
-    row: Mapping[str, Any], labels: Mapping[str, Mapping[str, Any]], targets: Sequence[Target]
-) -> LabelledSummary:
+def _labelled(row: SummaryRow, labels: Mapping[str, LabelRow], targets: Sequence[Target]) -> LabelledSummary:
     of_targets = [labels.get(target.target_id) for target in targets]
     return LabelledSummary(
         summary_id=row["summary_id"],
         query_id=row["query_id"],
         haystack_id=row["haystack_id"],
         system=f"{row['summarizer']} / {row['setting']}",
-        bullets=tuple(bullets(row["text"])),
+        bullets=tuple(bullets(row["text"] or "")),
         answers=tuple(None if label is None else label["answer"] for label in of_targets),
         links=tuple(None if label is None else label["linked_unit"] for label in of_targets),
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from longform.metrics.coverage import score_summary
-from longform.metrics.measure import Verdict
+from longform.metrics.measure import Score, Verdict
 from longform.metrics.statistics import pooled_mean
 from longform.repair.by_matrix import repaired_texts
+from longform.rows import LabelRow, SummaryRow
 from longform.support.model import Kind, SupportModel
 from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack
@@ -46,11 +46,9 @@ def document_reach(haystacks: Sequence[GoldHaystack]) -> list[Reach]:
 
 _OTHERS = "gold maps of the other haystacks"
 
-Row = Mapping[str, Any]
-
 
 def citation_reach(
-    haystacks: Sequence[GoldHaystack], summaries: Iterable[Row], labels: Mapping[str, Sequence[Row]]
+    haystacks: Sequence[GoldHaystack], summaries: Iterable[SummaryRow], labels: Mapping[str, Sequence[LabelRow]]
 ) -> list[Reach]:
     """
     Citation and joint score of released systems, before and after repair, as means over the cells.
@@ -68,11 +66,11 @@ def citation_reach(
     if not chosen:
         return []  # a benchmark without these systems has nothing to repair
     by_haystack = {h.haystack_id: [row for row in chosen if row["haystack_id"] == h.haystack_id] for h in haystacks}
-    figures = []
+    figures: list[tuple[SummaryRow, str, Sequence[Score]]] = []
     for haystack in haystacks:
         rows = by_haystack[haystack.haystack_id]
         model = support_without(haystacks, "words", haystack.haystack_id)
-        texts = [row["text"] for row in rows]
+        texts = [row["text"] or "" for row in rows]
         numbers = [document.number for document in haystack.documents]
         repaired = repaired_texts(texts, haystack.index, numbers, model)
         gold = haystack.gold_numbers()
@@ -88,11 +86,11 @@ def citation_reach(
     ]
 
 
-def _read(labels: Sequence[Row]) -> list[Verdict]:
+def _read(labels: Sequence[LabelRow]) -> list[Verdict]:
     return [Verdict(row["target_id"], row["answer"], linked_unit=row["linked_unit"]) for row in labels]
 
 
-def _mean_of_cells(figures: Sequence[tuple[Row, str, Sequence[Any]]], when: str, measure: str) -> Reach:
+def _mean_of_cells(figures: Sequence[tuple[SummaryRow, str, Sequence[Score]]], when: str, measure: str) -> Reach:
     scored = [
         (row, next(score for score in scores if score.measure == measure)) for row, at, scores in figures if at == when
     ]
