@@ -116,7 +116,7 @@ def _run_here(run: Folder, stage: PlainStage, tasks: Sequence[Task]) -> None:
     """Do a stage in this process: its pairs are so few that a cluster would take longer to start."""
     if not tasks:
         return
-    work: Worker = stage.make_worker()
+    work: Worker[Sequence[Piece]] = stage.make_worker()
     rows = awaited(work([piece for task in tasks for piece in task.payload]))
     work_ids = [work_id for task in tasks for work_id in task.work_ids]
     run.commit(stage.table, [run.write_part(stage.table, rows, work_ids=work_ids)])

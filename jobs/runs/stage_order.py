@@ -23,7 +23,7 @@ from jobs.write_benchmark import TABLES
 from longform.settings.experiment import Experiment
 from longform.tables import SCHEMAS
 
-Makes = Callable[[Experiment, Site], list[Stage[Any]]]
+Makes = Callable[[Experiment, Site], Sequence[Stage[Any]]]
 """A configuration -> the stages of one kind, none if it asks for none."""
 
 REPORT = "report"

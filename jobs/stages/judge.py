@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking
@@ -20,9 +20,8 @@ from actors.judges.rows import groups_of_all, judged_rows, rows_of_all
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Place, Source, SourceReader
 from jobs.stages.judged_texts import SummaryToJudge, checked_summary, judged_summary, texts_of
-from jobs.stages.runner import Worker
 from jobs.stages.split import UnitsOf
-from jobs.stages.stage import Plan, Plans, Site, Stage
+from jobs.stages.stage import Plan, Plans, Site, Stage, Works
 from jobs.stages.summarize import Summarized
 from longform.chat.asking import Asks
 from longform.judges.kind import Kind
@@ -189,7 +188,7 @@ class AskJudge(Stage[Judged]):
 
         return lambda given: [plan(given)]
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Judged]:
         judge, texts = self.made(), self._texts(reader)
         backend = judge.open(self.context, self.threads)
 
@@ -226,7 +225,7 @@ class AskJudge(Stage[Judged]):
         return text
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[AskJudge]:
     """Return a stage for each judge that is asked."""
     return [
         _stage(experiment, site, name, settings) for name, settings in experiment.judges.items() if not settings.members

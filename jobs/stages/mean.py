@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from actors.judges.kinds import kind_of
 from jobs.stages.items import WHOLE, Given, Item, Row, Source, SourceReader
 from jobs.stages.judge import Judged, columns_of, of_documents, step_of
-from jobs.stages.runner import Worker
-from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kind import Kind
 from longform.judges.mean import VERSION, mean_rows
 from longform.keys import content_key
@@ -74,7 +73,7 @@ class Mean(Stage[Judged]):
         bounds = self.settings.bounds
         return ["mean-support", self.judge, *bounds] if of_documents(kind) else ["mean-verdicts", self.judge, bounds]
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Judged]:
         kind, members, bounds = self.kind, self.settings.members, self.settings.bounds
 
         def verdicts(given: Sequence[Given[Judged]]) -> list[Row]:
@@ -90,7 +89,7 @@ class Mean(Stage[Judged]):
         return verdicts
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[Mean]:
     """Return a stage for each mean of judges."""
     return [
         Mean(run=site.run, judge=name, settings=settings)

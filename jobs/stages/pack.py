@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Row, Source, SourceReader
+from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
-from jobs.stages.runner import Worker
-from jobs.stages.stage import Plan, Site, Stage
-from longform.axes import COLUMNS
+from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within
-from longform.rows import RankingRow
+from longform.rows import ContextRow, RankingRow
 from longform.settings.experiment import Experiment
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
 from longform.settings.systems import Order, System
 from longform.tables import CONTEXTS, DOCUMENTS
 
 VERSION = "pack@2"
-_HOW = (*COLUMNS, "order")
 
 
 class Packed(NamedTuple):
@@ -97,7 +94,7 @@ class Pack(Stage[Packed]):
         depends = [ranking, packed.budget_tokens, packed.order, self.seed, VERSION, *numbers, *weighed, *length]
         return content_key("contexts", *depends)
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Packed]:
         from actors.local_models.tokenizer import TokenCounter
         from actors.retrieval.importance import document_importance
 
@@ -109,10 +106,10 @@ class Pack(Stage[Packed]):
         def tokens(haystack_id: str) -> Sequence[int]:
             return counter.counts([document.text for document in benchmark.documents(haystack_id)])
 
-        def packed(given: Sequence[Given[Packed]]) -> list[Row]:
+        def packed(given: Sequence[Given[Packed]]) -> list[ContextRow]:
             return [context(one.work_id, one.key, reader.rows(one.sources[0], RankingRow)) for one in given]
 
-        def context(work_id: str, how: Packed, rows: Sequence[RankingRow]) -> Row:
+        def context(work_id: str, how: Packed, rows: Sequence[RankingRow]) -> ContextRow:
             first = rows[0]
             documents = benchmark.documents(first["haystack_id"])
             index = {document.doc_id: document.doc_index for document in documents}
@@ -142,7 +139,13 @@ class Pack(Stage[Packed]):
                 "query_id": first["query_id"],
                 "haystack_id": first["haystack_id"],
                 "system": first["system"],
-                **{name: getattr(how, name) for name in _HOW},
+                "retriever": how.retriever,
+                "reranker": how.reranker,
+                "budget_tokens": how.budget_tokens,
+                "n_documents": how.n_documents,
+                "length_tokens": how.length_tokens,
+                "permutation": how.permutation,
+                "order": how.order,
                 "dataset": benchmark.queries[first["query_id"]].dataset,
                 "doc_ids": [document.doc_id for document in kept],
                 "doc_numbers": [document.number for document in kept],
@@ -158,7 +161,7 @@ class Pack(Stage[Packed]):
         return packed
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[Pack]:
     """Return the stage that packs for all systems."""
     kinds = tuple(dict.fromkeys(how_packed(system) for system in experiment.all_systems()))
     return [Pack(run=site.run, bench=site.bench, kinds=kinds, importance=experiment.importance, seed=experiment.seed)]

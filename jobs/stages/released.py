@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.items import Item, Key, Row, SourceReader, to_do
+from jobs.stages.items import Given, Item, Key, Place, SourceReader, to_do
 from jobs.stages.judge import Judged
-from jobs.stages.runner import Task, Worker
+from jobs.stages.runner import Task
 from jobs.stages.split import UnitsOf
-from jobs.stages.stage import Plan, Stage
+from jobs.stages.stage import Plan, Stage, Works
 from longform.keys import content_key
+from longform.records import Target
+from longform.rows import JudgementRow, SummaryRow, TableRow, VerdictRow
 from longform.tables import LABELS, SUMMARIES, TARGETS, VERDICTS
 
 
@@ -22,19 +24,6 @@ class Released(NamedTuple):
     """A summary that a benchmark ships."""
 
     summary_id: str
-
-
-class FromPart(NamedTuple):
-    """
-    The work of a task.
-
-    Attributes:
-        part: Of a table of the benchmark.
-        work_ids: Key of an item -> its work id.
-    """
-
-    part: str
-    work_ids: Mapping[Any, str]
 
 
 def released_work_id(benchmark: Benchmark, summary_id: str) -> str:
@@ -62,13 +51,14 @@ class _FromBenchmark(Stage[Key]):
         found = []
         for part in benchmark.folder.parts(self.shipped) if left else ():
             rows = benchmark.folder.read_part(part.path, columns=list(self.named_by)).to_pylist()
-            work_ids = {named: left[named] for row in rows if (named := key(row)) in left}
-            if work_ids:
-                found.append(Task(work_ids=tuple(work_ids.values()), payload=FromPart(part.path, work_ids)))
+            named = [one for one in dict.fromkeys(map(key, rows)) if one in left]
+            given = [Given(left[one], one, (Place(self.shipped, left[one], part.path),)) for one in named]
+            if given:
+                found.append(Task(work_ids=tuple(one.work_id for one in given), payload=given))
         return found
 
     @abstractmethod
-    def key_of(self) -> Callable[[Row], Key]:
+    def key_of(self) -> Callable[[TableRow], Key]:
         """Return what gives the key of the item that a row of the benchmark belongs to."""
 
 
@@ -91,17 +81,19 @@ class CopySummaries(_FromBenchmark[Released]):
             for summary_id in dict.fromkeys(labelled)
         ]
 
-    def key_of(self) -> Callable[[Row], Released]:
-        return lambda row: Released(row["summary_id"])
+    def key_of(self) -> Callable[[TableRow], Released]:
+        return lambda row: Released(str(row["summary_id"]))
 
-    def worker(self, _reader: SourceReader) -> Worker:
+    def worker(self, _reader: SourceReader) -> Works[Released]:
         benchmark, key = Benchmark(self.bench), self.key_of()
 
-        def copy(task: FromPart) -> list[Row]:
-            rows = [row for row in benchmark.folder.read_part(task.part).to_pylist() if key(row) in task.work_ids]
+        def copy(given: Sequence[Given[Released]]) -> list[SummaryRow]:
+            work_ids = {one.key: one.work_id for one in given}
+            shipped: list[SummaryRow] = benchmark.folder.read_part(given[0].sources[0].part).to_pylist()
             return [
-                row | {"work_id": task.work_ids[key(row)], "dataset": benchmark.queries[row["query_id"]].dataset}
-                for row in rows
+                {**row, "work_id": work_ids[key(row)], "dataset": benchmark.queries[row["query_id"]].dataset}
+                for row in shipped
+                if key(row) in work_ids
             ]
 
         return copy
@@ -127,43 +119,58 @@ class ReadLabels(_FromBenchmark[Judged]):
             for judged in dict.fromkeys(map(key, labels))
         ]
 
-    def key_of(self) -> Callable[[Row], Judged]:
+    def key_of(self) -> Callable[[TableRow], Judged]:
         benchmark = Benchmark(self.bench)
         return lambda row: Judged(
-            released_work_id(benchmark, row["summary_id"]),
-            row["annotator"],
-            benchmark.target(row["target_id"]).query_id,
+            released_work_id(benchmark, str(row["summary_id"])),
+            str(row["annotator"]),
+            benchmark.target(str(row["target_id"])).query_id,
         )
 
-    def worker(self, _reader: SourceReader) -> Worker:
+    def worker(self, _reader: SourceReader) -> Works[Judged]:
         benchmark, key = Benchmark(self.bench), self.key_of()
 
-        def verdicts(task: FromPart) -> list[Row]:
-            labels: dict[Judged, list[Row]] = {}
-            for row in benchmark.folder.read_part(task.part).to_pylist():
-                labels.setdefault(key(row), []).append(row)
+        def verdicts(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
+            labels: dict[Judged, list[JudgementRow]] = {}
+            for row in benchmark.folder.read_part(given[0].sources[0].part).to_pylist():
+                named = key(row)
+                del row["annotator"]
+                labels.setdefault(named, []).append(row)
             return [
-                verdict | {"work_id": work_id}
-                for judged, work_id in task.work_ids.items()
-                for verdict in _as_verdicts(labels[judged], benchmark, judge=judged.judge)
+                {**verdict, "work_id": one.work_id, "judge": one.key.judge}
+                for one in given
+                for verdict in _as_verdicts(labels[one.key], benchmark)
             ]
 
         return verdicts
 
 
-def _as_verdicts(labels: Sequence[Row], benchmark: Benchmark, *, judge: str) -> list[Row]:
+def _as_verdicts(labels: Sequence[JudgementRow], benchmark: Benchmark) -> list[JudgementRow]:
     """Return one verdict for each of the query's targets; a target that nobody labelled is unjudged."""
     given = {label["target_id"]: label for label in labels}
     query_id = benchmark.target(labels[0]["target_id"]).query_id
-    rows = []
-    for target in benchmark.targets[query_id]:
-        label = given.get(target.target_id) or {
-            "summary_id": labels[0]["summary_id"],
-            "target_id": target.target_id,
-            "target_kind": target.kind,
-            "mode": "full",
-            "repeat": 0,
-            "failure": "no_label",
-        }
-        rows.append({k: v for k, v in label.items() if k != "annotator"} | {"judge": judge})
-    return rows
+    return [
+        given.get(target.target_id) or _no_label(labels[0]["summary_id"], target)
+        for target in benchmark.targets[query_id]
+    ]
+
+
+def _no_label(summary_id: str, target: Target) -> JudgementRow:
+    return {
+        "summary_id": summary_id,
+        "unit_index": None,
+        "target_kind": target.kind,
+        "target_id": target.target_id,
+        "mode": "full",
+        "doc_position": None,
+        "chunk_index": None,
+        "repeat": 0,
+        "answer": None,
+        "probability": None,
+        "linked_unit": None,
+        "failure": "no_label",
+        "reply": None,
+        "prompt_version": None,
+        "call_id": None,
+        "text_index": None,
+    }

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.judge import Judged
-from jobs.stages.runner import Worker
 from jobs.stages.split import Split
-from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.repair import by_matrix as repair
@@ -85,7 +84,7 @@ class Repair(Stage[Twin]):
             for summary in plan.work_ids("summaries")
         ]
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Twin]:
         benchmark = Benchmark(self.bench)
 
         @lru_cache(maxsize=1)
@@ -144,7 +143,7 @@ class CopyVerdicts(Stage[Judged]):
             if verdicts.key.context is None and verdicts.key.summary in twins
         ]
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Judged]:
         def copies(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
             return [
                 verdict | {"work_id": one.work_id, "summary_id": twin_id(verdict["summary_id"], self.by)}
@@ -155,7 +154,7 @@ class CopyVerdicts(Stage[Judged]):
         return copies
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[Repair | Split | CopyVerdicts]:
     """Return the stage that makes twins by matrix, and those that follow; none if citations stay as written."""
     if experiment.citations != "matrix":
         return []
@@ -165,7 +164,9 @@ def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
     ]
 
 
-def after_repair(run: str, units: UnitKind, *, by: str = repair.VERSION, judged: Iterable[str]) -> list[Stage[Any]]:
+def after_repair(
+    run: str, units: UnitKind, *, by: str = repair.VERSION, judged: Iterable[str]
+) -> list[Split | CopyVerdicts]:
     """Return the stages that split twins, and copy the verdicts of judges of coverage to them if any *judged*."""
     copies = [CopyVerdicts(run=run, by=by)] if list(judged) else []
     return [Split(run=run, units=units, label="split twins", step="repair"), *copies]

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.judge import Judged, checks_of
-from jobs.stages.repair import Twin, after_repair, twin_work_id
-from jobs.stages.runner import Worker
-from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.repair import CopyVerdicts, Twin, after_repair, twin_work_id
+from jobs.stages.split import Split
+from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kinds.support import SUPPORT
 from longform.keys import content_key
 from longform.repair import by_judge as judged_citations
@@ -75,7 +75,7 @@ class RepairByJudge(Stage[Twin]):
             if checked.key.judge == self.judge
         ]
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Twin]:
         benchmark = Benchmark(self.bench)
 
         def twins(given: Sequence[Given[Twin]]) -> Iterator[SummaryRow]:
@@ -90,7 +90,7 @@ class RepairByJudge(Stage[Twin]):
         return twins
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[RepairByJudge | Split | CopyVerdicts]:
     """Return the stage that makes twins by a judge, and those that follow; none if no judge is to drive citations."""
     judge = experiment.citing_judge
     if judge is None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from actors.retrieval.opening import open_reranker, reranker_identity
 from actors.retrieval.reranker import Reranker
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
-from jobs.stages.runner import Worker
-from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.keys import content_key
 from longform.records import shown_query
 from longform.rows import RankingRow
@@ -62,7 +61,7 @@ class Rerank(Stage[Ranked]):
                     found.append(Item(content_key("reranked", *depends), named, (source,)))
         return found
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Ranked]:
         benchmark = Benchmark(self.bench)
         opened: dict[str, Reranker] = {}
 
@@ -94,7 +93,7 @@ class Rerank(Stage[Ranked]):
         return rerank
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[Rerank]:
     """Return the stage that reorders; none if no system names a reranker."""
     pairs = tuple(dict.fromkeys((s.retriever, s.reranker) for s in experiment.all_systems() if s.reranker is not None))
     if not pairs:

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from actors.retrieval.opening import made_by
 from jobs.stages.items import Given, Item, Row, SourceReader
-from jobs.stages.runner import Worker
-from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.axes import Axes
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
@@ -102,7 +101,7 @@ class Retrieve(Stage[Ranked]):
             for start in range(0, len(queries), _QUERIES_A_TASK):
                 yield [one for of_query in queries[start : start + _QUERIES_A_TASK] for one in of_query]
 
-    def worker(self, _reader: SourceReader) -> Worker:
+    def worker(self, _reader: SourceReader) -> Works[Ranked]:
         from actors.retrieval.haystack_retriever import HaystackRetriever
 
         ranker = HaystackRetriever(self.bench, self.retrieval, threads=self.threads)
@@ -119,7 +118,7 @@ class Retrieve(Stage[Ranked]):
         return retrieve
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[Retrieve]:
     """Return the stage that ranks for all systems."""
     names = tuple(dict.fromkeys(system.retriever for system in experiment.all_systems()))
     return [Retrieve(run=site.run, bench=site.bench, names=names, retrieval=experiment.retrieval, threads=site.threads)]

@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TextIO, TypedDict
+from typing import Any, NamedTuple, Never, Protocol, TextIO, TypedDict, TypeVar
 
 import pyarrow as pa
 
@@ -33,8 +33,9 @@ from jobs.stages.progress import Progress
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 from longform.rows import TableRow
 
-Rows = Iterable[TableRow]
-Worker = Callable[[Any], Rows | Awaitable[Rows]]
+Payload = TypeVar("Payload")
+Made = Iterable[TableRow]
+Worker = Callable[[Payload], Made | Awaitable[Made]]
 """Task payload -> rows of the stage's table, or an awaitable of them."""
 
 # What the error of one task means: all is spent; its server is gone; no task will make anything; its own fault.
@@ -77,7 +78,7 @@ class Runnable(Protocol):
         ...
 
     @property
-    def make_worker(self) -> Callable[[], Worker]:
+    def make_worker(self) -> Callable[[], Worker[Never]]:
         """Makes the worker, on the worker's process."""
         ...
 
@@ -109,7 +110,7 @@ class PlainStage:
     name: str
     table: str
     identity: str
-    make_worker: Callable[[], Worker] = field(compare=False)
+    make_worker: Callable[[], Worker[Any]] = field(compare=False)
     columns: Collection[str] | None = None
     holds_model: bool = False
     asynchronous: bool = False
@@ -409,19 +410,19 @@ def perform(row: TaskRow, *, run: Folder, stage: Runnable) -> Receipt:
         return _error_receipt(work_ids, error)
 
 
-def awaited(rows: Rows | Awaitable[Rows]) -> Rows:
+def awaited(rows: Made | Awaitable[Made]) -> Made:
     """Return the rows of a worker that waits, or of one that computes."""
     return asyncio.run(_of(rows)) if isinstance(rows, Awaitable) else rows
 
 
-async def _of(rows: Awaitable[Rows]) -> Rows:
+async def _of(rows: Awaitable[Made]) -> Made:
     return await rows
 
 
-_kept: list[tuple[Runnable, Worker]] = []
+_kept: list[tuple[Runnable, Worker[Never]]] = []
 
 
-def _kept_worker(stage: Runnable) -> Worker:
+def _kept_worker(stage: Runnable) -> Worker[Never]:
     if not _kept or _kept[0][0] != stage:
         _kept[:] = []  # what the last one holds goes before the next one loads
         _kept[:] = [(stage, stage.make_worker())]
@@ -433,12 +434,12 @@ def _task(row: TaskRow) -> tuple[list[str], Any]:
     return list(work_ids), payload
 
 
-def _receipt(run: Folder, stage: Runnable, work_ids: list[str], rows: Rows) -> Receipt:
+def _receipt(run: Folder, stage: Runnable, work_ids: list[str], rows: Made) -> Receipt:
     part = run.write_part(stage.table, rows if stage.columns is None else _known(stage, rows), work_ids=work_ids)
     return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": "", "words": ""}
 
 
-def _known(stage: Runnable, rows: Rows) -> Iterator[TableRow]:
+def _known(stage: Runnable, rows: Made) -> Iterator[TableRow]:
     """Give *rows*, which have no columns but those that later stages were told of."""
     assert stage.columns is not None, stage.name
     known = frozenset(stage.columns)

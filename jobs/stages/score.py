@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from actors.judges.kinds import kind_of
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Row, Source, SourceReader
 from jobs.stages.judge import Judged
-from jobs.stages.runner import Worker
 from jobs.stages.split import UnitsOf
-from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import SUPPORT
@@ -114,7 +113,7 @@ class Score(Stage[Scored]):
         settings = [self.partial_score] if "partial_score" in measure.settings else []
         return content_key(measure.work, source, *settings, _version(measure))
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Scored]:
         benchmark = Benchmark(self.bench)
         groups = {_version(group[0]): group for group in self._groups()}
         kinds = {name: kind_of(settings) for name, settings in (self.judges or {}).items()}
@@ -152,7 +151,7 @@ class Score(Stage[Scored]):
         return score
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[Score]:
     """Return the stage that scores; none if nothing is to be scored."""
     listed, share, judges = wanted_measures(experiment), experiment.partial_score, experiment.judges
     return [Score(run=site.run, bench=site.bench, listed=listed, partial_score=share, judges=judges)] if listed else []

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from jobs.stages.items import Given, Item, Source, SourceReader
-from jobs.stages.runner import Worker
-from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.keys import content_key
 from longform.rows import SummaryRow, UnitRow
 from longform.settings.experiment import Experiment, UnitKind
@@ -64,7 +63,7 @@ class Split(Stage[UnitsOf]):
             if summary not in split
         ]
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[UnitsOf]:
         def split(given: Sequence[Given[UnitsOf]]) -> list[UnitRow]:
             return [
                 unit
@@ -77,7 +76,7 @@ class Split(Stage[UnitsOf]):
         return split
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[Split]:
     """Return the stage that splits what summarizers wrote."""
     return [Split(run=site.run, units=experiment.units)]
 

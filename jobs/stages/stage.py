@@ -25,6 +25,9 @@ from longform.settings.chat import ChatSettings
 
 Other = TypeVar("Other")
 
+Works = Worker[Sequence[Given[Key]]]
+"""Maps the items of a task to rows."""
+
 Plans = Callable[[Sequence[Given[Key]]], Iterable[Asks[Sequence[TableRow]]]]
 """Makes the plans that ask about items, and return their rows."""
 
@@ -104,10 +107,10 @@ class Stage(ABC, Generic[Key]):
         """Return what a run wants of it; *plan* has the stages before it."""
 
     @abstractmethod
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Key]:
         """Return what maps the items of a task to rows, whose sources *reader* reads; what it loads, it loads here."""
 
-    def make_worker(self) -> Worker:
+    def make_worker(self) -> Works[Key]:
         """Return the worker that reads the run."""
         return self.worker(self.reader())
 

@@ -21,8 +21,7 @@ from actors.summarizers.summarizer import AskedContext
 from jobs.stages.check_methods import Asked, check_methods
 from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.pack import HowPacked, Packed, how_packed
-from jobs.stages.runner import Worker
-from jobs.stages.stage import Plan, Plans, Site, Stage
+from jobs.stages.stage import Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
@@ -172,7 +171,7 @@ class Summarize(Stage[Summarized]):
 
         return lambda given: [rows(plan.asks) for plan in summarizer.plans(_asked_rows(reader, given))]
 
-    def worker(self, reader: SourceReader) -> Worker:
+    def worker(self, reader: SourceReader) -> Works[Summarized]:
         summarizer = make_summarizer(
             self.bench,
             self.summarizer,
@@ -230,9 +229,9 @@ def _length(given: Given[Summarized]) -> float:
     return packed.n_documents or packed.length_tokens or inf
 
 
-def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+def stages(experiment: Experiment, site: Site) -> list[Summarize]:
     """Return a stage for each summarizer that a system names."""
-    found: list[Stage[Any]] = []
+    found = []
     for name, settings in experiment.summarizers.items():
         systems = {system: n for system, n in experiment.repeats.items() if system.summarizer == name}
         methods = {system.method: experiment.all_methods()[system.method] for system in systems}

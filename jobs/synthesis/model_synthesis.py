@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import get_args
+from typing import Never, get_args
 
 import numpy as np
 
@@ -209,7 +209,7 @@ class Synthesis:
         self,
         name: str,
         table: str,
-        make_worker: Callable[[Folder, ModelSynthesis, CallContext], Worker],
+        make_worker: Callable[[Folder, ModelSynthesis, CallContext], Worker[Never]],
         wanted: int,
         tasks: list[Task],
     ) -> None:
