@@ -13,8 +13,9 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from math import ceil
-from typing import Any
 from urllib.parse import quote, quote_plus
+
+from pydantic import JsonValue
 
 from longform.chat.call import ChatReply, TokenLogprobs
 
@@ -48,12 +49,12 @@ class Redaction:
                 text = pattern.sub(MARK, text)
         return text
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: JsonValue) -> JsonValue:
         """Return a JSON value with all its strings redacted, the names of fields included."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {self.value(name): self.value(inner) for name, inner in value.items()}
+            return {self.text(name): self.value(inner) for name, inner in value.items()}
         return [self.value(inner) for inner in value] if isinstance(value, list) else value
 
     def reply(self, reply: ChatReply) -> ChatReply:

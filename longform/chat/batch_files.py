@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from longform.chat.call import ChatReply, failed
 from longform.chat.completions import http_failure, read_completion
@@ -40,7 +40,7 @@ class BatchItem(NamedTuple):
     line: bytes
 
 
-def request_line(call_id: str, body: Mapping[str, Any]) -> bytes:
+def request_line(call_id: str, body: Mapping[str, JsonValue]) -> bytes:
     """Return the line of one call; *body* is the body that a single call would send."""
     line = {"custom_id": call_id, "method": "POST", "url": ENDPOINT, "body": body}
     # escaped, because half a character in UTF-8 would spoil the whole file

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import BaseModel, Field, JsonValue, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from longform.chat.call import (
     LARGEST_LOGPROB,
@@ -40,7 +40,7 @@ _WINDOW = re.compile(
 
 
 def completion_parameters(settings: ChatSettings, accepted: Capabilities, request: ChatRequest) -> dict[str, Any]:
-    """The body of the request; the output limit goes by the name that the model takes."""
+    """Return the body of the request; the output limit goes by the name that the model takes."""
     limit = "max_completion_tokens" if accepted.max_completion_tokens else "max_tokens"
     sent: dict[str, Any] = {
         "model": settings.model,
@@ -97,11 +97,12 @@ class _Logprobs(BaseModel):
     content: list[_Token] | None = None
 
 
-def _or_none(stated: Any, read: ValidatorFunctionWrapHandler) -> Any:
+def _or_none(stated: JsonValue, read: ValidatorFunctionWrapHandler) -> _Logprobs | None:
     try:
-        return read(stated)
+        found: _Logprobs | None = read(stated)
     except ValidationError:
         return None
+    return found
 
 
 class _Message(BaseModel):
@@ -149,7 +150,7 @@ def read_completion(body: bytes) -> ChatReply:
     )
 
 
-def read_usage(stated: Any) -> Usage:
+def read_usage(stated: JsonValue) -> Usage:
     """
     Return four classes of tokens from a completion's `usage`, which counts cached tokens within the prompt and
     reasoning within the completion; a class that is missing or makes no sense is None.
@@ -174,7 +175,7 @@ def _failure(choice: _Choice) -> str | None:
     return None
 
 
-def _count(stated: Any, *path: str) -> int | None:
+def _count(stated: JsonValue, *path: str) -> int | None:
     for name in path:
         stated = stated.get(name) if isinstance(stated, dict) else None
     return stated if isinstance(stated, int) and not isinstance(stated, bool) and 0 <= stated <= _MOST_TOKENS else None

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from pydantic import JsonValue
+
 from longform.errors import UsageError
 
 _FILE = re.compile(r"\+\+\+\n(.*?)\n\+\+\+\n(.*)", re.DOTALL)
@@ -124,7 +126,7 @@ def _parted(name: str, content: str) -> tuple[dict[str, Any], str]:
     return header, found[2]
 
 
-def _fits(key: str, value: Any) -> bool:
+def _fits(key: str, value: JsonValue) -> bool:
     if key in _LISTS:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
     return key in _TEXTS and isinstance(value, str)

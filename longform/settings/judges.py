@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from longform.settings.chat import ChatSettings
 from longform.settings.python_class import CodeSettings, PythonClassSettings
@@ -57,7 +57,7 @@ class _Judge(CodeSettings):
     task: str = "coverage"  # a Task, or the import path of a Kind, MODULE:NAME
 
     @classmethod
-    def names_code(cls, content: dict[str, Any]) -> bool:
+    def names_code(cls, content: dict[str, JsonValue]) -> bool:
         return _is_own(str(content.get("task"))) or content.get("kind") == "python"
 
     @model_validator(mode="after")
@@ -71,7 +71,7 @@ class _Judge(CodeSettings):
         return self
 
     @model_serializer(mode="wrap")
-    def _without_what_is_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_what_is_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:  # read by pydantic
         unused = self._unused | ({"folder"} if self.folder is None else set())
         return {name: value for name, value in handler(self).items() if name not in unused}
 
@@ -86,15 +86,15 @@ class _Judge(CodeSettings):
         return kind
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, JsonValue]:
         return self._with_its_task_if_new(super().identity)
 
     @property
-    def stated(self) -> dict[str, Any]:
+    def stated(self) -> dict[str, JsonValue]:
         """Everything that the definition states, as JSON values; the task only if the definition does not imply it."""
         return self._with_its_task_if_new(self.model_dump(mode="json", exclude={"folder"}))
 
-    def _with_its_task_if_new(self, found: dict[str, Any]) -> dict[str, Any]:
+    def _with_its_task_if_new(self, found: dict[str, JsonValue]) -> dict[str, JsonValue]:
         return {name: value for name, value in found.items() if name != "task" or self.task not in _UNNAMED}
 
     @property

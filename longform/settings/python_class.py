@@ -21,7 +21,7 @@ class CodeSettings(Strict):
     folder: str | None = None  # where the module stands, read from the configuration's folder; null: that folder
 
     @classmethod
-    def names_code(cls, content: dict[str, Any]) -> bool:  # noqa: ARG003  settings that always do
+    def names_code(cls, content: dict[str, JsonValue]) -> bool:  # noqa: ARG003  settings that always do
         """Tell whether the settings of this *content* name any."""
         return True
 

@@ -9,7 +9,8 @@ Bind a run folder to one configuration: say which keys a later call may add or c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from pydantic import JsonValue
 
 from longform.settings.experiment import Experiment
 from longform.settings.systems import System
@@ -63,7 +64,7 @@ def _changes_of_components(before: Experiment, now: Experiment) -> Iterator[str]
                 yield f"{kind}.{name} is left out"
 
 
-def changes(before: Any, now: Any, place: str) -> Iterator[str]:
+def changes(before: JsonValue, now: JsonValue, place: str) -> Iterator[str]:
     """Yield a line for each value that differs, by its place; of another kind of thing only the kind."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         if before.get("kind") != now.get("kind"):
@@ -76,7 +77,7 @@ def changes(before: Any, now: Any, place: str) -> Iterator[str]:
         yield f"{place} was {_shown(before)}, is {_shown(now)}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: JsonValue) -> str:
     return "not set" if value is None else str(value)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 
 class Strict(BaseModel):
@@ -19,7 +19,7 @@ class Strict(BaseModel):
     how_it_is_asked: ClassVar[frozenset[str]] = frozenset()
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, JsonValue]:
         """Everything that can change an answer, as JSON values; changing the rest makes no work anew."""
         found = self.model_dump(mode="json", exclude=set(self.how_it_is_asked))
         return found | {name: part.identity for name in found if isinstance(part := getattr(self, name, None), Strict)}

@@ -16,8 +16,7 @@ there is no threshold to tune.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +43,14 @@ _SHARE, _STEEPNESS = 0.586, 12.0
 
 Kind = Literal["words", "vectors"]
 Array = NDArray[np.float64]
+
+
+class StoredModel(TypedDict):
+    """A model as JSON; weights by the names of features."""
+
+    kind: Kind
+    weights: dict[str, float]
+    intercept: float
 
 
 class SupportModel(NamedTuple):
@@ -87,7 +94,7 @@ class SupportModel(NamedTuple):
             raise ValueError(f"this model reads {missing}; give vectors of sentences and claims, or use kind 'words'")
         return WORD_SIGNALS + VECTOR_SIGNALS
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> StoredModel:
         return {
             "kind": self.kind,
             "weights": dict(zip(FEATURES, self.weights, strict=True)),
@@ -95,7 +102,7 @@ class SupportModel(NamedTuple):
         }
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> SupportModel:
+    def from_json(cls, document: StoredModel) -> SupportModel:
         return cls(document["kind"], tuple(document["weights"][name] for name in FEATURES), document["intercept"])
 
 
