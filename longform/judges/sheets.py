@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.errors import UsageError
@@ -222,7 +222,3 @@ def _decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("cp1252", errors="replace")  # texts are not read back, keys and answers are ASCII
-
-
-def by_key(pairs: Iterable[SheetPair]) -> dict[str, SheetPair]:
-    return {pair.key: pair for pair in pairs}
