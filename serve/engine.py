@@ -178,10 +178,15 @@ class Engine(Generic[Item, Unit]):
             parts = unit if isinstance(unit, list | tuple) else ()
             first = parts[0] if parts else None
             n_bytes = texts.n_bytes(parts[1:] if first is not None and first is before else unit)
-            estimate = 1 + n_bytes // _BYTES_A_TOKEN
+            estimate = tokens_of(n_bytes)
             costs.append(estimate if window is None else min(estimate, window))
             before = first
         return costs
+
+
+def tokens_of(n_bytes: int) -> int:
+    """Estimate the tokens of texts by their bytes."""
+    return 1 + n_bytes // _BYTES_A_TOKEN
 
 
 def _answered(work: Work, key: str, *, known: bool) -> Answered:

@@ -16,7 +16,7 @@ from actors.serving.messages import About
 from longform.judges.kind import Group, Verdict
 from longform.judges.served import group_of, parts_of, served_verdict
 from longform.keys import content_key
-from serve.engine import Texts, Work
+from serve.engine import Texts, Work, tokens_of
 from serve.items import JudgeItem, JudgeUnit
 from serve.judges.cards import card_fields, served_card
 from serve.judges.items import item_of, reads_whole_items
@@ -24,7 +24,6 @@ from serve.judges.ledgered_model import CallsOfBatch, LedgeredModel
 from serve.settings import ServedKind
 
 _Pair = tuple[str | Sequence[str], str]
-_BYTES_A_TOKEN = 4
 _WARM = ("A document is a text.", "It is a text.")
 _NOBODY = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
 
@@ -155,4 +154,4 @@ def _groups(units: Sequence[_Pair]) -> list[Group]:
 
 def estimated_tokens(unit: JudgeUnit) -> int:
     """Estimate the tokens of a unit: judges that count words have no tokenizer."""
-    return 1 + Texts().n_bytes(unit) // _BYTES_A_TOKEN
+    return tokens_of(Texts().n_bytes(unit))
