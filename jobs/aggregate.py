@@ -27,7 +27,7 @@ from longform.settings.experiment import Experiment
 
 def open_run(url: str, changes: Sequence[str], *, cluster: Cluster) -> Evaluation | Replay:
     """
-    The job that made the run at *url*, with `key=value` changes to its configuration.
+    Open the job that made the run at *url*, with `key=value` changes to its configuration.
 
     Raises:
         UsageError: No run stands there, or a change is not one of its configuration.
@@ -42,7 +42,7 @@ def open_run(url: str, changes: Sequence[str], *, cluster: Cluster) -> Evaluatio
 
 
 def aggregate(url: str, changes: Sequence[str], *, cluster: Cluster) -> dict[str, Any]:
-    """The results of the run at *url*, scored again."""
+    """Return the results of the run at *url*, scored again."""
     job = open_run(url, changes, cluster=cluster)
     job.do("aggregate")
     return job.report()

@@ -92,7 +92,7 @@ class Calling:
 
     def check_prices(self, models: list[ChatSettings]) -> None:
         """
-        A limit in dollars needs prices.
+        Refuse a limit in dollars without prices.
 
         Raises:
             UsageError: One is set, and a model's price is unknown.
@@ -121,13 +121,13 @@ def _failures_of(standing: Standing) -> str:
 
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:
-    """The chat models that an experiment asks."""
+    """Return the chat models that an experiment asks."""
     asking = [settings.chat for settings in experiment.summarizers.values() if settings.kind == "chat"]
     return [*asking, *(judge.asked_model for judge in experiment.judges.values() if judge.asked_model is not None)]
 
 
 def open_rows(settings: ChatSettings) -> int:
-    """Rows that a worker holds open at once: more than it has calls in flight, so that none waits for rows."""
+    """Return how many rows a worker holds open: more than it has calls in flight, so that none waits for rows."""
     return 2 * settings.concurrency
 
 
@@ -149,7 +149,7 @@ def calling_of(arguments: argparse.Namespace, verb: str, beside: str) -> Calling
 
 
 def ledger_beside(url: str) -> str:
-    """The ledger of the folder in which *url* stands."""
+    """Return the ledger of the folder in which *url* stands."""
     head, slash, _ = url.rstrip("/").rpartition("/")
     return f"{head}{slash}ledger" if slash else "ledger"
 

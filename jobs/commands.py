@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
 
 
 def verb_parser(verb: str, description: str | None) -> argparse.ArgumentParser:
-    """A parser with what every verb takes: `--json` and `--log-level`."""
+    """Return a parser with what every verb takes: `--json` and `--log-level`."""
     parser = argparse.ArgumentParser(
         prog=f"longform {verb}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -44,7 +44,7 @@ def evaluate(
     until: str = REPORT,
 ) -> dict[str, Any]:
     """
-    The results of an experiment; with an earlier *until*, the run's record.
+    Return the results of an experiment; with an earlier *until*, the run's record.
 
     Args:
         experiment: What to run.
@@ -80,7 +80,7 @@ def evaluate(
 
 def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
     """
-    The benchmark on the command line, else the configuration's, else one made as it says, in the run's folder.
+    Return the benchmark of the command line, else of the configuration, else one made as it says in the run's folder.
 
     Raises:
         UsageError: None of the three, or the run's folder holds a run of another configuration.
@@ -96,7 +96,7 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
 
 
 def worst_unjudged_share(results: Mapping[str, Any]) -> float:
-    """The largest share of unjudged insights, or of unjudged pairs of document and sentence, in any cell."""
+    """Return the largest share of unjudged insights, or of pairs of document and sentence, in any cell."""
     return max((cell.get("unjudged_share") or 0.0 for cell in all_cells(results)), default=0.0)
 
 

@@ -32,7 +32,7 @@ _JOBS_SHOWN = 5  # of those a ledger knows, in an error
 
 
 def ledger_report(ledger: Ledger, *, by: By | None, job: str | None) -> Outcome:
-    """The ledger's totals, and those of each group, as a document and as a table."""
+    """Return the ledger's totals, and those of each group, as a document and as a table."""
     if job is not None and job not in (jobs := ledger.totals_by("job")):
         known = [str(name) for name in jobs][-_JOBS_SHOWN:]
         raise UsageError(f"{ledger.url}: expected --job to name a job of the ledger, got {job!r}; its last are {known}")

@@ -151,7 +151,7 @@ def _stages(run: str, bench: str, *, repaired: bool, measures: Listed, share: fl
 
 
 def replay(bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster) -> dict[str, Any]:
-    """The results: the tables of the report, as one JSON document."""
+    """Return the results: the tables of the report, as one JSON document."""
     job = Replay(bench_url, out_url, settings, cluster=cluster)
     job.do_all()
     return job.report()

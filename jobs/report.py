@@ -19,7 +19,7 @@ from longform.errors import UsageError
 
 
 def report(runs: Sequence[str], out: str) -> list[str]:
-    """The names of the pages written."""
+    """Write the pages, and return their names."""
     names = [url.rstrip("/").rsplit("/", 1)[-1] for url in runs]
     if len(set(names)) < len(names):
         raise UsageError(f"expected runs in folders of different names, got {names}")

@@ -79,7 +79,7 @@ class AskJudge:
         self._client = address.client()
 
     async def __call__(self, batch: pa.Table) -> pa.Table:
-        """The batch with the columns of verdicts; it never raises, since that would lose the rows beside it."""
+        """Return the batch with the columns of verdicts; never raise, since that would lose the rows beside it."""
         if self._sent is not None:
             self._sent()
         verdicts = await self._verdicts(list(zip(*(batch[name].to_pylist() for name in COLUMNS), strict=True)))
@@ -102,7 +102,7 @@ class AskJudge:
 
 async def judged(client: ServedClient, judge: str, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
     """
-    The verdict of each (document, sentence), in one request in which each document stands once.
+    Return the verdict of each (document, sentence), by one request in which each document stands once.
 
     Raises:
         LongformError: The request is wrong, or nobody answered it in time.
@@ -164,7 +164,7 @@ def judge_pairs(
 
 @contextmanager
 def _published(address: Address, dataset: Any) -> Iterator[Sent | None]:
-    """The requests about *dataset* stand on the cluster's board; None: the judge is served elsewhere."""
+    """Put the requests about *dataset* on the cluster's board; give None if the judge is served elsewhere."""
     if address.app is None:
         yield None
         return

@@ -81,7 +81,7 @@ def relevance_by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
 
 
 def shown_query(query: Query, *, query_text: str) -> Query:
-    """The query as a retriever may see it: its text is what is searched with, and a hidden subtopic is left out."""
+    """Show a query as a retriever may see it: its text is what is searched with, and a hidden subtopic is left out."""
     text = retrieval_text(query, query_text=query_text)
     if query_text == "query":
         return query._replace(text=text, subtopic=None, subtopic_name=None)
@@ -89,7 +89,7 @@ def shown_query(query: Query, *, query_text: str) -> Query:
 
 
 def retrieval_text(query: Query, *, query_text: str) -> str:
-    """The text a retriever searches with: the query, or query and subtopic (SummHay's released code)."""
+    """Return the text a retriever searches with: the query, or query and subtopic (SummHay's released code)."""
     if query_text == "query_subtopic" and query.subtopic:
         return f"{query.text} {query.subtopic}"
     return query.text

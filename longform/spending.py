@@ -47,7 +47,7 @@ def total(spans: Sequence[Span]) -> Span:
 
 
 def scaled(span: Span, factor: float) -> Span:
-    """Each end and the middle, times *factor*."""
+    """Multiply each end and the middle by *factor*."""
     expected = None if span.expected is None else span.expected * factor
     return Span(span.low * factor, expected, span.high * factor)
 
@@ -61,7 +61,7 @@ class Sample(NamedTuple):
 
 
 def sample_of(n: int, summed: float, squares: float) -> Sample | None:
-    """The sample with these sums of values and of their squares; None for fewer than two, which show no spread."""
+    """Make a sample of sums of values and of their squares; return None for fewer than two, which show no spread."""
     if n < 2:
         return None
     mean = summed / n
@@ -69,7 +69,7 @@ def sample_of(n: int, summed: float, squares: float) -> Sample | None:
 
 
 def mean_of_more(sample: Sample, n: int) -> Span:
-    """The 95 % prediction interval of the mean of *n* further values."""
+    """Return the 95 % prediction interval of the mean of *n* further values."""
     quantile = float(stdtrit(sample.n - 1, (1 + LEVEL) / 2))
     half = quantile * sample.deviation * sqrt(1 / n + 1 / sample.n)
     return Span(sample.mean - half, sample.mean, sample.mean + half)

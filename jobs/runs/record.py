@@ -308,7 +308,7 @@ def _versions() -> dict[str, str]:
 
 
 def _git_commit() -> str | None:
-    """The commit of the code, wherever the command was typed; None outside a checkout."""
+    """Return the commit of the code, wherever the command was typed; None outside a checkout."""
     here = Path(__file__).parent
     answer = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=False)  # noqa: S607
     return answer.stdout.strip() if answer.returncode == 0 else None

@@ -12,7 +12,7 @@ from longform.settings.experiment import Experiment
 
 def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:
     """
-    A sentence for each thing that a run on these queries cannot score or had to assume; none if there is nothing.
+    Return a sentence for each thing that a run on these queries cannot score or had to assume.
 
     A benchmark of documents and queries alone is retrieved and summarised, and its summaries have no score.
     """

@@ -23,7 +23,7 @@ def bounded_plan(
     workers: int,
 ) -> dict[str, Any]:
     """
-    The document of a plan with two numbers of calls.
+    Return the document of a plan with two numbers of calls.
 
     Args:
         steps: Rows of `step`, `role`, `model`, `cap` (in words), `lowest` and `highest` (calls).
@@ -40,7 +40,7 @@ def bounded_plan(
 
 
 def bounded_plan_words(document: Mapping[str, Any]) -> str:
-    """The plan as three tables (steps, lowest, highest) and its notes; where nothing is asked, that and why."""
+    """Return the plan as three tables (steps, lowest, highest) with its notes; if nothing is asked, say so and why."""
     if not document["steps"]:
         return ": ".join([NOTHING, *document.get("reasons", [])])
     heads = ("step", "asked", "model", "cap", "at least", "at most")

@@ -23,11 +23,11 @@ class Unasked:
         self.accepted: Capabilities = capabilities(settings)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Nothing is asked while a run is planned."""
+        """Fail: nothing is asked while a run is planned."""
         raise AssertionError(f"a plan asked a model: {request.messages[-1].text[:80]!r}")
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class CallCount:
         return self._ledger is not None
 
     def calls(self, stage: str, chat: ChatSettings) -> StageCalls:
-        """A stage that asks nothing yet, with what earlier calls of its model took in such stages."""
+        """Return the calls of a stage, none yet, with what earlier calls of its model took in such stages."""
         kind = stage.split(" ", 1)[0]
         history = _NO_HISTORY if self._ledger is None else self._ledger.history(chat, kind)
         return StageCalls(stage=stage, chat=chat, history=history)
@@ -94,7 +94,7 @@ class CallCount:
         return key
 
     def counted(self, calls: StageCalls, request: ChatRequest) -> float:
-        """Input tokens: as the pool counts them where the history tells what they come to, else those of cl100k."""
+        """Count input tokens: as the pool does if the history tells what they come to, else those of cl100k."""
         windowless = capabilities(calls.chat).context_window is None
         if calls.history.input_ratio is not None and windowless:
             return counted_input(replace(request, input_tokens=None))
@@ -109,7 +109,7 @@ class CallCount:
         return {name: found[key] for name, key in keys.items() if key in found}
 
     def paid(self, calls: StageCalls) -> dict[str, ChatReply]:
-        """The calls that the ledger answers, which are taken out."""
+        """Take out the calls that the ledger answers, and return their replies."""
         found = {} if self._ledger is None else self._ledger.finished(list(calls.inputs))
         for key in found:
             del calls.inputs[key]

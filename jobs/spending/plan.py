@@ -54,7 +54,7 @@ def plan_document(
     found: Iterable[StageCalls], *, calling: Calling, workers: int, notes: Sequence[str] | None = None
 ) -> dict[str, Any]:
     """
-    The document of the calls *found*, of processes of which a stage may use *workers*.
+    Return the document of the calls *found*; a stage may use so many *workers*.
 
     *notes* are what the verb has to say of its plan; None: what holds for those with one number of calls.
     """
@@ -83,7 +83,7 @@ def keep_plan(run: Folder, document: Mapping[str, Any], jobs: Sequence[str]) -> 
 
 @contextmanager
 def opened_ledger(calling: Calling) -> Iterator[Ledger | None]:
-    """The ledger that a command's calls will stand in, to read."""
+    """Open the ledger that a command's calls will stand in, to read."""
     ledger = open_ledger(calling.context("plan").ledger)
     try:
         yield ledger
@@ -93,14 +93,14 @@ def opened_ledger(calling: Calling) -> Iterator[Ledger | None]:
 
 
 def open_ledger(url: str) -> Ledger | None:
-    """The ledger to read; None if there is none, and none is made."""
+    """Open a ledger to read; return None if there is none, and make none."""
     with suppress(UsageError):
         return Ledger.existing(url)
     return None
 
 
 def _limits(chat: ChatSettings, ledger_url: str, workers: int) -> Limits:
-    """The narrowest of what is configured, what the governor found and left beside the ledger, and what workers do."""
+    """Return the narrowest limits: as configured, as the governor left beside the ledger, or as workers set them."""
     folder, file = Folder(ledger_url), f"limits/{quota_domain(chat)}.json"
     found = Limits(**folder.read_json(file)) if folder.has(file) else Limits()
     told = Limits(chat.requests_per_minute, chat.tokens_per_minute, chat.in_flight)
@@ -187,7 +187,7 @@ def _usual_notes(stages: Sequence[Mapping[str, Any]]) -> Iterable[str]:
 
 
 def plan_words(document: Mapping[str, Any]) -> str:
-    """The plan as an aligned table with a line of totals, and what it rests on."""
+    """Return the plan as an aligned table with a line of totals, and what it rests on."""
     if not document["stages"]:
         return "no model is called"
     lines = [_HEADS, *(_cells(stage) for stage in document["stages"])]
@@ -196,7 +196,7 @@ def plan_words(document: Mapping[str, Any]) -> str:
 
 
 def aligned(lines: Sequence[Sequence[str]], *, n_left: int) -> str:
-    """A table of text: the first *n_left* columns begin together, the others end together."""
+    """Align a table of text: the first *n_left* columns begin together, the others end together."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     table = (
         [
@@ -222,7 +222,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def span_words(span: Mapping[str, float | None] | None, shape: str) -> str:
-    """The middle with its interval, the interval alone where the middle is unknown, or `unknown`."""
+    """Return the middle with its interval, the interval alone if the middle is unknown, or `unknown`."""
     if span is None:
         return "unknown"
     low, expected, high = (None if value is None else shape.format(value) for value in span.values())

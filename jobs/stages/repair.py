@@ -52,7 +52,7 @@ def twins_of(plan: Plan) -> dict[str, str]:
 
 def check_documents(benchmark: Benchmark) -> None:
     """
-    There are documents to find support in.
+    Refuse a benchmark without documents to find support in.
 
     Raises:
         UsageError: The benchmark ships none.

@@ -145,7 +145,7 @@ def judge_driver(
 
 
 def _hows(run: Folder, benchmark: Benchmark, checked: Sequence[Item[Judged]], threshold: float) -> Iterator[How]:
-    """The verdicts of a few summaries are in memory at a time."""
+    """Give the origin of each bullet's citations; the verdicts of a few summaries are in memory at a time."""
     summaries, verdicts = run.snapshot("summaries"), run.snapshot("verdicts")
     checked = sorted(checked, key=lambda one: verdicts.located[one.work_id])  # those of one part together
     for start in range(0, len(checked), _SUMMARIES_AT_ONCE):

@@ -402,7 +402,7 @@ class AsyncPerformer(_Pooled):
 
 
 def perform(row: TaskRow, *, run: Folder, stage: Runnable) -> Receipt:
-    """One task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
+    """Do one task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
     work_ids, payload = _task(row)
     try:
         return _receipt(run, stage, work_ids, awaited(_kept_worker(stage)(payload)))

@@ -82,7 +82,7 @@ def stages(experiment: Experiment, site: Site) -> list[Split]:
 
 
 def split_text(text: str, kind: UnitKind) -> list[Bullet]:
-    """The units of a summary's text, in order."""
+    """Return the units of a summary's text, in order."""
     return bullets(text) if kind == "bullets" else cited_sentences(text)
 
 
