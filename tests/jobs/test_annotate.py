@@ -250,3 +250,34 @@ def test_summaries_of_a_run_are_labelled_in_the_run(
     chat = "{kind: chat, chat: {provider: scripted, model: m, script: obedient}}"
     assert calibrate([run.url, "--support", chat, "--plan", "--json", "--ledger", str(tmp_path / "ledger")]) == 0
     assert json.loads(capsys.readouterr().out)["stages"][0]["calls"] == 2
+
+
+OWN_KIND = """
+from longform.judges.kind import Kind
+
+MENTION = Kind(
+    targets="insight",
+    shared="summary",
+    fields=("summary", "insight"),
+    counts={"mentioned": 1.0, "left_out": 0.0},
+    decide=lambda number, bounds: "mentioned",
+    version="1",
+)
+"""
+
+
+def test_a_kind_of_a_user_has_sheets(annotating: Annotating, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its labels stand beside those of coverage on the same insights."""
+    (tmp_path / "own_kind_of_labels.py").write_text(OWN_KIND)
+    monkeypatch.chdir(tmp_path)
+    task = "own_kind_of_labels:MENTION"
+    annotating.write("ann")
+    annotating("--filled", annotating.fill("ann", by_words))
+    (annotating.sheets / "ann.csv").unlink()
+    annotating.write("bo", task=task)
+    filled = annotating.fill(
+        "bo", lambda row: {"answer": "mentioned" if row["insight"] in row["summary"] else "left_out"}
+    )
+
+    assert annotating("--task", task, "--filled", filled)["labels"] == {"bo": 6}
+    assert annotating()["labels"] == {"ann": 6}
