@@ -11,21 +11,23 @@ from collections.abc import Collection, Mapping, Sequence
 from longform.errors import UsageError
 from longform.judges import failure_modes
 from longform.judges.kinds import KINDS
-from longform.metrics import coverage, faithfulness, length, ratings, retrieval, rouge
+from longform.metrics import coverage, embedding, faithfulness, length, ratings, retrieval, rouge
 from longform.metrics.measure import Measure, RankingMeasure
 
 SHIPPED: tuple[Measure, ...] = (
     *coverage.MEASURES,
     *length.MEASURES,
     *rouge.MEASURES,
+    *embedding.MEASURES,
     *faithfulness.MEASURES,
     *ratings.MEASURES,
     *failure_modes.MEASURES,
 )
 RANKING: tuple[RankingMeasure, ...] = (*retrieval.MEASURES, retrieval.AT_BUDGET)
 UNAVAILABLE: Mapping[str, str] = {
-    "bertscore": "it needs the model roberta-large, which does not ship and cannot be had offline; rouge_1, "
-    "rouge_2 and rouge_l compare with reference texts"
+    "bertscore": "it needs the model roberta-large, which does not ship and cannot be had offline; "
+    "embedding_similarity compares sentences with those of reference texts by the encoder that ships, and rouge_1, "
+    "rouge_2 and rouge_l compare words"
 }
 """Measures that people ask for by name, with the reason why there is none."""
 

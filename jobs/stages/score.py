@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from actors.judges.kinds import kind_of
+from actors.local_models.encoder import MINILM, Encoder
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Row, Source, SourceReader
@@ -122,6 +123,10 @@ class Score(Stage[Scored]):
         def haystack(haystack_id: str) -> _Haystack:
             return _Haystack(benchmark, haystack_id)
 
+        @cache
+        def encoder() -> Encoder:
+            return Encoder(MINILM, threads=1)
+
         def score(given: Sequence[Given[Scored]]) -> list[Row]:
             return [row for one in given for row in rows(one, groups[one.key.version])]
 
@@ -142,6 +147,7 @@ class Score(Stage[Scored]):
                 verdicts=verdicts,
                 haystack=haystack(summary["haystack_id"]),
                 partial_score=self.partial_score,
+                encode=lambda texts: encoder().embed(texts),
             )
             known = {name: summary[name] for name in ("summary_id", "query_id", "haystack_id")}
             for measure in measures:

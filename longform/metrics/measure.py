@@ -11,16 +11,23 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypedDict
 
+import numpy as np
+from numpy.typing import NDArray
+
 from longform.records import Document, Target
 from longform.text.citations import Bullet
 
 Unit = Literal["points", "share", "words", "count"]
 """Units of the numbers that a report prints. Points are shares times 100."""
 Better = Literal["higher", "lower"]
-Need = Literal["text", "units", "targets", "references", "documents", "gold"]
+Need = Literal["text", "units", "targets", "references", "documents", "gold", "encoder"]
 """Beside verdicts: the summary's text, its bullets or sentences, targets and reference texts of its query, documents of
-its haystack, and qrels of its targets."""
+its haystack, qrels of its targets, and the packaged encoder of sentences."""
 Setting = Literal["partial_score"]
+
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Texts -> unit vectors, shape (texts, dimensions)."""
 
 
 class Score(NamedTuple):
@@ -91,6 +98,7 @@ class Facts:
         verdicts: Of one judge; empty for a measure without a judge.
         haystack: Documents and targets; None if nothing of the benchmark is known.
         partial_score: What partial coverage counts.
+        encode: The packaged encoder, which is loaded when it is first called; None: there is none.
     """
 
     query_id: str = ""
@@ -100,6 +108,7 @@ class Facts:
     verdicts: Sequence[Verdict] = ()
     haystack: Haystack | None = None
     partial_score: float = 0.5
+    encode: Encode | None = None
 
     def targets(self, kind: str | None = None) -> list[Target]:
         """Return the targets of the query, of one kind or of any."""
