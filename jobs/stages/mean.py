@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from actors.judges.kinds import kind_of
-from jobs.stages.items import WHOLE, Given, Item, Row, Source, SourceReader
+from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.judge import Judged, columns_of, of_documents, step_of
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kind import Kind
@@ -76,9 +76,9 @@ class Mean(Stage[Judged]):
     def worker(self, reader: SourceReader) -> Works[Judged]:
         kind, members, bounds = self.kind, self.settings.members, self.settings.bounds
 
-        def verdicts(given: Sequence[Given[Judged]]) -> list[Row]:
+        def verdicts(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
             return [
-                verdict | {"work_id": one.work_id}
+                {**verdict, "work_id": one.work_id}
                 for one in given
                 for rows in [
                     {judge: reader.rows(place, VerdictRow) for judge, place in zip(members, one.sources, strict=True)}

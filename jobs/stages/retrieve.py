@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from actors.retrieval.opening import made_by
-from jobs.stages.items import Given, Item, Row, SourceReader
+from jobs.stages.items import Given, Item, SourceReader
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.axes import Axes
 from longform.keys import content_key
+from longform.rows import RankingRow
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import RetrievalSettings, RetrieverSettings
 from longform.tables import DOCUMENTS, QUERIES, RANKINGS
@@ -106,13 +107,19 @@ class Retrieve(Stage[Ranked]):
 
         ranker = HaystackRetriever(self.bench, self.retrieval, threads=self.threads)
 
-        def retrieve(given: Sequence[Given[Ranked]]) -> list[Row]:
+        def retrieve(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
             """Rank for the queries of one haystack, each by the same retrievers."""
             work_ids = {(one.key.query_id, one.key.retriever): one.work_id for one in given}
             queries, retrievers = (list(dict.fromkeys(names)) for names in zip(*work_ids, strict=True))
             rows = ranker.rank(given[0].key.haystack_id, queries, retrievers)
             return [
-                row | {"work_id": work_ids[row["query_id"], row["system"]], "retriever": row["system"]} for row in rows
+                {
+                    **row,
+                    "work_id": work_ids[row["query_id"], row["system"]],
+                    "retriever": row["system"],
+                    "reranker": None,
+                }
+                for row in rows
             ]
 
         return retrieve

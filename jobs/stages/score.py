@@ -16,7 +16,7 @@ from actors.judges.kinds import kind_of
 from actors.local_models.encoder import MINILM, Encoder
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Row, Source, SourceReader
+from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.judge import Judged
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Site, Stage, Works
@@ -27,7 +27,7 @@ from longform.keys import content_key
 from longform.measures import scored_together
 from longform.metrics.measure import Facts, Measure, Verdict
 from longform.records import Document, Target
-from longform.rows import SummaryRow, UnitRow, VerdictRow
+from longform.rows import ScoreRow, SummaryRow, UnitRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 from longform.tables import DOCUMENTS, SCORES, TARGETS
@@ -127,10 +127,10 @@ class Score(Stage[Scored]):
         def encoder() -> Encoder:
             return Encoder(MINILM, threads=1)
 
-        def score(given: Sequence[Given[Scored]]) -> list[Row]:
+        def score(given: Sequence[Given[Scored]]) -> list[ScoreRow]:
             return [row for one in given for row in rows(one, groups[one.key.version])]
 
-        def rows(one: Given[Scored], measures: Sequence[Measure]) -> Iterator[Row]:
+        def rows(one: Given[Scored], measures: Sequence[Measure]) -> Iterator[ScoreRow]:
             at = {place.table: place for place in one.sources}
             (summary,) = (row for row in reader.rows(at["summaries"], SummaryRow) if row["step"] is None)
             units = sorted(reader.rows(at["units"], UnitRow), key=lambda unit: unit["unit_index"])
@@ -149,10 +149,21 @@ class Score(Stage[Scored]):
                 partial_score=self.partial_score,
                 encode=lambda texts: encoder().embed(texts),
             )
-            known = {name: summary[name] for name in ("summary_id", "query_id", "haystack_id")}
             for measure in measures:
                 found = measure.per_summary(facts)
-                yield known | {"work_id": one.work_id, "judge": one.key.judge, "value": found.value} | found._asdict()
+                yield {
+                    "work_id": one.work_id,
+                    "judge": one.key.judge,
+                    "summary_id": summary["summary_id"],
+                    "query_id": summary["query_id"],
+                    "haystack_id": summary["haystack_id"],
+                    "measure": found.measure,
+                    "value": found.value,
+                    "total": found.total,
+                    "n": found.n,
+                    "n_unjudged": found.n_unjudged,
+                    "reason": found.reason,
+                }
 
         return score
 
