@@ -29,9 +29,10 @@ from jobs.runs.cards import released_judge_row
 from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
 from jobs.stages.judge import Judged
+from jobs.stages.performing import Runnable
 from jobs.stages.released import CopySummaries, ReadLabels, Released
 from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins
-from jobs.stages.runner import Runnable, Task, run_stage
+from jobs.stages.runner import Task, run_stage
 from jobs.stages.score import Score
 from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage

@@ -25,7 +25,8 @@ from jobs.cluster import Cluster
 from jobs.runs.retry import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
-from jobs.stages.runner import PlainStage, Task, Worker, awaited, run_stage
+from jobs.stages.performing import Worker, awaited
+from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.chat.call import ChatRequest
 from longform.judges.matrix import groups_of
 from longform.keys import content_key

@@ -19,7 +19,7 @@ from jobs.runs.retry import passing_failures
 from jobs.spending.assumed_texts import AssumedLine, AssumedTexts, WrittenText, marks
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.stages.items import Given, Item, Key, Place, Source, SourceReader, placed
-from jobs.stages.runner import awaited
+from jobs.stages.performing import awaited
 from jobs.stages.stage import Plan, Plans, Stage
 from longform.chat.asking import Assume, priced
 from longform.chat.call import ChatReply, ChatRequest, call_id, capabilities, failed, refusal_reason

@@ -18,7 +18,8 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
 from jobs.stages.items import Given, Item, Key, Source, SourceReader, to_do
-from jobs.stages.runner import Task, Worker
+from jobs.stages.performing import Worker
+from jobs.stages.runner import Task
 from longform.chat.asking import Asks
 from longform.rows import TableRow
 from longform.settings.chat import ChatSettings

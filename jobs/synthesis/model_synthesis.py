@@ -21,7 +21,8 @@ from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
-from jobs.stages.runner import PlainStage, Task, Worker, run_stage
+from jobs.stages.performing import Worker
+from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.config import check_synthesis
 from jobs.synthesis.files import ACCOUNT
 from jobs.synthesis.plan import Left

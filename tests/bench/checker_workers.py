@@ -18,7 +18,8 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
 from jobs.stages.judge import stages
-from jobs.stages.runner import PlainStage, Worker, run_stage
+from jobs.stages.performing import Worker
+from jobs.stages.runner import PlainStage, run_stage
 from jobs.stages.stage import Site
 from tests.bench.checker import save_cross_encoder
 from tests.bench.measure import Figure, Pairs

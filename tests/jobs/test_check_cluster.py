@@ -18,7 +18,8 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
 from jobs.stages.judge import stages
-from jobs.stages.runner import PlainStage, Runnable, Worker, run_stage
+from jobs.stages.performing import Runnable, Worker
+from jobs.stages.runner import PlainStage, run_stage
 from jobs.stages.stage import Site
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment

@@ -15,7 +15,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.runs.stage_order import STEPS, check_order, stages_of
 from jobs.stages.items import Item, Row, SourceReader
-from jobs.stages.runner import Worker, perform
+from jobs.stages.performing import Worker, perform
 from jobs.stages.stage import Plan, Site, Stage
 from longform.settings.experiment import Experiment
 

@@ -13,10 +13,11 @@ import pytest
 from actors.closing import close_later, noting
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
-from jobs.stages import runner
+from jobs.stages import place
 from jobs.stages.in_process import receipts_of
 from jobs.stages.items import Row
-from jobs.stages.runner import PlainStage, StageError, Task, Worker, run_stage
+from jobs.stages.performing import Worker
+from jobs.stages.runner import PlainStage, StageError, Task, run_stage
 from longform.errors import UsageError
 
 N_TASKS = 12
@@ -121,7 +122,7 @@ class Elsewhere:
 
     def __call__(self, run: Folder, stage: Any, rows: list[bytes], cluster: Cluster) -> Iterator[Row]:
         self.given.append(len(rows))
-        yield from runner._here(run, stage, [{"task": one} for one in rows], runner._Place(cluster, stage, True))
+        yield from place._here(run, stage, [{"task": one} for one in rows], place.Place(cluster, True))
 
 
 class Case(NamedTuple):
@@ -155,8 +156,8 @@ def test_a_stage_goes_to_ray_when_it_is_done_sooner_there(
         return work
 
     elsewhere = Elsewhere()
-    monkeypatch.setattr(runner.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(runner, "_on_ray", elsewhere)
+    monkeypatch.setattr(place.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(place, "_on_ray", elsewhere)
     run, stage = Folder(str(tmp_path)), PlainStage(name="s", table="audits", identity="i", make_worker=takes_long)
     report = run_stage(
         run,

@@ -12,7 +12,9 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.stages.items import Row
-from jobs.stages.runner import PlainStage, StageError, Task, Worker, run_stage, tasks_a_block
+from jobs.stages.performing import Worker
+from jobs.stages.place import tasks_a_block
+from jobs.stages.runner import PlainStage, StageError, Task, run_stage
 
 N_TASKS = 20
 FAILS = 4

@@ -12,7 +12,8 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.stages import runner as stages
-from jobs.stages.runner import Runnable, Task
+from jobs.stages.performing import Runnable
+from jobs.stages.runner import Task
 from jobs.synthesis.config import read_config as read_models_config
 from jobs.synthesize import make_benchmark, read_config, synthesize
 from longform.errors import UsageError
