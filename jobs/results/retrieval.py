@@ -28,25 +28,34 @@ def gold_by_query(qrels: Iterable[Qrel]) -> Mapping[str, Mapping[str, frozenset[
 
 
 def ranked_queries(run: Folder, wanted: Mapping[str, Ranked], depth: int) -> Iterator[RankedQuery]:
-    """Yield the first *depth* documents of each ranking; *wanted* is by work id."""
+    """Yield the first *depth* documents of each ranking, in the order of *wanted*, which is by work id."""
+    found: dict[Ranked, list[tuple[int, str]]] = {}
     for part in run.batches("rankings", work_ids=wanted, columns=_RANKING_COLUMNS):
-        found: dict[Ranked, list[tuple[int, str]]] = {}
         for row in part.to_pylist():
             if row["rank"] < depth:
                 found.setdefault(wanted[row["work_id"]], []).append((row["rank"], row["doc_id"]))
-        for key, ranked in found.items():
-            yield RankedQuery(
-                Ranker(key.retriever, key.reranker), key.query_id, [doc_id for _, doc_id in sorted(ranked)]
-            )
+    for key in dict.fromkeys(wanted.values()):
+        if key in found:
+            documents = [doc_id for _, doc_id in sorted(found[key])]
+            yield RankedQuery(Ranker(key.retriever, key.reranker), key.query_id, documents)
 
 
 def packed_queries(run: Folder, wanted: Mapping[str, Packed]) -> Iterator[PackedQuery]:
-    """Yield one prompt for each query, ranker and budget: retrieval is measured whatever the order."""
-    seen: set[tuple[Ranker, int | None, str]] = set()
-    for part in run.batches("contexts", work_ids=wanted, columns=_CONTEXT_COLUMNS):
-        for row in part.to_pylist():
-            packed = wanted[row["work_id"]]
+    """
+    Yield one prompt for each query, ranker and budget, the first in the order of *wanted*, which is by work id.
+
+    Retrieval is measured whatever the order of documents in the prompt.
+    """
+    first: dict[tuple[Ranker, int | None, str], str] = {}
+    made = run.locate("contexts")
+    for work_id, packed in wanted.items():
+        if work_id in made:
             key = (Ranker(packed.retriever, packed.reranker), packed.budget_tokens, packed.query_id)
-            if key not in seen:
-                seen.add(key)
-                yield PackedQuery(*key, doc_ids=row["doc_ids"], cut_share=row["cut_share"])
+            first.setdefault(key, work_id)
+    found = {
+        row["work_id"]: row
+        for part in run.batches("contexts", work_ids=set(first.values()), columns=_CONTEXT_COLUMNS)
+        for row in part.to_pylist()
+    }
+    for key, work_id in first.items():
+        yield PackedQuery(*key, doc_ids=found[work_id]["doc_ids"], cut_share=found[work_id]["cut_share"])

@@ -13,8 +13,9 @@ TOLD_IN_TABLES = ("format", "stages", "commands", "jobs", "last_call")
 _WORK = (
     "What the work of each stage took, over all commands that did it: a call that found everything done changes "
     "nothing here, and rows that were made again are counted again. Pieces: what a stage makes at once and does not "
-    "redo, as one query's ranking or one summary. Seconds: of the commands' stages, not of processors. Calls: of "
-    "models, failed ones among them. Last call: what the last command did, {command}."
+    "redo, as one query's ranking or one summary. Seconds: of the commands' stages, not of processors. Workers: "
+    "processes on Ray; 0: the command's own process. Calls: of models, failed ones among them. Last call: what the "
+    "last command did, {command}."
 )
 _COMMANDS = "The commands that did the work, with the code that they ran."
 _NOT_TOLD = "done by a command that was killed, or that kept no record of it"
