@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from math import ceil, sqrt
 from typing import NamedTuple
 
-from scipy.special import stdtrit
-
 from longform.chat.prices import Price, most_usd
 from longform.metrics.statistics import LEVEL
 from longform.quota.leases import Limits
@@ -70,6 +68,8 @@ def sample_of(n: int, summed: float, squares: float) -> Sample | None:
 
 def mean_of_more(sample: Sample, n: int) -> Span:
     """Return the 95 % prediction interval of the mean of *n* further values."""
+    from scipy.special import stdtrit  # slow to import
+
     quantile = float(stdtrit(sample.n - 1, (1 + LEVEL) / 2))
     half = quantile * sample.deviation * sqrt(1 / n + 1 / sample.n)
     return Span(sample.mean - half, sample.mean, sample.mean + half)

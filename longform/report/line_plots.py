@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
-
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING, NamedTuple
 
 from longform.metrics.statistics import EstimateColumns
 from longform.report.plots import Plot, or_gap, render, series_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _HEIGHT_IN = 2.6
 _APART = 0.06  # of the distance of two points: intervals of several lines stand side by side
@@ -40,6 +40,8 @@ def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -
         return None
 
     def draw(axes: Axes) -> None:
+        from matplotlib.ticker import MaxNLocator  # slow to import
+
         for place, line in enumerate(known):
             _draw_line(axes, line, place, shift=_APART * (place - (len(known) - 1) / 2))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -12,12 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from textwrap import wrap
-from typing import Literal, NamedTuple, TypedDict
-
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from longform.report.tables import figure_labels
 from longform.results.before_after import ChangeColumns, RepairedRow
@@ -25,6 +20,10 @@ from longform.results.cells import CellRow
 from longform.results.columns import interval_in, number_in
 from longform.results.minutes import MinutesRow
 from longform.results.position import PositionRow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#767676", "#c4699b")
 _MARKERS = ("osD^v", "PX*<>")
@@ -355,6 +354,10 @@ def render(draw: Callable[[Axes], None], *, height: float, name: str) -> str:
 
     Two or more labels are a legend above it: in two columns if all of them fit half the width, else in one, wrapped.
     """
+    import matplotlib as mpl  # slow to import
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # A reader's browser has glyphs that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph")

@@ -13,8 +13,6 @@ from itertools import combinations
 from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
-from scipy.stats import spearmanr
-from scipy.stats import t as student_t
 
 from longform.metrics.order_sensitivity import SensitivityColumns, largest_spread, order_sensitivity, with_holm
 from longform.metrics.position_bias import (
@@ -414,6 +412,8 @@ def _aligned(one: _Placed, other: _Placed) -> _Aligned:
     both = both[~np.isnan(both).any(axis=1)]
     if len(both) < 2 or (both == both[0]).all(axis=0).any():
         return {"spearman": None, "n": len(both)}
+    from scipy.stats import spearmanr  # slow to import
+
     return {"spearman": float(spearmanr(both[:, 0], both[:, 1]).statistic), "n": len(both)}
 
 
@@ -434,6 +434,8 @@ def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | No
 
 
 def _over_orders(orders: Sequence[Group], half_width: float | None) -> DrawnOrders:
+    from scipy.stats import t as student_t  # slow to import
+
     scores = [_mean(group) for group in orders]
     known = np.array([score for score in scores if score is not None])
     if len(known) < len(orders) or len(known) < 2:

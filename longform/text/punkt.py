@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Protocol
 
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+
+class _Tokenizer(Protocol):
+    def tokenize(self, text: str) -> list[str]: ...
 
 
 def release_sentences(text: str) -> list[str]:
     """Return the sentences of *text*, stripped, as `nltk.sent_tokenize` gives them; nothing is downloaded."""
-    found: list[str] = _tokenizer().tokenize(text.strip())
-    return found
+    return _tokenizer().tokenize(text.strip())
 
 
 @cache
-def _tokenizer() -> PunktSentenceTokenizer:
+def _tokenizer() -> _Tokenizer:
     # NLTK's rules over the model's parameters from a package: that package's own rules split five of forty released
     # summaries otherwise.
     import punkt
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer  # slow to import
 
     model = punkt.load_model("english")
     parameters = PunktParameters()
@@ -25,4 +28,5 @@ def _tokenizer() -> PunktSentenceTokenizer:
     parameters.collocations.update(model.collocations)
     parameters.sent_starters.update(model.sent_starters)
     parameters.ortho_context.update({word: int(context) for word, context in model.ortho_context.items()})
-    return PunktSentenceTokenizer(parameters)
+    tokenizer: _Tokenizer = PunktSentenceTokenizer(parameters)
+    return tokenizer

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import binom
 
 from longform.synthesis.audit.label_noise import LabelNoise
 
@@ -52,6 +51,8 @@ def ceiling(sizes: Sequence[tuple[int, int]], noise: LabelNoise) -> dict[str, fl
 
 
 def _expected_f1(n_listed: int, n_documents: int, *, false_positives: float, missed: float) -> float:
+    from scipy.stats import binom  # slow to import
+
     others = n_documents - n_listed if missed > _NEGLIGIBLE else 0
     most = int(binom.ppf(1 - _NEGLIGIBLE, others, missed)) if others else 0
     right = np.arange(n_listed + 1)[:, None]

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 from longform.metrics.statistics import LEVEL, Estimate, bootstrap
 
@@ -94,6 +93,8 @@ def event_share(
         seed=seed,
         resamples=resamples,
     )
+    from scipy.stats import binomtest  # slow to import
+
     exact = binomtest(int(events.sum()), len(events)).proportion_ci(LEVEL)  # Clopper and Pearson's
     least, most = float(exact.low), float(exact.high)
     low = min(least, least if drawn.low is None else drawn.low)

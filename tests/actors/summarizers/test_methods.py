@@ -255,10 +255,10 @@ async def test_a_plan_asks_what_the_run_asks(bench: str, method: str, prompt: st
     planned: list[ChatRequest] = []
     (plan,) = made.plans([row])
     same = ChatReply(text="Summary: same", failure=None)
-    value, guessed = priced(plan.asks, lambda _: {}, lambda _: same, lambda _name, request, _: planned.append(request))
+    value = priced(plan.asks, lambda _: {}, lambda _: same, planned.append)
     known = first_requests(made, row)
     found = await made.summarize([row])
-    assert guessed
+    assert value is not None
     assert [(one["step"], one["text"]) for one in value[0]] == [(one["step"], one["text"]) for one in found]
     asked = sorted(request.messages[0].text for request in chat.requests)
     assert {request.messages[0].text for request in known} <= set(asked)

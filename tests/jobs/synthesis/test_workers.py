@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,8 +11,8 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.stages import runner as stages
-from jobs.stages.performing import Runnable
-from jobs.stages.runner import Task
+from jobs.stages.performing import Performer, Receipt, Runnable, TaskRow
+from jobs.stages.place import Place, tasks_a_block
 from jobs.synthesis.config import read_config as read_models_config
 from jobs.synthesize import make_benchmark, read_config, synthesize
 from longform.errors import UsageError
@@ -47,14 +46,12 @@ class Elsewhere(Cluster):
         """There is nothing to start."""
 
 
-def last_first(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
-    worker = stage.make_worker()
-    for task in reversed(tasks):
-        yield stages._receipt(run, stage, list(task.work_ids), worker(task.payload))
+def last_first(run: Folder, stage: Runnable, rows: Sequence[TaskRow], _: Place) -> Iterator[Receipt]:
+    return map(Performer(run, stage), reversed(rows))
 
 
 def test_who_finishes_first_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "_receipts", last_first)
+    monkeypatch.setattr(stages, "receipts", last_first)
     config = read_config("prose", [*TWO_TOPICS, "prose=null"])
     make_benchmark(config, f"{tmp_path}/here")
     make_benchmark(config, f"{tmp_path}/elsewhere", cluster=Elsewhere(address=None, workers=2))
@@ -64,7 +61,7 @@ def test_who_finishes_first_is_no_matter(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(("n", "size"), [(1, 1), (16, 1), (17, 2), (100, 7), (1000, 8)])
 def test_many_tasks_go_in_blocks_of_few(n: int, size: int) -> None:
-    assert stages.tasks_a_block(n, workers=2) == size
+    assert tasks_a_block(n, workers=2) == size
 
 
 def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
@@ -74,14 +71,14 @@ def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
     config, cluster = read_config("prose", [*TWO_TOPICS, "prose=null"]), Elsewhere(address=None, workers=2)
     done: list[str] = []
 
-    def counted(run: Folder, stage: Runnable, tasks: Sequence[Task], cluster: Cluster) -> Iterator[dict[str, Any]]:
-        for receipt in last_first(run, stage, tasks, cluster):
+    def counted(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Iterator[Receipt]:
+        for receipt in last_first(run, stage, rows, place):
             done.append(stage.name)
             yield receipt
             if len(done) in (1, 5):
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(stages, "_receipts", counted)
+    monkeypatch.setattr(stages, "receipts", counted)
     with pytest.raises(KeyboardInterrupt):
         make_benchmark(config, f"{tmp_path}/died", cluster=cluster)
     assert not (tmp_path / "died" / "benchmark.json").exists()
