@@ -10,8 +10,7 @@ and foreign bullets part in SummHay's released news summaries.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 from typing import Literal, get_args
 
@@ -66,12 +65,6 @@ def classify(
         "linked" if i in linked else _unlinked_class(bullet, other_score, support, idf)
         for i, (bullet, other_score, support) in enumerate(zip(bullets, other_scores, best_support, strict=True))
     ]
-
-
-def class_counts(classes: Sequence[BulletClass]) -> Mapping[BulletClass, int]:
-    """Count the bullets of each class, every class named."""
-    counted = Counter(classes)
-    return {name: counted[name] for name in CLASSES}
 
 
 def _unlinked_class(bullet: Bullet, other_score: float, support: float, idf: Callable[[str], float]) -> BulletClass:

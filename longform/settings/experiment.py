@@ -257,11 +257,6 @@ class Experiment(Strict):
         return judges_of(task, self.judges)
 
     @property
-    def target_judges(self) -> dict[str, JudgeSettings]:
-        """The judges of all other tasks: they judge summaries by the targets of queries."""
-        return {name: judge for name, judge in self.judges.items() if judge.task != "support"}
-
-    @property
     def support_judges(self) -> dict[str, JudgeSettings]:
         """The judges of task support."""
         return self.judges_of("support")
