@@ -21,7 +21,7 @@ from jobs.stages.runner import run_stage
 from jobs.stages.stage import Stage
 from longform.settings.experiment import Experiment
 
-_CALLS_HERE = 2_000  # summaries and judgements; a process makes some hundred calls a second
+_CALLS_HERE = 400  # summaries and judgements; several workers have more calls in flight
 
 
 class Evaluation:
