@@ -16,8 +16,6 @@ from actors.storage.folder import Folder
 from jobs.evaluate import main
 from longform.rehearsal.settings import FakeSettings
 
-pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_session")]
-
 QUICK: dict[str, Any] = {"delay_s": 0.0, "slow_share": 0.0}
 N_SUMMARIES = 24
 
@@ -25,7 +23,9 @@ N_SUMMARIES = 24
 class Command:
     """One command line, to be given again and again."""
 
-    def __init__(self, folder: Path, bench: str, port: int, capfd: pytest.CaptureFixture[str], **chat: Any) -> None:
+    def __init__(
+        self, folder: Path, bench: str, port: int, capfd: pytest.CaptureFixture[str], *, workers: int = 0, **chat: Any
+    ) -> None:
         self.port = port
         self.run, self._capfd = Folder(str(folder / "run")), capfd
         self.url = f"http://127.0.0.1:{port}/v1"
@@ -40,7 +40,7 @@ class Command:
             "resamples": 100,
         }
         (folder / "config.yaml").write_text(json.dumps(config))
-        self._words = [str(folder / "config.yaml"), "--bench", bench, "--out", self.run.url, "--workers", "2"]
+        self._words = [str(folder / "config.yaml"), "--bench", bench, "--out", self.run.url, "--workers", f"{workers}"]
 
     def __call__(self, *more: str) -> tuple[int, str, str]:
         """Return the exit code, and what was said on standard output and standard error."""
@@ -60,8 +60,10 @@ def make(tmp_path: Path, bench: str, unused_tcp_port: int, capfd: pytest.Capture
     return partial(Command, tmp_path, bench, unused_tcp_port, capfd)
 
 
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray_session")
 def test_a_server_that_is_not_there_is_named_and_the_same_command_goes_on(make: Callable[..., Command]) -> None:
-    command = make()
+    command = make(workers=2)
     code, out, err = command()
     assert (code, out) == (1, ""), err
     last = err.strip().splitlines()[-1]
