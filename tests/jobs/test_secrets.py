@@ -48,6 +48,8 @@ def evaluate(tmp_path: Path, url: str, key: str, run: str, ray_folder: str) -> s
         "3",
         "--ledger",
         f"{run}-ledger",
+        "--workers",  # on Ray, whose logs are looked at, too
+        "2",
     ]
     environment = os.environ | {"THE_KEY": key, "PYTHONPATH": str(ROOT), "RAY_TMPDIR": ray_folder}
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
