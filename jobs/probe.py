@@ -100,7 +100,7 @@ _PROBES: dict[str, tuple[dict[str, Any], Callable[[ChatReply], str | None]]] = {
         lambda reply: None if reply.usage.reasoning_tokens is not None else "taken, but no reasoning was counted",
     ),
 }
-"""By parameter: what is asked in addition, and why a reply does not show that it was heeded."""
+"""Parameter -> what is asked in addition, and why a reply does not show that it was heeded."""
 
 
 async def _found(settings: ChatSettings) -> dict[str, Finding]:

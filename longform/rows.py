@@ -56,14 +56,22 @@ class QrelRow(TypedDict):
     relevance: Int32
 
 
-class RankingRow(TypedDict):
-    work_id: str
+class RankedRow(TypedDict):
+    """A row of rankings before what made it is added."""
+
     query_id: str
     haystack_id: str
     system: str  # the ranking's name in words
     doc_id: str
     rank: Int32  # from 0
     score: float | None  # rounded to 6 decimals before ranking; null: left as ranked, behind what a reranker read
+
+
+class _OfWork(TypedDict):
+    work_id: str
+
+
+class RankingRow(_OfWork, RankedRow):
     retriever: str | None  # null: ranked elsewhere, by `system`
     reranker: str | None  # null: none
 

@@ -17,7 +17,7 @@ from longform.metrics.statistics import LEVEL
 from longform.quota.leases import Limits
 
 OTHER_TOKENIZER = 1.2
-"""By which another tokenizer than cl100k may count more, or less; a guess, good for prose."""
+"""Factor by which another tokenizer than cl100k may count more, or less; a guess, good for prose."""
 
 TEMPLATE_TOKENS = 64
 """Tokens of roles and markers around the messages of a call, at most."""

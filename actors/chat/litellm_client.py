@@ -124,7 +124,7 @@ def read_response(response: ModelResponse) -> ChatReply:
     for choice in body["choices"]:
         hidden = choice["message"].get("provider_specific_fields") or {}
         choice["message"]["refusal"] = hidden.get("refusal")
-    stated: Mapping[str, Json] = response._hidden_params.get("additional_headers") or {}  # noqa: SLF001
+    stated: Mapping[str, Json] = response._hidden_params.get("additional_headers") or {}  # noqa: SLF001 - no public way
     return replace(read_completion(json.dumps(body).encode()), signals=_signals(stated))
 
 

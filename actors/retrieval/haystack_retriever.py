@@ -8,7 +8,6 @@ one row for each (query, retriever, document) down to the experiment's depth.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypedDict
 
 from actors.retrieval.haystack import Haystack
 from actors.retrieval.opening import make_retrievers
@@ -16,18 +15,8 @@ from actors.retrieval.retriever import Resources
 from longform.errors import LongformError
 from longform.records import Query
 from longform.retrieval.ranking import ranked, rounded
+from longform.rows import RankedRow
 from longform.settings.retrievers import RetrievalSettings, with_bases
-
-
-class RankedRow(TypedDict):
-    """A row of `rankings` before its stage adds how it was made."""
-
-    query_id: str
-    haystack_id: str
-    system: str
-    doc_id: str
-    rank: int
-    score: float
 
 
 class HaystackRetriever:

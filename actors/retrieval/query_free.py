@@ -25,12 +25,12 @@ class RandomRetriever(Retriever):
 class ShortFirstRetriever(Retriever):
     """Prefers documents of fewer words."""
 
-    def scores(self, haystack: Haystack, query: Query) -> Scores:  # noqa: ARG002
+    def scores(self, haystack: Haystack, _query: Query, /) -> Scores:
         return -np.array([len(text.split()) for text in haystack.texts], dtype=np.float64)
 
 
 class FullContext(Retriever):
     """Keeps the order of the haystack."""
 
-    def scores(self, haystack: Haystack, query: Query) -> Scores:  # noqa: ARG002
+    def scores(self, haystack: Haystack, _query: Query, /) -> Scores:
         return -np.arange(len(haystack), dtype=np.float64)

@@ -25,11 +25,11 @@ _RELEASED_COLUMNS = ["query_id", "system", "doc_id", "score"]
 class Retriever(Protocol):
     """Scores the documents of a haystack. It loads its model on first use, so that making it costs nothing."""
 
-    def scores(self, haystack: Haystack, query: Query) -> Scores:
+    def scores(self, haystack: Haystack, query: Query, /) -> Scores:
         """Return a score for each document, shape (documents,): the larger, the earlier; NaN: it is not ranked."""
         ...
 
-    def prepare(self, queries: Sequence[Query]) -> None:  # noqa: ARG002  most have nothing to embed
+    def prepare(self, _queries: Sequence[Query], /) -> None:
         """Take note of the queries that will be asked, to embed them in one batch."""
         return
 

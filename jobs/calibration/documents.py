@@ -99,7 +99,7 @@ class LabelledDocuments(Labelled):
         # the models of left-out articles share examples, so that these articles are one task
         return Piece(key, text.summary.summary_id, "" if seen else article, mode, article if seen else None)
 
-    def reader(self, kind: Kind, threads: int) -> Callable[[Piece], JudgedText]:  # noqa: ARG002  there is one kind
+    def reader(self, _kind: Kind, threads: int, /) -> Callable[[Piece], JudgedText]:
         from actors.local_models.tokenizer import TokenCounter
 
         texts = {text.summary.summary_id: text for text in self.texts}

@@ -153,7 +153,7 @@ class Labelled(ABC):
         """Return the work that the labels mean for a judge."""
 
     @abstractmethod
-    def reader(self, kind: Kind, threads: int) -> Callable[[Piece], JudgedText]:
+    def reader(self, kind: Kind, threads: int, /) -> Callable[[Piece], JudgedText]:
         """Return what reads the texts of pieces, for a judge of this *kind*."""
 
     def opened(self, judge: Judge, context: CallContext, threads: int) -> BackendOf:

@@ -36,7 +36,7 @@ class LabelledTargets(Labelled):
         how = (self.place.benchmark.manifest["dataset_hash"], judge.name, judge.settings.identity, judge.version.work)
         return [Piece(content_key("labelled", *how, one), one, together=one) for one in self.summaries]
 
-    def reader(self, kind: Kind, threads: int) -> Callable[[Piece], JudgedText]:  # noqa: ARG002  nothing is counted
+    def reader(self, kind: Kind, _threads: int, /) -> Callable[[Piece], JudgedText]:
         place = self.place
 
         def text(piece: Piece) -> JudgedText:

@@ -90,29 +90,19 @@ def checks_of(plan: Plan) -> list[Item[Judged]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskJudge(Stage[Judged]):
+class JudgeStage(Stage[Judged]):
     """
-    Asks one judge about summaries; a mean of judges is asked nothing.
+    Makes the verdicts of one judge.
 
     Attributes:
-        bench: URL of the benchmark.
         judge: Its name.
         settings: Of it.
-        version: Of what makes its verdicts beside its settings.
-        mode: Of documents: each apart, or all of a prompt joined.
-        context: On whose behalf a model is called.
-        threads: Of a local model.
     """
 
     table = "verdicts"
 
-    bench: str
     judge: str
     settings: JudgeSettings
-    version: str
-    mode: str
-    context: CallContext
-    threads: int
 
     @property
     def kind(self) -> Kind:
@@ -125,6 +115,26 @@ class AskJudge(Stage[Judged]):
     @property
     def name(self) -> str:
         return f"{self.step} {self.judge}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskJudge(JudgeStage):
+    """
+    Asks one judge about summaries; a mean of judges is asked nothing.
+
+    Attributes:
+        bench: URL of the benchmark.
+        version: Of what makes its verdicts beside its settings.
+        mode: Of documents: each apart, or all of a prompt joined.
+        context: On whose behalf a model is called.
+        threads: Of a local model.
+    """
+
+    bench: str
+    version: str
+    mode: str
+    context: CallContext
+    threads: int
 
     @property
     def reads(self) -> Mapping[str, Collection[str]]:

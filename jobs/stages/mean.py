@@ -6,45 +6,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from actors.judges.kinds import kind_of
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
-from jobs.stages.judge import Judged, columns_of, of_documents, step_of
-from jobs.stages.stage import Plan, Site, Stage, Works
+from jobs.stages.judge import Judged, JudgeStage, columns_of, of_documents
+from jobs.stages.stage import Plan, Site, Works
 from longform.judges.kind import Kind
 from longform.judges.mean import VERSION, mean_rows
 from longform.keys import content_key
 from longform.rows import VerdictRow
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mean(Stage[Judged]):
-    """
-    The mean of some judges. The sources of an item are the verdicts of the members, in their order.
-
-    Attributes:
-        judge: Its name.
-        settings: Of the mean.
-    """
+class Mean(JudgeStage):
+    """The mean of some judges. The sources of an item are the verdicts of the members, in their order."""
 
     reads: ClassVar = {"verdicts": WHOLE}
-    table = "verdicts"
-
-    judge: str
-    settings: JudgeSettings
-
-    @property
-    def kind(self) -> Kind:
-        return kind_of(self.settings)
-
-    @property
-    def step(self) -> str:
-        return step_of(self.kind)
-
-    @property
-    def name(self) -> str:
-        return f"{self.step} {self.judge}"
 
     @property
     def columns(self) -> Collection[str]:

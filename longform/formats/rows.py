@@ -6,18 +6,13 @@ from collections.abc import Iterable
 from typing import NamedTuple, NotRequired, TypedDict
 
 from longform.records import Document, Qrel, Query, Target
+from longform.rows import RankedRow
 
 
-class ShippedRanking(TypedDict):
+class ShippedRanking(RankedRow):
     """A row of the table rankings that a release ships; columns left out are null."""
 
     work_id: NotRequired[str]
-    query_id: str
-    haystack_id: str
-    system: str
-    doc_id: str
-    rank: int
-    score: float
 
 
 class ShippedSummary(TypedDict):

@@ -8,9 +8,10 @@ from typing import TypedDict
 from longform.metrics.statistics import EstimateColumns
 from longform.report.parts import INTERVAL, Section
 from longform.report.tables import NOT_RECORDED, Cell, Column, Table, count, number, percent, words
-from longform.results.audit import Audit, AuditedHaystack, GivenUp, MadeHaystack, Prose, ReadAgain, Synthesis
+from longform.results.audit import Audit, AuditedHaystack, Prose
 from longform.results.columns import count_in, text_in
 from longform.results.results import Results
+from longform.synthesis.written.account import Account, GivenUp, HaystackAccount, ReadAgain
 
 _UNKNOWN = "label noise is not known: the gold map has no cell of one kind"
 _WIDE = 10  # points of a ceiling's interval
@@ -169,7 +170,7 @@ def _written(haystack_id: str, prose: Prose) -> list[Cell]:
 # ---------------------------------------------------------------- made by chat models
 
 
-def _made(synthesis: Synthesis) -> Table:
+def _made(synthesis: Account) -> Table:
     roles: dict[str, list[str]] = {}
     for role, model in synthesis["models"].items():
         roles.setdefault(model, []).append(role)
@@ -188,7 +189,7 @@ def _made(synthesis: Synthesis) -> Table:
     return Table(caption, columns, [_made_haystack(row) for row in synthesis["haystacks"][:_MOST_HAYSTACKS]])
 
 
-def _made_haystack(row: MadeHaystack) -> list[Cell]:
+def _made_haystack(row: HaystackAccount) -> list[Cell]:
     known = row["known_without_documents"]
     return [
         words(row["haystack_id"]),
@@ -213,7 +214,7 @@ def _read_again(row: ReadAgain) -> Cell:
     return _share({"value": row["differing_share"], "low": low, "high": high})
 
 
-def _checks(synthesis: Synthesis) -> Table:
+def _checks(synthesis: Account) -> Table:
     caption = (
         "The checks of the synthesis, all haystacks together. Accepted, rejected: attempts. Given up: rejected, and "
         "nothing more was tried."

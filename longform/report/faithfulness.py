@@ -11,7 +11,7 @@ from longform.report.parts import INTERVAL, Section, by_judge, judge_line, repea
 from longform.report.places import place_sections
 from longform.report.tables import Cell, Column, Table, count, number, percent, words
 from longform.results.faithfulness import Faithfulness
-from longform.results.faithfulness_tables import FaithfulCell, estimate_in
+from longform.results.faithfulness_rows import FaithfulCell, estimate_in
 from longform.results.results import Results
 
 FAITHFULNESS = "faithfulness"

@@ -10,7 +10,7 @@ from longform.report.parts import INTERVAL, Judged, Section, by_judge, judge_lin
 from longform.report.plots import Plot
 from longform.report.tables import Cell, Column, Table, count, number, words
 from longform.results.faithfulness import Faithfulness
-from longform.results.faithfulness_tables import LengthPoint, LengthsRow
+from longform.results.faithfulness_rows import LengthPoint, LengthsRow
 from longform.results.results import Results
 
 LENGTHS = "lengths"

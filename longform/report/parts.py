@@ -10,7 +10,7 @@ from longform.metrics.statistics import LEVEL
 from longform.report.tables import IN_SAMPLE, Cell, Table, is_position_row, words
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, OfJudge, text_in
-from longform.results.faithfulness_tables import FaithfulCell
+from longform.results.faithfulness_rows import FaithfulCell
 from longform.results.repair import Example
 from longform.results.results import JudgeRow, Results
 

@@ -14,7 +14,7 @@ from longform.report.plots import Plot
 from longform.report.tables import Cell, Column, Table, count, number, words
 from longform.results.attribution import AttributionRow
 from longform.results.faithfulness import Faithfulness
-from longform.results.faithfulness_tables import AlignmentRow, PlacesRow
+from longform.results.faithfulness_rows import AlignmentRow, PlacesRow
 from longform.results.results import Results
 
 PLACES = "places"

@@ -1,4 +1,4 @@
-"""The audit of a benchmark, and the account of its synthesis, as far as a report reads them."""
+"""The audit of a benchmark, as far as a report reads it."""
 
 from __future__ import annotations
 
@@ -70,49 +70,3 @@ class Audit(TypedDict):
     missed: EstimateColumns
     joint_ceiling: EstimateColumns
     haystacks: list[AuditedHaystack]
-
-
-class ReadAgain(TypedDict):
-    """Pairs that the verifier read twice."""
-
-    differing_share: float | None
-    differing_low: NotRequired[float | None]
-    differing_high: NotRequired[float | None]
-
-
-class MadeHaystack(TypedDict):
-    haystack_id: str
-    documents: int
-    documents_not_written: int
-    mean_words: float | None
-    insights: int
-    insights_below_least_documents: list[str]
-    known_without_documents: list[str] | None
-    assigned_but_not_stated: int
-    stated_but_not_assigned: int
-    unchecked_cells: int
-    read_again: ReadAgain
-
-
-class Check(TypedDict):
-    check: str
-    accepted_if: str
-    attempts: int
-    accepted: int
-    rejected: int
-    exhausted: int
-
-
-class GivenUp(TypedDict):
-    haystack_id: str
-    check: str
-    subject: str
-    attempt: int
-    reason: str | None
-
-
-class Synthesis(TypedDict):
-    models: dict[str, str]  # by role
-    haystacks: list[MadeHaystack]
-    checks: list[Check]
-    exhausted: NotRequired[list[GivenUp]]

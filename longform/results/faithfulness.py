@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from longform.results import faithfulness_rows as rows
 from longform.results import faithfulness_tables as tables
 from longform.results.attribution import AttributionRow
 from longform.results.checked import CheckedRun
@@ -26,12 +27,12 @@ class Faithfulness(TypedDict):
     merging: MergingColumns
     attribution: str | None  # the judge that the configuration names for placing sentences; null: none
     attributed: list[AttributionRow]
-    cells: list[tables.FaithfulCell]
-    places: list[tables.PlacesRow]
-    orders: list[tables.OrdersRow]
-    lengths: list[tables.LengthsRow]
-    alignment: list[tables.AlignmentRow]
-    permutations: list[tables.StoppedRow]
+    cells: list[rows.FaithfulCell]
+    places: list[rows.PlacesRow]
+    orders: list[rows.OrdersRow]
+    lengths: list[rows.LengthsRow]
+    alignment: list[rows.AlignmentRow]
+    permutations: list[rows.StoppedRow]
     not_applicable: list[NotApplicable]
 
 
@@ -65,7 +66,7 @@ def faithfulness(evidence: Evidence) -> Faithfulness | None:
     }
 
 
-def _why_enough(row: tables.DrawnRow, checked: CheckedRun) -> str:
+def _why_enough(row: rows.DrawnRow, checked: CheckedRun) -> str:
     settings = checked.permutations
     if settings.half_width is None:
         return "as many as asked for"

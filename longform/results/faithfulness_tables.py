@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 
-from longform.metrics.order_sensitivity import SensitivityColumns, largest_spread, order_sensitivity, with_holm
+from longform.metrics.order_sensitivity import largest_spread, order_sensitivity, with_holm
 from longform.metrics.position_bias import (
     Array,
     BiasIndex,
@@ -33,13 +33,24 @@ from longform.results.aggregate import Averaging, Scored, cluster_totals, estima
 from longform.results.aggregate import averaged as averaged_summaries
 from longform.results.checked import FAITHFULNESS, CheckedSummary
 from longform.results.columns import (
-    AxesColumns,
-    OfJudge,
     axes_columns,
-    count_in,
-    number_in,
     with_columns,
-    within,
+)
+from longform.results.faithfulness_rows import (
+    Aligned,
+    AlignmentRow,
+    Curve,
+    Curves,
+    DrawnOrders,
+    DrawnRow,
+    FaithfulCell,
+    IndexColumns,
+    LengthColumns,
+    LengthPoint,
+    LengthsRow,
+    NamedRow,
+    OrdersRow,
+    PlacesRow,
 )
 from longform.settings.systems import System
 
@@ -50,122 +61,6 @@ Untestable = Mapping[tuple[str, str | None], str]
 NOTHING: Untestable = {}
 _POINTS = 100.0
 _PERMUTATIONS_A_ROW = 100  # of the family
-
-
-class NamedRow(OfJudge):
-    summarizer: str
-    setting: str
-    axes: AxesColumns
-
-
-class FaithfulCell(NamedRow):
-    """A system."""
-
-    method: str
-    order: str
-    n_documents: int | None
-    length_tokens: int | None
-    faithfulness: EstimateColumns
-    n_summaries: int
-    n_repeats: int
-    n_failed: int
-    failures: dict[str, int]  # by reason
-    n_without_score: int
-    unjudged_share: float | None
-
-
-class IndexColumns(TypedDict):
-    """A BiasIndex in points, with the p-value of its family."""
-
-    spread: float
-    lead: float
-    ends: float
-    p: float
-    p_lead: float
-    p_ends: float
-    shape: str
-    p_holm: NotRequired[float]
-
-
-class Curve(TypedDict):
-    """A measure by place."""
-
-    curve: list[EstimateColumns] | None
-    index: IndexColumns | None
-    reason: NotRequired[str]  # why there is no curve
-
-
-class _Curves(TypedDict):
-    bins: int
-    degenerate: dict[str, int]
-    faithfulness: Curve
-    coverage: Curve
-
-
-class PlacesRow(NamedRow, _Curves):
-    """Curves of a system by place."""
-
-
-class OrdersRow(NamedRow, SensitivityColumns):
-    """A system without its order; a column for each order that was run has its estimate (`estimate_in`)."""
-
-
-def estimate_in(row: OrdersRow, order: str) -> EstimateColumns | None:
-    """Return the estimate of an order, None if it was not run."""
-    if not (found := within(row, order)):
-        return None
-    low, high = number_in(found, "low"), number_in(found, "high")
-    return {"value": number_in(found, "value"), "low": low, "high": high, "n": count_in(found, "n") or 0}
-
-
-class LengthColumns(TypedDict):
-    """A length in both units."""
-
-    n_documents: float  # the mean over prompts
-    fewest: int
-    most: int
-    length_tokens: int | None  # null: the unit is documents
-
-
-class LengthPoint(LengthColumns):
-    faithfulness: EstimateColumns
-    curve: list[EstimateColumns] | None  # null: no place is known
-
-
-class LengthsRow(NamedRow):
-    """A system without its length."""
-
-    unit: str  # documents, tokens
-    lengths: list[LengthPoint]
-
-
-class _Aligned(TypedDict):
-    spearman: float | None
-    n: int  # sentences that both attribute
-
-
-class AlignmentRow(OfJudge, _Aligned):
-    """A pair of judges."""
-
-    second: str
-
-
-class DrawnOrders(TypedDict):
-    """The score over drawn orders."""
-
-    calibrated: EstimateColumns
-    n_orders: int
-    lowest: float | None
-    highest: float | None
-    narrow: bool | None  # whether the interval is as narrow as asked for; null: no width was asked for
-
-
-class DrawnRow(NamedRow, DrawnOrders):
-    pass
-
-
-class StoppedRow(DrawnRow):
-    stopped: str  # why there are so many
 
 
 Group = Sequence[CheckedSummary]
@@ -266,7 +161,7 @@ def _adjust(indices: Iterable[IndexColumns | None]) -> None:
         index["p_holm"] = adjusted
 
 
-def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, permutations: int) -> _Curves:
+def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, permutations: int) -> Curves:
     judged = [summary for summary in group if summary.places is not None and len(summary.places.covered)]
     places = [summary.places for summary in judged if summary.places is not None]
     queries = [summary.info.query_id for summary in judged]
@@ -406,7 +301,7 @@ def alignment_rows(summaries: Sequence[CheckedSummary]) -> list[AlignmentRow]:
     ]
 
 
-def _aligned(one: _Placed, other: _Placed) -> _Aligned:
+def _aligned(one: _Placed, other: _Placed) -> Aligned:
     pairs = [np.column_stack([one[key].aligned, other[key].aligned]) for key in one if key in other]
     both = np.concatenate(pairs) if pairs else np.zeros((0, 2))
     both = both[~np.isnan(both).any(axis=1)]

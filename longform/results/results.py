@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from longform.metrics.measure import Description
 from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
-from longform.results.audit import Audit, Synthesis
+from longform.results.audit import Audit
 from longform.results.bullet_classes import ClassesRow
 from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
@@ -23,6 +23,7 @@ from longform.results.position import PositionRow
 from longform.results.repair import Repair
 from longform.results.retrieval_tables import RetrievalRow
 from longform.results.work import RunFacts
+from longform.synthesis.written.account import Account
 
 
 class JudgeRow(TypedDict):
@@ -67,6 +68,6 @@ class Results(TypedDict, total=False):
     unscored: list[str]
     missing_ledgers: list[str]
     audit: Audit
-    synthesis: Synthesis
+    synthesis: Account
     run: RunFacts
     drilldown: Drilldown

@@ -10,20 +10,20 @@ from longform.settings.strict import Strict
 
 
 class RelevanceImportanceSettings(Strict):
-    """By judged relevance; documents without any go to either end in `middle` (SummHay's released code)."""
+    """Importance by judged relevance; documents without any go to either end in `middle` (SummHay's released code)."""
 
     kind: Literal["relevance"]
 
 
 class RankedImportanceSettings(Strict):
-    """By a ranking that the benchmark ships."""
+    """Importance by a ranking that the benchmark ships."""
 
     kind: Literal["released"]
     name: str = "importance"
 
 
 class SimilarityImportanceSettings(Strict):
-    """By similarity to the query's reference summary (Wan et al., section 4.3)."""
+    """Importance by similarity to the query's reference summary (Wan et al., section 4.3)."""
 
     kind: Literal["reference"]
     model: str  # an encoder, as for retrievers
