@@ -1,12 +1,4 @@
-"""
-Score a run again from its stored verdicts, and write its results and pages anew; no model is asked.
-
-    longform aggregate RUN
-    longform aggregate RUN --set partial_score=0.25 --set aggregate=per_summary
-
-Reads   verdicts, units and summaries of the run, and the benchmark it names
-Writes  scores if they are not there yet, results.json, report/
-"""
+"""Score a run again from its stored verdicts."""
 
 from __future__ import annotations
 
@@ -16,10 +8,11 @@ from typing import Any
 
 from actors.storage.folder import Folder
 from jobs.calling import Calling, ledger_beside
-from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.cluster import Cluster, cluster_of
+from jobs.commands import Outcome, run_verb
 from jobs.configs import validated
 from jobs.evaluation import Evaluation
+from jobs.parsers.aggregate import parser
 from jobs.replay import Replay, ReplaySettings
 from jobs.runs.record import read_record
 from longform.settings.experiment import Experiment
@@ -49,17 +42,13 @@ def aggregate(url: str, changes: Sequence[str], *, cluster: Cluster) -> dict[str
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("aggregate", __doc__)
-    parser.add_argument("run", metavar="RUN")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the configuration")
-    add_cluster_arguments(parser)
+    return run_verb(parser(), _work, argv)
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        with cluster_of(arguments) as cluster:
-            results = aggregate(arguments.run, arguments.set, cluster=cluster)
-        return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.run}/report/report.html")
 
-    return run_verb(parser, work, argv)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    with cluster_of(arguments) as cluster:
+        results = aggregate(arguments.run, arguments.set, cluster=cluster)
+    return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.run}/report/report.html")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,4 @@
-"""
-Sheets for people to label, as CSV, and their labels back in: each kind of judgement has its own columns.
-
-    longform annotate RUN --sheets sheets --annotator ann --annotator bo
-    longform annotate RUN --filled sheets/ann.csv sheets/bo.csv
-    longform annotate BENCH --task support --sheets sheets --annotator ann --summaries 20
-    longform annotate RUN --task key_point
-
-Reads   summaries and labels of a benchmark or a run; filled sheets
-Writes  sheets, a guide and documents to read into the folder of `--sheets`; `labels` beside the summaries
-
-The agreement of each two annotators is told. `longform calibrate` holds judges against the labels.
-"""
+"""Write sheets for people to label, and read them back in."""
 
 from __future__ import annotations
 
@@ -23,10 +11,10 @@ from actors.judges.kinds import named_kind
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
 from jobs.calibration.sheets import GUIDE, chosen, keep_labels, labels_of, pairs_of, read_sheets, write_sheets
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.commands import Outcome, run_verb
+from jobs.parsers.annotate import parser
 from longform.errors import UsageError
 from longform.judges.kind import Kind
-from longform.judges.kinds import KINDS
 from longform.judges.sheets import Filled, check_columns
 from longform.judges.support_cards import with_interval
 from longform.metrics.agreement import Between, BetweenColumns, Label, between_annotators
@@ -121,21 +109,8 @@ def _agreement_words(one: Between) -> str:
     return f"{' and '.join(one.annotators)}, {one.same.n:,} labels each: {', '.join(figures)}"
 
 
-def annotate_parser() -> argparse.ArgumentParser:
-    parser = verb_parser("annotate", __doc__)
-    parser.add_argument("folder", metavar="FOLDER", help="a run, or a benchmark with summaries")
-    parser.add_argument("--task", default="coverage", help=f"{', '.join(KINDS)}, or MODULE:KIND; default: coverage")
-    parser.add_argument("--sheets", metavar="DIR", help="write sheets into this folder")
-    parser.add_argument("--annotator", action="append", default=[], metavar="NAME", help="of --sheets; may be repeated")
-    parser.add_argument("--summaries", type=int, metavar="N", help="of --sheets: so many, at random; default: all")
-    parser.add_argument("--filled", nargs="+", default=[], metavar="SHEET", help="read these sheets back in")
-    parser.add_argument("--seed", type=int, default=1, help="of --summaries, and of the intervals")
-    parser.add_argument("--resamples", type=int, default=2000, help="of each interval")
-    return parser
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(annotate_parser(), annotate, argv)
+    return run_verb(parser(), annotate, argv)
 
 
 if __name__ == "__main__":

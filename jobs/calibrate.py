@@ -1,19 +1,4 @@
-"""
-A judge against human labels: its agreement, its bias, and the card that states both.
-
-    longform calibrate HUMAN --judge released:gpt-4o --json
-    longform calibrate HUMAN --judge offline-people --out card.json
-    longform calibrate HUMAN --judge mean:offline-people+released:gpt-4o
-    longform calibrate HUMAN --judge NAME --config CONFIG --plan
-    longform calibrate HUMAN --judge NAME --config CONFIG --annotator first
-    longform calibrate LABELS --support offline --modes document,full,chunk-1024 --orders
-    longform calibrate LABELS --support mean:offline+checker
-    longform calibrate LABELS --support '{kind: checkpoint, model: FOLDER}' --out card.json
-
-Reads   summaries, targets, documents and labels of a benchmark; those of all annotators but `released:NAME`, unless
-        told
-Writes  the card, if `--out` names a file; `verdicts` into the folder that `--run` names, where they are found again
-"""
+"""Hold a judge against human labels, and write its card."""
 
 from __future__ import annotations
 
@@ -32,10 +17,12 @@ from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_judge
 from jobs.calibration.targets import LabelledTargets
-from jobs.calling import add_calling_arguments, calling_of
-from jobs.cluster import add_cluster_arguments, cluster_of
-from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
+from jobs.calling import calling_of
+from jobs.cluster import cluster_of
+from jobs.commands import Outcome, run_verb
 from jobs.configs import read_experiment
+from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.parsers.calibrate import parser
 from jobs.runs.cards import write_card
 from jobs.spending.plan import plan_words
 from longform.errors import UsageError
@@ -160,38 +147,8 @@ def _run_of(arguments: argparse.Namespace, until_done: ExitStack) -> Folder:
     return Folder(until_done.enter_context(tempfile.TemporaryDirectory(prefix="longform-calibrate-")))
 
 
-def calibrate_parser() -> argparse.ArgumentParser:
-    parser = verb_parser("calibrate", __doc__)
-    parser.add_argument("benchmark", metavar="BENCH", help="a benchmark with summaries and labels, or a run")
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--judge", help="released:NAME, one that ships, mean:A+B, one of --config, or settings as YAML")
-    which.add_argument("--support", help="the same, of task support")
-    parser.add_argument("--config", help="a configuration whose judges may be named")
-    parser.add_argument(
-        "--annotator",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="hold the judge against this annotator's labels; may be repeated; default: all but released:NAME",
-    )
-    parser.add_argument("--out", metavar="CARD", help="write the card to this file")
-    parser.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
-    parser.add_argument("--resamples", type=int, default=2000, help="of each interval")
-    parser.add_argument("--seed", type=int, default=1, help="of the intervals")
-    parser.add_argument("--plan", action="store_true", help="say what the judge is asked and its cost; ask nothing")
-    parser.add_argument("--run", metavar="RUN", help="keep verdicts in this folder, and find them there")
-    add_calling_arguments(parser)
-    add_cluster_arguments(parser)
-    group = parser.add_argument_group("of support judges")
-    group.add_argument("--modes", default=DOCUMENT, help="comma list of document, full, chunk-N (N tokens)")
-    group.add_argument("--orders", action="store_true", help="judge the joined documents in four orders by importance")
-    group.add_argument("--fidelity", choices=["ours", "release"], default="ours", help="how missing cells are merged")
-    group.add_argument("--threshold", type=float, help="a number above it is supported; default: the judge's own")
-    return parser
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(calibrate_parser(), outcome, argv)
+    return run_verb(parser(), outcome, argv)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,11 @@ from actors.chat.call_context import CallContext
 from actors.chat.price_list import PriceList
 from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.ledger.ledger import Ledger
+from jobs.parsers.calling import LEDGER_VARIABLE
 from longform.chat.server_standing import Standing
 from longform.errors import ServerGoneError, UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
-
-LEDGER_VARIABLE = "LONGFORM_LEDGER"
 
 
 class Calling:
@@ -131,13 +130,6 @@ def open_rows(settings: ChatSettings) -> int:
     return 2 * settings.concurrency
 
 
-def add_calling_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ledger", metavar="URL", help=f"default: {LEDGER_VARIABLE}, else `ledger` beside the output")
-    parser.add_argument("--prices", metavar="FILE", help="prices of models; default: litellm's list")
-    parser.add_argument("--max-cost", type=_positive, metavar="USD", help="stop, with exit code 4, before it is passed")
-    parser.add_argument("--max-calls", type=int, metavar="N", help="the same for calls")
-
-
 def calling_of(arguments: argparse.Namespace, verb: str, beside: str) -> Calling:
     """
     Return the calling options of the command line; *beside* is the command's output, in whose folder the ledger stands
@@ -152,10 +144,3 @@ def ledger_beside(url: str) -> str:
     """Return the ledger of the folder in which *url* stands."""
     head, slash, _ = url.rstrip("/").rpartition("/")
     return f"{head}{slash}ledger" if slash else "ledger"
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected dollars, at least 0, found {text!r}")
-    return value

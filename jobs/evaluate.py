@@ -1,14 +1,4 @@
-"""
-The main job: run systems on a benchmark, judge what they write, report.
-
-    longform evaluate CONFIG --bench BENCH --out RUN
-    longform evaluate CONFIG --bench BENCH --out RUN --citations matrix|JUDGE
-    longform evaluate CONFIG --bench BENCH --out RUN --plan
-    ray job submit --working-dir . -- python -m jobs.evaluate CONFIG --bench s3://... --out s3://...
-
-CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing that stands in RUN.
-RUN belongs to one configuration: systems, judges and queries may be added, and what else changes is refused by name.
-"""
+"""Run systems on a benchmark, judge what they write, report."""
 
 from __future__ import annotations
 
@@ -17,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from actors.storage.folder import Folder
-from jobs.calling import Calling, add_calling_arguments, calling_of
-from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
-from jobs.commands import FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
+from jobs.calling import Calling, calling_of
+from jobs.cluster import Cluster, cluster_of
+from jobs.commands import Outcome, run_verb
 from jobs.configs import read_experiment
 from jobs.evaluation import Evaluation
+from jobs.exit_codes import FAILURES_ABOVE_THRESHOLD
+from jobs.parsers.evaluate import parser
+from jobs.parsers.steps import REPORT
 from jobs.results.faithfulness import with_another_order
 from jobs.runs.record import check_goes_on
 from jobs.runs.retry import forget_passing_failures
-from jobs.runs.stage_order import REPORT, STEPS
 from jobs.runs.unscored import unscored
 from jobs.spending.plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
@@ -106,37 +98,7 @@ def all_cells(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(_parser(), _work, argv)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = verb_parser("evaluate", __doc__)
-    parser.add_argument(
-        "config",
-        metavar="CONFIG",
-        help="a YAML file, or a preset: demo, summhay, positional_bias, length, length_tokens",
-    )
-    parser.add_argument("--bench", metavar="BENCH", help="a benchmark folder; default: the configuration's")
-    parser.add_argument("--out", required=True, metavar="RUN")
-    parser.add_argument("--limit", type=int, help="only the first queries")
-    parser.add_argument("--until", choices=STEPS, default=REPORT)
-    parser.add_argument("--plan", action="store_true", help="say what models will be asked and what it costs; ask none")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="change the configuration; a preset takes the short names budget, retrievers, model, judge, support_judge",
-    )
-    parser.add_argument(
-        "--citations",
-        metavar="matrix|JUDGE",
-        help="beside each summary, one that cites the documents that support each bullet: by the words they share "
-        "(matrix), or by the verdicts of one of the configuration's support judges",
-    )
-    add_calling_arguments(parser)
-    add_cluster_arguments(parser)
-    return parser
+    return run_verb(parser(), _work, argv)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:

@@ -11,10 +11,11 @@ from typing import Any
 
 from jobs.calling import Calling
 from jobs.cluster import Cluster
+from jobs.parsers.steps import REPORT
 from jobs.results.calls import noted_calls
 from jobs.results.evaluated import evaluation_results
 from jobs.runs.begin import begin
-from jobs.runs.stage_order import REPORT, steps_until
+from jobs.runs.stage_order import steps_until
 from jobs.spending.plan import keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
 from jobs.stages.runner import run_stage

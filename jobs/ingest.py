@@ -1,17 +1,4 @@
-"""
-Read published or own files into a benchmark folder.
-
-    longform ingest summhay topic_news3.json.gz topic_news5.json.gz --out BENCH
-    longform ingest summhay eval_benchmark_data.json.gz --out HUMAN
-    longform ingest longformfact generation/multixscience.jsonl.gz --out BENCH
-    longform ingest beir scifact/ --out BENCH
-    longform ingest jsonl my_corpus/ --out BENCH
-    longform ingest python --class my_module:MyReader notes/ --out BENCH
-
-Reads   SummHay's files (plain or gzipped, or a folder of topic_*.json), longformfact's (labels or inputs), a BEIR
-        folder, a folder of plain JSON Lines, or what a class of your own reads (docs/extending.md)
-Writes  documents, queries, targets, qrels, rankings, summaries, labels; benchmark.json last. Malformed input: nothing
-"""
+"""Read published or own files into a benchmark folder."""
 
 from __future__ import annotations
 
@@ -26,8 +13,9 @@ import pyarrow.fs as pafs
 
 from actors.python_reader import made_by, python_files
 from actors.storage.folder import open_location
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.commands import Outcome, run_verb
 from jobs.configs import validated
+from jobs.parsers.ingest import parser
 from jobs.write_benchmark import Manifest, write_benchmark
 from longform.errors import UsageError
 from longform.formats.files import last_part
@@ -131,29 +119,20 @@ def _reader(path: str | None, options: Sequence[str]) -> PythonClassSettings | N
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("ingest", __doc__)
-    parser.add_argument("kind", choices=[*FORMATS, PYTHON])
-    parser.add_argument("paths", nargs="+", metavar="PATH")
-    parser.add_argument("--out", required=True, metavar="BENCH")
-    parser.add_argument("--class", dest="class_", metavar="MODULE:CLASS", help="python: the class that reads")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="python: an option of the class, in YAML"
+    return run_verb(parser(), _work, argv)
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    manifest = ingest(
+        arguments.kind,
+        arguments.paths,
+        arguments.out,
+        keep_empty=arguments.keep_empty,
+        reader=_reader(arguments.class_, arguments.set),
     )
-    parser.add_argument("--keep-empty", action="store_true", help="longformfact: keep documents without text")
-
-    def work(arguments: argparse.Namespace) -> Outcome:
-        manifest = ingest(
-            arguments.kind,
-            arguments.paths,
-            arguments.out,
-            keep_empty=arguments.keep_empty,
-            reader=_reader(arguments.class_, arguments.set),
-        )
-        counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
-        words = f"{arguments.out}: {manifest['n_haystacks']} haystacks, {counts}"
-        return Outcome({"benchmark": arguments.out, **manifest}, words)
-
-    return run_verb(parser, work, argv)
+    counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
+    words = f"{arguments.out}: {manifest['n_haystacks']} haystacks, {counts}"
+    return Outcome({"benchmark": arguments.out, **manifest}, words)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,4 @@
-"""
-Print sums of a ledger's calls and costs.
-
-    longform ledger [LEDGER] [--job JOB] [--by model|stage|job|day] [--parquet FILE]
-
-Reads   the ledger, a folder or s3:// URL; default: LONGFORM_LEDGER
-Writes  FILE, the whole table `calls`, if asked for
-"""
+"""Print sums of a ledger's calls and costs."""
 
 from __future__ import annotations
 
@@ -22,8 +15,9 @@ import pyarrow.parquet as pq
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import By, Totals
 from actors.storage.folder import file_place
-from jobs.calling import LEDGER_VARIABLE
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.commands import Outcome, run_verb
+from jobs.parsers.calling import LEDGER_VARIABLE
+from jobs.parsers.ledger import parser
 from longform.errors import UsageError
 from longform.tables import CALLS
 
@@ -97,24 +91,17 @@ def _dollars(known: float, n_unknown: int) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("ledger", __doc__)
-    parser.add_argument(
-        "ledger", nargs="?", metavar="LEDGER", help=f"a folder or s3:// URL; default: {LEDGER_VARIABLE}"
-    )
-    parser.add_argument("--job", help="the calls of this job only")
-    parser.add_argument("--by", choices=["model", "stage", "job", "day"], help="a line for each; days are of UTC")
-    parser.add_argument("--parquet", metavar="FILE", help="write the table of all calls to this file")
+    return run_verb(parser(), _work, argv)
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        ledger = Ledger.existing(_ledger_url(arguments.ledger))
-        outcome = ledger_report(ledger, by=arguments.by, job=arguments.job)
-        if arguments.parquet is None:
-            return outcome
-        written = {"file": arguments.parquet, "rows": write_calls(ledger, arguments.parquet)}
-        words = f"{outcome.words}\n{written['file']}: {written['rows']} calls"
-        return outcome._replace(document={**outcome.document, "parquet": written}, words=words)
 
-    return run_verb(parser, work, argv)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    ledger = Ledger.existing(_ledger_url(arguments.ledger))
+    outcome = ledger_report(ledger, by=arguments.by, job=arguments.job)
+    if arguments.parquet is None:
+        return outcome
+    written = {"file": arguments.parquet, "rows": write_calls(ledger, arguments.parquet)}
+    words = f"{outcome.words}\n{written['file']}: {written['rows']} calls"
+    return outcome._replace(document={**outcome.document, "parquet": written}, words=words)
 
 
 def _ledger_url(named: str | None) -> str:

@@ -1,11 +1,4 @@
-"""
-Ask a model a few small questions, and say which parameters it accepts beside what is known of it.
-
-    longform probe MODEL [--provider openai|litellm|llama_cpp] [--base-url URL] [--api-key-env NAME]
-
-Each probe is a real request. A parameter is refused if the provider answers 400 to it and not without it; any other
-failure leaves it unknown, with the reason.
-"""
+"""Ask a model a few small questions, and say which parameters it accepts beside what is known of it."""
 
 from __future__ import annotations
 
@@ -22,7 +15,9 @@ from actors.chat.litellm_client import LitellmChat
 from actors.chat.llama_cpp_client import LlamaChat
 from actors.chat.openai_client import OpenAIChat
 from actors.chat.opening import open_chat
-from jobs.commands import DONE, FAILED, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
+from jobs.commands import Outcome, run_verb
+from jobs.exit_codes import DONE, FAILED, FAILURES_ABOVE_THRESHOLD
+from jobs.parsers.probe import parser
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, capabilities
 from longform.settings.chat import ChatSettings
 
@@ -149,25 +144,20 @@ def _configuration(settings: ChatSettings, found: dict[str, Finding]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("probe", __doc__)
-    parser.add_argument("model", metavar="MODEL")
-    parser.add_argument("--provider", choices=["openai", "litellm", "llama_cpp"], default="openai")
-    parser.add_argument("--base-url", metavar="URL")
-    parser.add_argument("--api-key-env", metavar="NAME", help="the variable that holds the key")
+    return run_verb(parser(), _work, argv)
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        named = {} if arguments.api_key_env is None else {"api_key_env": arguments.api_key_env}
-        settings = ChatSettings(
-            provider=arguments.provider,
-            model=arguments.model,
-            base_url=arguments.base_url,
-            timeout_s=_TIMEOUT_S,
-            max_tokens=_PLAIN.max_tokens,
-            **named,
-        )
-        return outcome(settings, asyncio.run(_found(settings)))
 
-    return run_verb(parser, work, argv)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    named = {} if arguments.api_key_env is None else {"api_key_env": arguments.api_key_env}
+    settings = ChatSettings(
+        provider=arguments.provider,
+        model=arguments.model,
+        base_url=arguments.base_url,
+        timeout_s=_TIMEOUT_S,
+        max_tokens=_PLAIN.max_tokens,
+        **named,
+    )
+    return outcome(settings, asyncio.run(_found(settings)))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,4 @@
-"""
-Score the summaries and labels that a benchmark ships, without a call.
-
-    longform replay BENCH --out RUN [--json]
-    longform replay BENCH --out RUN --citations matrix
-
-Reads   BENCH/summaries and BENCH/labels
-Writes  summaries, units, verdicts, scores, results.json and report/ in RUN; a second call redoes nothing
-"""
+"""Score the summaries and labels that a benchmark ships, without a call."""
 
 from __future__ import annotations
 
@@ -20,9 +12,10 @@ from actors.measures import Listed, measures_of, with_studies
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import command_name
-from jobs.cluster import Cluster, add_cluster_arguments, cluster_of
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.cluster import Cluster, cluster_of
+from jobs.commands import Outcome, run_verb
 from jobs.configs import validated
+from jobs.parsers.replay import parser
 from jobs.results.evidence import RunEvidence, Work
 from jobs.results.write import write_results
 from jobs.runs.cards import released_judge_row
@@ -159,23 +152,15 @@ def replay(bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: C
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("replay", __doc__)
-    parser.add_argument("benchmark", metavar="BENCH")
-    parser.add_argument("--out", required=True, metavar="RUN")
-    parser.add_argument(
-        "--citations", choices=["released", "matrix"], help="matrix: also with the documents that support each bullet"
-    )
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the scoring")
-    add_cluster_arguments(parser)
+    return run_verb(parser(), _work, argv)
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        given = {"citations": arguments.citations} if arguments.citations else {}
-        settings = validated(ReplaySettings, given, arguments.set, where="replay")
-        with cluster_of(arguments) as cluster:
-            results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster)
-        return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.out}/report/report.html")
 
-    return run_verb(parser, work, argv)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    given = {"citations": arguments.citations} if arguments.citations else {}
+    settings = validated(ReplaySettings, given, arguments.set, where="replay")
+    with cluster_of(arguments) as cluster:
+        results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster)
+    return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.out}/report/report.html")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,4 @@
-"""
-Write the pages of finished runs again, to a folder of their own.
-
-    longform report RUN... --out DIR
-
-Reads   results.json and the tables of each run
-Writes  DIR/<run>.html and DIR/<run>.md
-"""
+"""Write the pages of finished runs again."""
 
 from __future__ import annotations
 
@@ -13,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 
 from actors.storage.folder import Folder
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.commands import Outcome, run_verb
+from jobs.parsers.report import parser
 from jobs.results.write import read_results, write_pages
 from longform.errors import UsageError
 
@@ -29,15 +23,12 @@ def report(runs: Sequence[str], out: str) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("report", __doc__)
-    parser.add_argument("runs", nargs="+", metavar="RUN")
-    parser.add_argument("--out", required=True, metavar="DIR")
+    return run_verb(parser(), _work, argv)
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        pages = report(arguments.runs, arguments.out)
-        return Outcome({"out": arguments.out, "pages": pages}, f"{arguments.out}: {', '.join(pages)}")
 
-    return run_verb(parser, work, argv)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    pages = report(arguments.runs, arguments.out)
+    return Outcome({"out": arguments.out, "pages": pages}, f"{arguments.out}: {', '.join(pages)}")
 
 
 if __name__ == "__main__":

@@ -30,8 +30,11 @@ from actors.judges.served import served_client
 from actors.serving.client import RefusedError, ServedClient
 from actors.serving.handle import SCHEME
 from actors.storage.folder import Folder
-from jobs.cluster import add_cluster_arguments, cluster_of
-from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb, verb_parser
+from jobs.cluster import cluster_of
+from jobs.commands import Outcome, run_verb
+from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.parsers.cluster import add_cluster_arguments
+from jobs.parsers.verb import verb_parser
 from longform.errors import LongformError, UsageError
 
 COLUMNS = ("document", "sentence")

@@ -1,19 +1,4 @@
-"""
-Make benchmarks whose contents are known exactly: one haystack a task, written by a grammar.
-
-    longform synthesize demo --out BENCH
-    longform synthesize full --out BENCH --set haystacks=20 --workers 8
-    longform synthesize full --out BENCH --set documents=[50,100,200] --set distractors=[0,4]
-    longform synthesize full --out BENCH --set 'prose={chat: {model: gpt-4o, max_tokens: 400}, tries: 3}'
-    longform synthesize prose --out BENCH --plan
-
-Without `prose` no model is asked. With it, a chat model writes the sentences around planted ones, and the grammar's own
-stay if its text does not fit.
-
-Reads   a configuration, by its path or its name in jobs/configs/benchmarks
-Writes  documents, queries, targets, qrels; haystacks/ (settings, planted statements); benchmark.json; then summhay/ and
-        audit.json. The same configuration again writes what is missing
-"""
+"""Make benchmarks whose contents are known exactly."""
 
 from __future__ import annotations
 
@@ -30,12 +15,12 @@ from jobs.calling import Calling, calling_of, ledger_beside, open_rows
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.configs import read_yaml, validated
+from jobs.parsers.synthesize import parser
 from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.audits import write_audit
 from jobs.synthesis.files import AUDIT, FACTS, export_summhay, write_facts
 from jobs.synthesis.haystack_workers import HaystackTask, ProseWriter, facts_of, haystack_worker, prose_key, rows_of
-from jobs.synthesis.parser import synthesis_parser
 from jobs.synthesis.prose_plan import prose_plan
 from jobs.synthesis.words import written_words
 from jobs.write_benchmark import HaystackRows, Manifest, same_or_refuse, write_benchmark
@@ -235,25 +220,24 @@ def wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = synthesis_parser("synthesize", __doc__, config="a .yaml file, or a preset: demo, full, prose, samples")
+    return run_verb(parser(), _work, argv)
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        config = read_config(arguments.config, arguments.changes)
-        calling = calling_of(arguments, "synthesize", arguments.out)
-        with cluster_of(arguments) as cluster:
-            if arguments.plan:
-                calling.check_prices(_chats(config))
-                left = left_to_write(config, arguments.out)
-                planned = prose_plan(config, left, calling=calling, workers=cluster.workers)
-                return Outcome(planned, bounded_plan_words(planned))
-            workers = cluster if wants_workers(config, cluster) else None
-            manifest = make_benchmark(config, arguments.out, cluster=workers, calling=calling)
-        audit = Folder(arguments.out).read_json(AUDIT)
-        return Outcome(
-            {"benchmark": arguments.out, **manifest, "audit": audit}, written_words(arguments.out, manifest, audit)
-        )
 
-    return run_verb(parser, work, argv)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    config = read_config(arguments.config, arguments.changes)
+    calling = calling_of(arguments, "synthesize", arguments.out)
+    with cluster_of(arguments) as cluster:
+        if arguments.plan:
+            calling.check_prices(_chats(config))
+            left = left_to_write(config, arguments.out)
+            planned = prose_plan(config, left, calling=calling, workers=cluster.workers)
+            return Outcome(planned, bounded_plan_words(planned))
+        workers = cluster if wants_workers(config, cluster) else None
+        manifest = make_benchmark(config, arguments.out, cluster=workers, calling=calling)
+    audit = Folder(arguments.out).read_json(AUDIT)
+    return Outcome(
+        {"benchmark": arguments.out, **manifest, "audit": audit}, written_words(arguments.out, manifest, audit)
+    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,4 @@
-"""
-Make a benchmark whose documents chat models write and check: 1:N; a document that is not written is said to be missing.
-
-    longform synthesize-models CONFIG --out BENCH
-    longform synthesize-models CONFIG --out BENCH --plan
-
-Reads   a configuration: topics, sizes, caps of the loops, the models
-Writes  documents, queries, targets, qrels, attempts; synthesis.json (accepted and rejected items); benchmark.json;
-        SummHay's files and audit.json.
-        BENCH/synthesis holds outlines and drafts, so that a second call of the same command goes on where one ended
-"""
+"""Make a benchmark whose documents chat models write and check."""
 
 from __future__ import annotations
 
@@ -18,13 +8,14 @@ from collections.abc import Sequence
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of
-from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, Outcome, run_verb
+from jobs.commands import Outcome, run_verb
+from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.parsers.synthesize_models import parser
 from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.synthesis.audits import write_audit
 from jobs.synthesis.config import read_config
 from jobs.synthesis.files import AUDIT, export_summhay
 from jobs.synthesis.model_synthesis import Synthesis
-from jobs.synthesis.parser import synthesis_parser
 from jobs.synthesis.plan import synthesis_plan
 from jobs.synthesis.words import is_short, made_words
 from longform.synthesis.written.account import Account
@@ -58,22 +49,21 @@ def synthesize_with_models(config: ModelSynthesis, out_url: str, *, cluster: Clu
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = synthesis_parser("synthesize-models", __doc__, config="a .yaml file, or the name of a preset: rehearsal")
+    return run_verb(parser(), _work, argv)
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        config = read_config(arguments.config, arguments.changes)
-        calling = calling_of(arguments, "synthesize-models", arguments.out)
-        with cluster_of(arguments) as cluster:
-            if arguments.plan:
-                synthesis = Synthesis(config, arguments.out, cluster=cluster, calling=calling, with_keys=False)
-                planned = synthesis_plan(config, synthesis.left(), calling=calling, workers=cluster.workers)
-                return Outcome(planned, bounded_plan_words(planned))
-            account = synthesize_with_models(config, arguments.out, cluster=cluster, calling=calling)
-        audit = Folder(arguments.out).read_json(AUDIT)
-        code = FAILURES_ABOVE_THRESHOLD if is_short(account) else DONE
-        return Outcome({**account, "audit": audit}, made_words(arguments.out, account, audit), code)
 
-    return run_verb(parser, work, argv)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    config = read_config(arguments.config, arguments.changes)
+    calling = calling_of(arguments, "synthesize-models", arguments.out)
+    with cluster_of(arguments) as cluster:
+        if arguments.plan:
+            synthesis = Synthesis(config, arguments.out, cluster=cluster, calling=calling, with_keys=False)
+            planned = synthesis_plan(config, synthesis.left(), calling=calling, workers=cluster.workers)
+            return Outcome(planned, bounded_plan_words(planned))
+        account = synthesize_with_models(config, arguments.out, cluster=cluster, calling=calling)
+    audit = Folder(arguments.out).read_json(AUDIT)
+    code = FAILURES_ABOVE_THRESHOLD if is_short(account) else DONE
+    return Outcome({**account, "audit": audit}, made_words(arguments.out, account, audit), code)
 
 
 if __name__ == "__main__":

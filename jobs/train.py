@@ -1,17 +1,4 @@
-"""
-Re-make the offline models that ship, and measure their reach on data they were not fitted on.
-
-    longform train support BENCH --out DIR
-    longform train all BENCH --human HUMAN --out longform/models
-    longform train checker BENCH... --out DIR              (see `longform train checker --help`)
-
-NAME is support (which documents support a claim), ranker (which sentence to quote; statements), judge (coverage, as
-people and as GPT-4o mark it) or all. Every figure is measured with the haystack, or for people's labels the query, left
-out of all that was fitted; the models written are then fitted on everything.
-
-Reads   a benchmark with gold maps, released summaries and labels; one with people's labels
-Writes  NAME's models and `reach_NAME.json`, what they reach
-"""
+"""Re-make the offline models that ship, and measure their reach."""
 
 from __future__ import annotations
 
@@ -30,8 +17,9 @@ from actors.local_models.encoder import MINILM, Encoder
 from actors.local_models.tokenizer import TokenCounter
 from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.storage.benchmark import Benchmark
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.commands import Outcome, run_verb
 from jobs.configs import read_experiment
+from jobs.parsers.train import parser
 from jobs.training.checker import main as train_checker_main
 from longform.errors import UsageError
 from longform.judges.coverage_model import JudgeModel
@@ -282,18 +270,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     told = sys.argv[1:] if argv is None else list(argv)
     if told[:1] == ["checker"]:
         return train_checker_main(told[1:])
-    parser = verb_parser("train", __doc__)
-    parser.add_argument("name", choices=[*MODELS, "all"], metavar="NAME", help=", ".join([*MODELS, "all"]))
-    parser.add_argument("benchmark", metavar="BENCH", help="haystacks with gold maps, released summaries and labels")
-    parser.add_argument("--human", metavar="BENCH", help="people's labels; ranker and judge need them")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a local folder")
+    return run_verb(parser(), _work, told)
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        names = list(MODELS) if arguments.name == "all" else [arguments.name]
-        rows = train(names, arguments.benchmark, arguments.human, arguments.out)
-        return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
 
-    return run_verb(parser, work, told)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    names = list(MODELS) if arguments.name == "all" else [arguments.name]
+    rows = train(names, arguments.benchmark, arguments.human, arguments.out)
+    return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
 
 
 if __name__ == "__main__":

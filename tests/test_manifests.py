@@ -154,7 +154,7 @@ def test_head_of_the_service_has_the_ports_that_kuberay_looks_for() -> None:
 
 
 def test_job_is_a_command_of_the_project_that_may_be_tried_again() -> None:
-    from jobs.commands import VERBS
+    from jobs.command_line import VERBS
 
     spec = manifest("rayjob")["spec"]
     python, dash_m, module, *arguments = spec["entrypoint"].split()

@@ -13,7 +13,7 @@ from typing import NoReturn
 import click
 import pytest
 
-from jobs.commands import VERBS
+from jobs.command_line import VERBS
 from jobs.configs import read_experiment
 from longform import __version__
 from tests.pages import (

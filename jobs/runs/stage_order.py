@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from jobs.parsers.steps import STEPS
 from jobs.stages import (
     judge,
     mean,
@@ -25,12 +26,6 @@ from longform.tables import SCHEMAS
 
 Makes = Callable[[Experiment, Site], Sequence[Stage[Any]]]
 """A configuration -> the stages of one kind, none if it asks for none."""
-
-REPORT = "report"
-"""The last step; it has no stage, because it writes no table."""
-
-STEPS = ("retrieve", "rerank", "pack", "summarize", "split", "judge", "check", "repair", "aggregate", REPORT)
-"""The steps of a run in the order of the data. `--until` names steps."""
 
 _MAKES: tuple[Makes, ...] = (
     retrieve.stages,

@@ -34,7 +34,8 @@ from actors.local_models.checkpoints import change_content
 from actors.local_models.encoder import MINILM, Encoder, model_path
 from actors.local_models.low_rank import write_checkpoint
 from jobs.calibration.people_labels import people_reach
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.commands import Outcome, run_verb
+from jobs.parsers.train_checker import parser
 from jobs.runs.cards import card_bytes
 from jobs.training.checker_corpus import Corpus, near, read_corpus, stated
 from longform.errors import UsageError
@@ -55,7 +56,6 @@ from longform.training.reach import INTERVALS, Reach, reach_of, reach_table
 VERSION = "3"
 """Changes with any change of the pairs, or of what is learned from them."""
 
-PAIRS = 24_000
 HELD_OUT_PAIRS = 3_000
 _LEFT_OUT_SHARE = 8
 _SEED = 1
@@ -255,28 +255,21 @@ def _write(file: Path, content: Any) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("train checker", __doc__)
-    parser.add_argument("benchmarks", nargs="+", metavar="BENCH", help="documents to make pairs from")
-    parser.add_argument("--people", nargs="+", default=[], metavar="LABELS", help="benchmarks with people's labels")
-    parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"to train on; {PAIRS:,} where not said")
-    parser.add_argument("--kinds-left-out", action="store_true", help="train without each kind of error, too")
-    parser.add_argument("--threads", type=int, default=2, metavar="N")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a local folder")
+    return run_verb(parser(), _work, argv)
 
-    def work(arguments: argparse.Namespace) -> Outcome:
-        if arguments.pairs < 1 or arguments.threads < 1:
-            raise UsageError(f"expected --pairs and --threads above 0, found {arguments.pairs}, {arguments.threads}")
-        rows = train_checker(
-            arguments.benchmarks,
-            arguments.people,
-            arguments.out,
-            n_pairs=arguments.pairs,
-            left_out=arguments.kinds_left_out,
-            threads=arguments.threads,
-        )
-        return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
 
-    return run_verb(parser, work, argv)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    if arguments.pairs < 1 or arguments.threads < 1:
+        raise UsageError(f"expected --pairs and --threads above 0, found {arguments.pairs}, {arguments.threads}")
+    rows = train_checker(
+        arguments.benchmarks,
+        arguments.people,
+        arguments.out,
+        n_pairs=arguments.pairs,
+        left_out=arguments.kinds_left_out,
+        threads=arguments.threads,
+    )
+    return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,16 @@ import sys
 
 import pytest
 
-from jobs.commands import VERBS, Outcome, main, run_verb, verb_parser
+from jobs.command_line import VERBS, main
+from jobs.commands import Outcome, run_verb
+from jobs.ingest import PYTHON
+from jobs.parsers import annotate, calibrate, ingest, train
+from jobs.parsers.verb import verb_parser
+from jobs.train import MODELS
 from longform.errors import InputError, LongformError, UsageError
+from longform.formats.shipped import FORMATS
+from longform.judges.kinds import KINDS
+from longform.judges.meta_evaluation import DOCUMENT
 
 
 def test_every_verb_has_its_module_and_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +58,43 @@ def test_json_is_one_document_on_standard_output(capsys: pytest.CaptureFixture[s
     assert json.loads(capsys.readouterr().out) == {"a": [1]}
 
 
-def test_help_of_the_command_imports_no_ray() -> None:
-    """A command that only prints must not cost seconds."""
-    code = "import sys; from jobs.commands import main; main(['--help']); assert 'ray' not in sys.modules"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+COMMAND_LINES = ["", *VERBS, "train checker"]
+LOADED = """
+import sys
+from jobs.command_line import main
+try:
+    main([*sys.argv[1:], "--help"])
+except SystemExit:
+    pass
+loaded = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names
+print(sorted(name for name in loaded if not name.startswith("__")), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("words", COMMAND_LINES)
+def test_help_loads_nothing_but_the_standard_library(words: str) -> None:
+    """A command that only prints must not cost seconds: what is not in this list loads when it is used."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path}\n{LOADED}", *words.split()],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.strip() == "['jobs', 'longform']"
+    assert f"longform {words}".strip() in done.stdout
+
+
+def test_wrong_words_end_before_a_library_loads() -> None:
+    line = "import sys; from jobs.command_line import main\ntry: main(['evaluate', '--limit', 'x'])\n"
+    code = f"{line}except SystemExit as e: print(e.code, 'pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["2", "False"]
+    assert "--limit" in done.stderr
+
+
+def test_parsers_name_what_there_is() -> None:
+    """They spell names out, so as not to load what defines them."""
+    assert (*FORMATS, PYTHON) == ingest.KINDS
+    assert (*MODELS, "all") == train.NAMES
+    assert tuple(KINDS) == annotate.TASKS
+    assert calibrate.parser().get_default("modes") == DOCUMENT

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.commands import Outcome, run_verb, verb_parser
+from jobs.commands import Outcome, run_verb
+from jobs.parsers.verb import verb_parser
 from tests.places import ROOT
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -28,7 +29,7 @@ def _as_in_a_terminal() -> None:
 
 
 @pytest.mark.parametrize("number", CODES)
-@pytest.mark.parametrize("command", [["jobs.commands", "evaluate"], ["jobs.evaluate"]])
+@pytest.mark.parametrize("command", [["jobs.command_line", "evaluate"], ["jobs.evaluate"]])
 def test_signal_while_modules_load_is_one_line(number: signal.Signals, command: list[str], tmp_path: Path) -> None:
     (tmp_path / "pyarrow.py").write_text(LOADING)
     paths = os.pathsep.join([str(tmp_path), str(ROOT)])

@@ -10,13 +10,14 @@ import pytest
 
 from actors.judges.opening import make_judge
 from actors.storage.folder import Folder
-from jobs.calibrate import calibrate_parser, calibration_of, main, modes_of
+from jobs.calibrate import calibration_of, main, modes_of
 from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.label_texts import chunks, labelled_texts, labels_of_people, texts_of_mode
 from jobs.calibration.place import LabelledPlace
-from jobs.commands import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
+from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
+from jobs.parsers.calibrate import parser
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
@@ -307,7 +308,7 @@ def test_shipped_card_is_what_the_offline_judge_reaches(
 
 @pytest.mark.parametrize(("said", "threshold"), [([], SHIPPED_CHECKER.threshold), (["--threshold", "0.2"], 0.2)])
 def test_a_judge_is_measured_at_its_own_threshold_where_none_is_said(said: list[str], threshold: float) -> None:
-    arguments = calibrate_parser().parse_args(["bench", "--support", "checker", *said])
+    arguments = parser().parse_args(["bench", "--support", "checker", *said])
     labelled = calibration_of(arguments, None).labelled
     assert isinstance(labelled, LabelledDocuments)
     assert labelled.scoring.threshold == threshold != Scoring().threshold

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from jobs.calling import add_calling_arguments
-from jobs.cluster import add_cluster_arguments
-from jobs.commands import verb_parser
+from jobs.parsers.calling import add_calling_arguments
+from jobs.parsers.cluster import add_cluster_arguments
+from jobs.parsers.verb import verb_parser
 
 
 def synthesis_parser(verb: str, description: str | None, *, config: str) -> argparse.ArgumentParser:

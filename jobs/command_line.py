@@ -1,0 +1,62 @@
+"""
+The command line: `longform VERB ...` is `python -m jobs.VERB ...`.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, configuration or input, 3 done with failures above the threshold,
+4 budget reached, 130 interrupted, 143 terminated.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from jobs.exit_codes import DONE, USAGE
+from jobs.interrupts import end_at_once_while_loading
+from longform import __version__
+
+VERBS = {
+    "ingest": "released files, BEIR or plain JSONL -> a benchmark folder",
+    "synthesize": "make a benchmark",
+    "synthesize-models": "make a benchmark whose documents chat models write and check",
+    "evaluate": "run systems on a benchmark, judge them, report",
+    "replay": "score the summaries and labels that a release ships, without any call",
+    "aggregate": "score a run again from its stored verdicts",
+    "annotate": "sheets for people to label, out and back in, with their agreement",
+    "calibrate": "a judge against human labels -> judge card",
+    "report": "write a run's pages again",
+    "ledger": "what was called and what it cost",
+    "probe": "what a model accepts, found out by asking it",
+    "train": "re-make the offline models that ship, and measure what they reach",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Hand the rest of the command line to the verb's module, once its parser, which loads nothing, has read it."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in VERBS:
+        if argv is None:  # typed, not called
+            end_at_once_while_loading(f"longform {words[0]}")
+        return _run(words[0].replace("-", "_"), words[1:])
+    if words == ["--version"]:
+        print(__version__)
+        return DONE
+    usage = "\n".join([f"longform {__version__}: longform VERB ... (longform VERB --help)", "", *_verb_lines()])
+    wanted = not words or words[0] in {"-h", "--help"}
+    print(usage if wanted else f"longform: no verb {words[0]!r}\n\n{usage}", file=sys.stdout if wanted else sys.stderr)
+    return DONE if wanted else USAGE
+
+
+def _run(module: str, words: Sequence[str]) -> int:
+    of_checker = [module, *words[:1]] == ["train", "checker"]
+    name, rest = ("train_checker", words[1:]) if of_checker else (module, words)
+    import_module(f"jobs.parsers.{name}").parser().parse_args(rest)  # help and wrong words end here
+    return int(import_module(f"jobs.{module}").main(words))
+
+
+def _verb_lines() -> list[str]:
+    return [f"  {verb:<17} {description}" for verb, description in VERBS.items()]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,34 @@
+"""
+Sheets for people to label, as CSV, and their labels back in: each kind of judgement has its own columns.
+
+    longform annotate RUN --sheets sheets --annotator ann --annotator bo
+    longform annotate RUN --filled sheets/ann.csv sheets/bo.csv
+    longform annotate BENCH --task support --sheets sheets --annotator ann --summaries 20
+    longform annotate RUN --task key_point
+
+Reads   summaries and labels of a benchmark or a run; filled sheets
+Writes  sheets, a guide and documents to read into the folder of `--sheets`; `labels` beside the summaries
+
+The agreement of each two annotators is told. `longform calibrate` holds judges against the labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from jobs.parsers.verb import verb_parser
+
+TASKS = ("coverage", "support", "key_point", "reference")
+
+
+def parser() -> argparse.ArgumentParser:
+    made = verb_parser("annotate", __doc__)
+    made.add_argument("folder", metavar="FOLDER", help="a run, or a benchmark with summaries")
+    made.add_argument("--task", default="coverage", help=f"{', '.join(TASKS)}, or MODULE:KIND; default: coverage")
+    made.add_argument("--sheets", metavar="DIR", help="write sheets into this folder")
+    made.add_argument("--annotator", action="append", default=[], metavar="NAME", help="of --sheets; may be repeated")
+    made.add_argument("--summaries", type=int, metavar="N", help="of --sheets: so many, at random; default: all")
+    made.add_argument("--filled", nargs="+", default=[], metavar="SHEET", help="read these sheets back in")
+    made.add_argument("--seed", type=int, default=1, help="of --summaries, and of the intervals")
+    made.add_argument("--resamples", type=int, default=2000, help="of each interval")
+    return made

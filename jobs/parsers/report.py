@@ -1,0 +1,21 @@
+"""
+Write the pages of finished runs again, to a folder of their own.
+
+    longform report RUN... --out DIR
+
+Reads   results.json and the tables of each run
+Writes  DIR/<run>.html and DIR/<run>.md
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from jobs.parsers.verb import verb_parser
+
+
+def parser() -> argparse.ArgumentParser:
+    made = verb_parser("report", __doc__)
+    made.add_argument("runs", nargs="+", metavar="RUN")
+    made.add_argument("--out", required=True, metavar="DIR")
+    return made

@@ -1,0 +1,15 @@
+"""The command line that every verb has."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def verb_parser(verb: str, description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with what every verb takes: `--json` and `--log-level`."""
+    parser = argparse.ArgumentParser(
+        prog=f"longform {verb}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    parser.add_argument("--log-level", default="warning", choices=["debug", "info", "warning", "error"])
+    return parser
