@@ -32,6 +32,7 @@ _BENCHMARKS = (
     "pool",
     "replay",
     "retrieval",
+    "scale",
     "serve_batching",
     "serve_load",
     "served_pairs",
