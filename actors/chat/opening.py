@@ -22,7 +22,6 @@ from actors.chat.price_list import PriceList
 from actors.closing import close_later
 from actors.json_value import Json
 from actors.ledger.keeper import open_keeper
-from actors.rehearsal.scripted_chat import SCRIPTS, ScriptedChat
 from actors.serving.handle import SCHEME
 from actors.storage.folder import Folder
 from longform import prompts
@@ -54,6 +53,8 @@ def open_chat(settings: ChatSettings) -> ChatModel:
 
             return LlamaChat(settings)
         case "scripted":
+            from actors.rehearsal.scripted_chat import ScriptedChat
+
             return ScriptedChat(settings)
 
 
@@ -136,6 +137,8 @@ def check_chat(
 
 def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
     if settings.provider == "scripted":
+        from actors.rehearsal.scripted_chat import SCRIPTS
+
         if settings.script not in SCRIPTS:
             msg = f"a scripted model needs `script`, one of {sorted(SCRIPTS)}; found {settings.script!r}"
             raise UsageError(msg)
