@@ -10,7 +10,7 @@ from typing import Any
 
 from actors.chat.call_context import CallContext
 from actors.chat.price_list import PriceList
-from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
+from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, Spent, start_keeper
 from actors.ledger.ledger import Ledger
 from jobs.parsers.calling import LEDGER_VARIABLE
 from longform.chat.server_standing import Standing
@@ -54,13 +54,16 @@ class Calling:
         return int(self._ask_keeper("n_reused"))
 
     def notice(self) -> str:
-        """Name the servers that refuse calls, and how often, for a line of progress; never fail."""
+        """Tell the calls so far, their cost, and the servers that refuse some, for a line of progress; never fail."""
+        if self._keeper is None:
+            return ""
         try:
-            standings = self._standings()
+            standings, spent = self._standings(), self._ask_keeper("spent")
         except Exception:  # noqa: BLE001  # the keeper is starting again
             return ""
         refusing = [(one.server.name, one.n_refused_lately) for one in standings if one.n_refused_lately]
-        return "; ".join(f"{name} refuses: {n} times in the last minute" for name, n in refusing)
+        told = [f"{name} refuses: {n} times in the last minute" for name, n in refusing]
+        return "; ".join([_calls_words(spent), *told])
 
     def check_servers(self) -> None:
         """
@@ -101,6 +104,11 @@ class Calling:
         prices = PriceList.read(self._prices)
         if unknown := sorted({settings.model for settings in models if prices.price(settings) is None}):
             raise UsageError(f"--max-cost needs prices, and those of {unknown} are unknown; state them with --prices")
+
+
+def _calls_words(spent: Spent) -> str:
+    cost = f", at most ${spent.usd:,.2f}" if spent.usd else ""
+    return f"{spent.n_calls:,} calls{cost}"
 
 
 def command_name(verb: str) -> str:

@@ -166,9 +166,10 @@ def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, callin
         make_worker=_make_worker(config, calling),
         holds_model=asynchronous,
         asynchronous=asynchronous,
+        unit="haystacks",
         slots=max([1, *map(open_rows, _chats(config))]),
     )
-    run_stage(work, stage, len(tasks), todo, cluster=cluster)
+    run_stage(work, stage, len(tasks), todo, cluster=cluster, notice=calling.notice)
     haystacks = work.snapshot(_TABLE)
     for task in tasks:
         (row,) = haystacks.read(work_ids=task.work_ids).to_pylist()

@@ -39,6 +39,13 @@ class Budget(NamedTuple):
 NO_LIMIT = Budget()
 
 
+class Spent(NamedTuple):
+    """The calls of a command so far, and the dollars that those of known prices cost at most."""
+
+    n_calls: int
+    usd: float
+
+
 class Driver(NamedTuple):
     """The process that a command's workers work for."""
 
@@ -130,6 +137,10 @@ class LedgerKeeper:
     def stop(self) -> None:
         """Let no call leave any more."""
         self._stopped = True
+
+    def spent(self) -> Spent:
+        """Return the calls of this command that were let out, and what they cost at most."""
+        return Spent(self._n_calls, self._spent_usd + sum(call.usd for call in self._open.values()))
 
     def n_reused(self) -> int:
         """Replies that came from the ledger, and cost nothing."""

@@ -78,6 +78,7 @@ def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling
     return PlainStage(
         name=name,
         table="verdicts",
+        unit="summaries",
         identity=content_key(run.url, repr(labelled), judge.name, settings.model_dump(mode="json"), prompts, threads),
         make_worker=partial(work, threads=threads),
         holds_model=True,

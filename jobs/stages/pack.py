@@ -68,6 +68,7 @@ class Pack(Stage[Packed]):
         "documents": DOCUMENTS.names,
     }
     table = "contexts"
+    unit = "contexts"
     columns = CONTEXTS.names
     per_task = 32
 

@@ -37,6 +37,11 @@ class Runnable(Protocol):
         ...
 
     @property
+    def unit(self) -> str:
+        """What progress counts, in the plural; one for each work id."""
+        ...
+
+    @property
     def table(self) -> str:
         """The table it writes."""
         ...

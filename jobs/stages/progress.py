@@ -1,54 +1,92 @@
-"""The line of progress that a stage prints while it runs."""
+"""The progress of a stage while it runs: a bar on a terminal, elsewhere a line every ten seconds."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-_TERMINAL_INTERVAL_S = 0.5
-_LOG_INTERVAL_S = 10.0
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+_BAR_INTERVAL_S = 0.5
+_LINE_INTERVAL_S = 10.0
+_BAR = "{desc:<18} {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} {unit}, {elapsed} so far, {postfix}"
 
 
 class Progress:
     """
-    A line that says how far a stage is: rewritten in place on a terminal, else one now and then.
+    Says how far a stage is, in what people count: queries, summaries, verdicts; and how long the rest will take.
 
     A thread of its own keeps it coming while nothing is finished.
+
+    Args:
+        name: Of the stage.
+        unit: What is counted, in the plural.
+        total: So many are to be done.
+        log: Where it is printed.
+        notice: What the line says besides, for example the calls so far; an empty text: nothing.
     """
 
-    def __init__(self, name: str, n_tasks: int, log: TextIO, notice: Callable[[], str]) -> None:
-        self._name, self._n_tasks, self._log, self._notice = name, n_tasks, log, notice
-        self._done = self._rows = 0
+    def __init__(self, name: str, unit: str, total: int, log: TextIO, notice: Callable[[], str]) -> None:
+        self._name, self._unit, self._total, self._log, self._notice = name, unit, total, log, notice
+        self._done = 0
         self._started = time.monotonic()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._keep_printing, daemon=True)
-        if n_tasks:
+        if total:
             self._thread.start()
 
-    def step(self, rows: int) -> None:
-        self._done += 1
-        self._rows = rows
+    def step(self, done: int) -> None:
+        self._done += done
 
-    def end(self, rows: int, *, found: int, where: str = "") -> None:
+    def end(self, *, found: int, where: str = "") -> None:
+        """Print what was done; *found* were there before."""
         self._ended.set()
-        if self._n_tasks:
+        if self._total:
             self._thread.join()
         elapsed = time.monotonic() - self._started
-        before = f"; {found:,} pieces of work were done before" if found else ""
-        self._print(f"{self._name:<18} {rows:,} rows in {elapsed:.1f} s{where and f' {where}'}{before}", end="\n")
+        told = f"{self._done:,} {self._unit} in {elapsed:.1f} s{where and f' {where}'}"
+        before = f"; {found:,} were done before" if found else ""
+        words = f"{told}{before}" if self._total else f"{found:,} {self._unit}, done before"
+        print(f"{self._name:<18} {words}", file=self._log, flush=True)
+
+    def words(self, elapsed: float) -> str:
+        """Say how far it is after so many seconds."""
+        counted = f"{self._done:,}/{self._total:,} {self._unit}, {elapsed:.0f} s so far"
+        return "; ".join(said for said in (f"{counted}, {self._speed(elapsed)}", self._notice()) if said)
+
+    def _speed(self, elapsed: float) -> str:
+        if not self._done or elapsed <= 0:
+            return "none done yet"
+        left = elapsed / self._done * (self._total - self._done)
+        return f"{_rate(self._done / elapsed)}, {left:.0f} s left"
 
     def _keep_printing(self) -> None:
-        while not self._ended.wait(_TERMINAL_INTERVAL_S if self._log.isatty() else _LOG_INTERVAL_S):
-            elapsed = time.monotonic() - self._started
-            left = f"{elapsed / self._done * (self._n_tasks - self._done):.0f} s left" if self._done else "starting"
-            rate = f"{self._rows:,} rows, {self._rows / elapsed:,.0f} a second, {elapsed:.0f} s so far, {left}"
-            words = "; ".join(said for said in (rate, self._notice()) if said)
-            self._print(f"{self._name:<18} {self._done}/{self._n_tasks} parts, {words}", end="")
-
-    def _print(self, text: str, *, end: str) -> None:
         if self._log.isatty():
-            print(f"\r{text:<100}", end=end, file=self._log, flush=True)
-        else:
-            print(text, file=self._log, flush=True)
+            self._keep_drawing()
+            return
+        while not self._ended.wait(_LINE_INTERVAL_S):
+            print(f"{self._name:<18} {self.words(time.monotonic() - self._started)}", file=self._log, flush=True)
+
+    def _keep_drawing(self) -> None:
+        bar = self._bar()
+        while not self._ended.wait(_BAR_INTERVAL_S):
+            bar.n = self._done
+            said = (self._speed(time.monotonic() - self._started), self._notice())
+            bar.set_postfix_str("; ".join(one for one in said if one), refresh=False)
+            bar.refresh()
+        bar.close()  # it leaves no line: the last one says more
+
+    def _bar(self) -> tqdm[None]:
+        from tqdm import tqdm  # only a terminal needs it
+
+        return tqdm(
+            total=self._total, desc=self._name, unit=self._unit, file=self._log, bar_format=_BAR, leave=False,
+            dynamic_ncols=True,
+        )  # fmt: skip
+
+
+def _rate(a_second: float) -> str:
+    return f"{a_second:,.0f} a second" if a_second >= 10 else f"{60 * a_second:,.0f} a minute"

@@ -39,6 +39,7 @@ class Rerank(Stage[Ranked]):
     step = "rerank"
     reads: ClassVar = {"rankings": WHOLE, "documents": DOCUMENTS.names, "queries": QUERIES.names}
     table = "rankings"
+    unit = "rankings"
     columns = RANKINGS.names
     per_task = 16
     holds_model = True

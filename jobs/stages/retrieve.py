@@ -67,6 +67,7 @@ class Retrieve(Stage[Ranked]):
     step = "retrieve"
     reads: ClassVar = {"queries": QUERIES.names, "documents": DOCUMENTS.names}
     table = "rankings"
+    unit = "rankings"
     columns = RANKINGS.names
 
     bench: str

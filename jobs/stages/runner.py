@@ -52,6 +52,7 @@ class PlainStage:
 
     Attributes:
         identity: What the worker depends on (URLs, configuration); two stages of one name and identity share a worker.
+        unit: What progress counts, in the plural; one for each work id.
     """
 
     name: str
@@ -59,6 +60,7 @@ class PlainStage:
     identity: str
     make_worker: Callable[[], Worker[Any]] = field(compare=False)
     columns: Collection[str] | None = None
+    unit: str = "rows"
     holds_model: bool = False
     asynchronous: bool = False
     slots: int = 32
@@ -127,7 +129,7 @@ def run_stage(
     started = time.monotonic()
     todo = sum(len(task.work_ids) for task in tasks)
     place = Place(cluster, here)
-    progress = Progress(stage.name, len(tasks), log or sys.stderr, notice)
+    progress = Progress(stage.name, stage.unit, todo, log or sys.stderr, notice)
     errors: list[_TaskError] = []
     waiting: list[Part] = []
     rows = pieces = 0
@@ -154,7 +156,7 @@ def run_stage(
                 waiting.append(Part(path=receipt["path"], rows=receipt["rows"], work_ids=work_ids))
                 rows += receipt["rows"]
                 pieces += len(work_ids)
-            progress.step(rows)
+                progress.step(len(work_ids))
             if len(waiting) >= RECEIPTS_A_COMMIT:
                 run.commit(stage.table, waiting)
                 waiting = []
@@ -169,7 +171,7 @@ def run_stage(
         finally:
             with suppress(StorageError):  # the next write tells it; what is noted is not lost with this one
                 note(report(), final=True)
-            progress.end(rows, found=wanted - todo, where=place.words if tasks else "")
+            progress.end(found=wanted - todo, where=place.words)
     if errors:
         raise _end_of(stage, len(tasks), errors)
     return report()

@@ -49,11 +49,13 @@ class Stage(ABC, Generic[Key]):
 
     Attributes:
         table: The table it writes.
+        unit: Its items in the plural, as progress counts them.
         run: URL of the run's folder.
         prompts: A folder whose files replace the project's own of the same name; None: there is none.
     """
 
     table: ClassVar[str]
+    unit: ClassVar[str] = "summaries"
 
     run: str
     prompts: str | None = None

@@ -72,7 +72,8 @@ def _on_cluster(benchmark: Benchmark, url: str, cluster: Cluster) -> list[Haysta
     tasks = [Task(work_ids=(work_id,), payload={"work_id": work_id, "haystack_id": ids[work_id]}) for work_id in ids]
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]
-    stage = PlainStage(name="audit", table=_TABLE, identity=identity, make_worker=partial(_audit_worker, url))
+    worker = partial(_audit_worker, url)
+    stage = PlainStage(name="audit", table=_TABLE, identity=identity, make_worker=worker, unit="haystacks")
     run_stage(work, stage, len(tasks), todo, cluster=cluster)
     audits = work.snapshot(_TABLE)
     rows = [audits.read(work_ids=task.work_ids).to_pylist()[0] for task in tasks]

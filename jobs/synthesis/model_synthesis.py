@@ -221,6 +221,7 @@ class Synthesis:
         stage = PlainStage(
             name=stage_name,
             table=table,
+            unit=table,
             identity=content_key(self.work.url, name, self.config.model_dump(mode="json")),
             make_worker=partial(make_worker, self.work, self.config, self.calling.context(stage_name)),
             holds_model=True,
