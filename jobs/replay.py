@@ -16,7 +16,7 @@ from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.configs import validated
 from jobs.parsers.replay import parser
-from jobs.results.evidence import RunEvidence, Work
+from jobs.results.evidence import RunEvidence, Work, by_summary
 from jobs.results.write import write_results
 from jobs.runs.cards import released_judge_row
 from jobs.runs.record import RunRecord, check_replay_goes_on
@@ -108,7 +108,7 @@ class Replay:
             work=Work(
                 summaries=summaries,
                 units=[unit_work_id(work_id) for work_id in summaries],
-                verdicts=[verdicts.work_id for verdicts in judged],
+                verdicts=by_summary(judged),
                 scores=self.plan.work_ids("scores"),
             ),
             averaging=Averaging(settings.aggregate, settings.seed, settings.resamples),

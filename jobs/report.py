@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from actors.storage.folder import Folder
 from jobs.commands import Outcome, run_verb
 from jobs.parsers.report import parser
+from jobs.results.drilldown import kept_unfolded
 from jobs.results.write import read_results, write_pages
 from longform.errors import UsageError
 
@@ -18,7 +19,7 @@ def report(runs: Sequence[str], out: str) -> list[str]:
     if len(set(names)) < len(names):
         raise UsageError(f"expected runs in folders of different names, got {names}")
     for name, url in zip(names, runs, strict=True):
-        write_pages(Folder(out), name, read_results(Folder(url)))
+        write_pages(Folder(out), name, read_results(Folder(url)), kept_unfolded(Folder(url)))
     return [f"{name}.html" for name in names]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +20,7 @@ from actors.storage.commit_files import Forgotten, Part
 from actors.storage.errors import StorageError, explained, listing_fault, storage_message
 from actors.storage.local_files import create_locally, local_names
 from actors.storage.s3_client import S3Client, create_on_s3, names_on_s3, open_s3
-from actors.storage.tables import CommitLog, Snapshot
+from actors.storage.tables import CommitLog, HeldParts, Snapshot
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SCHEMAS, conform
@@ -85,14 +86,11 @@ class Folder:
         path = self._path(name)
         self._make_folder(path.rsplit("/", 1)[0])
         if isinstance(self._filesystem, pafs.LocalFileSystem):
-            unfinished = f"{path}.{uuid.uuid4().hex}.tmp"  # another writer of the same file has its own
-            try:
-                with self._filesystem.open_output_stream(unfinished, compression=None) as stream:
-                    stream.write(content)
-                self._filesystem.move(unfinished, path)
-            except BaseException:
-                Path(unfinished).unlink(missing_ok=True)
-                raise
+            with (
+                _unfinished(path) as unfinished,
+                self._filesystem.open_output_stream(unfinished, compression=None) as stream,
+            ):
+                stream.write(content)
         else:
             with self._filesystem.open_output_stream(path, compression=None) as stream:
                 stream.write(content)
@@ -122,10 +120,14 @@ class Folder:
 
     @explained("be written")
     def upload(self, source: Path, name: str) -> None:
-        """Put a local file, a piece at a time; on S3 it is there whole or not at all."""
+        """Put a local file, a piece at a time; it is there whole or not at all."""
         path = self._path(name)
         self._filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
-        pafs.copy_files(str(source), path, pafs.LocalFileSystem(), self._filesystem)
+        if not isinstance(self._filesystem, pafs.LocalFileSystem):
+            pafs.copy_files(str(source), path, pafs.LocalFileSystem(), self._filesystem)
+            return
+        with _unfinished(path) as unfinished:
+            shutil.copyfile(source, unfinished)
 
     @explained("be read")
     def download(self, name: str, target: Path) -> None:
@@ -136,6 +138,12 @@ class Folder:
     def read_bytes(self, name: str) -> bytes:
         with self._filesystem.open_input_stream(self._path(name), compression=None) as stream:
             return cast("bytes", stream.read())
+
+    @explained("be changed")
+    def delete(self, name: str) -> None:
+        """Remove a file; one that is not there is fine."""
+        with suppress(FileNotFoundError):
+            self._filesystem.delete_file(self._path(name))
 
     @explained("be read")
     def has(self, name: str) -> bool:
@@ -191,9 +199,14 @@ class Folder:
         """Let the rows of *work_ids* count no more, until a later commit holds them again."""
         self._log(table).append([Forgotten(tuple(work_ids))])
 
-    def snapshot(self, table: str) -> Snapshot:
-        """Return the table as it stands now; a stage that reads more than once takes one."""
-        return Snapshot(table, self._log(table).entries(), self.read_part)
+    def snapshot(self, table: str, *, held_bytes: int = 0) -> Snapshot:
+        """
+        Return the table as it stands now; a stage that reads more than once takes one.
+
+        With *held_bytes* the parts that were read last stay in memory, up to so many bytes and at least one.
+        """
+        read_part = HeldParts(self.read_part, held_bytes) if held_bytes else self.read_part
+        return Snapshot(table, self._log(table).entries(), read_part)
 
     def parts(self, table: str) -> list[Part]:
         """Return the committed parts, oldest first; of an absent table none. Some of their rows may be forgotten."""
@@ -235,6 +248,18 @@ class Folder:
 
     def _log(self, table: str) -> CommitLog:
         return self._logs.setdefault(table, CommitLog(self, table))
+
+
+@contextmanager
+def _unfinished(path: str) -> Iterator[str]:
+    """Give a name to write to, which becomes *path* in the end; nothing is left there if the writer fails."""
+    unfinished = f"{path}.{uuid.uuid4().hex}.tmp"  # another writer of the same file has its own
+    try:
+        yield unfinished
+        Path(unfinished).replace(path)
+    except BaseException:
+        Path(unfinished).unlink(missing_ok=True)
+        raise
 
 
 def file_place(url: str) -> tuple[Folder, str]:

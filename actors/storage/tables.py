@@ -176,6 +176,31 @@ def _fewest(commits: Sequence[str], level: int, held: Collection[str]) -> Iterat
 # ---------------------------------------------------------------- snapshots
 
 
+class HeldParts:
+    """
+    Reads parts, and holds those that were read last.
+
+    Args:
+        read_part: Reads one part.
+        most_bytes: Of all that are held; the last one is held in any case.
+    """
+
+    def __init__(self, read_part: ReadPart, most_bytes: int) -> None:
+        self._read_part, self._most = read_part, most_bytes
+        self._held: dict[tuple[str, tuple[str, ...]], pa.Table] = {}  # the one used last is the last one
+        self._bytes = 0
+
+    def __call__(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
+        key = (path, tuple(columns or ()))
+        if (content := self._held.pop(key, None)) is None:
+            content = self._read_part(path, columns=columns)
+            self._bytes += content.nbytes
+        self._held[key] = content
+        while self._bytes > self._most and len(self._held) > 1:
+            self._bytes -= self._held.pop(next(iter(self._held))).nbytes
+        return content
+
+
 class Snapshot:
     """
     The rows that counted when it was taken; what others commit later changes nothing in it.

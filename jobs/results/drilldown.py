@@ -1,51 +1,111 @@
-"""Queries and summaries of a run as the report's page unfolds them."""
+"""Queries and summaries of a run as the pages of its report unfold them, read some at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import gzip
+import json
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from longform.results.aggregate import SummaryInfo
-from longform.results.drilldown import QueryFacts, SummaryFacts
-from longform.rows import ScoreRow
+from longform.results.drilldown import Drilldown, QueryFacts, SummaryFacts, Unfolded, unfolded_of
+from longform.results.score_table import ScoreTable
+
+DRILLDOWN = "report/drilldown.jsonl.gz"
+_OF_OLDER_RUNS = "report/drilldown.json.gz"
+
+_SUMMARIES_AT_ONCE = 64
+_HELD_BYTES = 8_000_000  # of parts that the next summaries may need, too
+_VERDICT_COLUMNS = ["summary_id", "judge", "target_id", "answer", "linked_unit", "probability", "reply", "failure"]
 
 
-def query_facts(benchmark: Benchmark, query_ids: Collection[str]) -> Iterable[tuple[str, QueryFacts]]:
-    """Yield each query by its id, as the page unfolds it."""
-    for query_id, query in benchmark.queries.items():
-        if query_id in query_ids:
-            gold = benchmark.gold_numbers(query.haystack_id) or {}
-            yield (
-                query_id,
-                {
-                    "haystack": query.haystack_id,
-                    "topic": query.topic,
-                    "subtopic": query.subtopic_name,
-                    "text": query.text,
-                    "targets": [
-                        {
-                            "target_id": t.target_id,
-                            "name": t.name,
-                            "text": t.text,
-                            "gold": sorted(gold.get(t.target_id, ())),
-                        }
-                        for t in benchmark.targets.get(query_id, [])
-                    ],
-                },
-            )
+class Unfolding:
+    """
+    The summaries of a run with their bullets, verdicts and scores.
 
+    Args:
+        run: The folder with the tables.
+        benchmark: Of the run.
+        infos: By summary id.
+        scores: Of the run.
+        measures: Whose scores are shown.
+        units: Summary id -> work id of its units.
+        verdicts: Summary id -> work ids of the verdicts that are shown.
+    """
 
-def summary_facts(
-    run: Folder,
-    infos: Mapping[str, SummaryInfo],
-    scores: Sequence[ScoreRow],
-    unit_work_ids: Sequence[str],
-    verdict_work_ids: Sequence[str],
-) -> list[SummaryFacts]:
-    """Return each summary with its bullets, verdicts and scores, as the page unfolds it."""
-    facts: dict[str, SummaryFacts] = {
-        summary_id: {
+    def __init__(
+        self,
+        run: Folder,
+        benchmark: Benchmark,
+        infos: Mapping[str, SummaryInfo],
+        scores: ScoreTable,
+        *,
+        measures: Collection[str],
+        units: Mapping[str, str],
+        verdicts: Mapping[str, Sequence[str]],
+    ) -> None:
+        self._benchmark, self._infos, self._scores = benchmark, infos, scores
+        self._units, self._verdicts = units, verdicts
+        self._tables = {table: run.snapshot(table, held_bytes=_HELD_BYTES) for table in ("units", "verdicts")}
+        self._shown = [
+            (judge, measure) for judge in scores.judges for measure in scores.measures(judge) if measure in measures
+        ]
+        self.query = lru_cache(maxsize=_SUMMARIES_AT_ONCE)(self._query)
+
+    def _query(self, query_id: str) -> QueryFacts:
+        query = self._benchmark.queries[query_id]
+        gold = self._benchmark.gold_numbers(query.haystack_id) or {}
+        return {
+            "haystack": query.haystack_id,
+            "topic": query.topic,
+            "subtopic": query.subtopic_name,
+            "text": query.text,
+            "targets": [
+                {"target_id": t.target_id, "name": t.name, "text": t.text, "gold": sorted(gold.get(t.target_id, ()))}
+                for t in self._benchmark.targets.get(query_id, [])
+            ],
+        }
+
+    def by_query(self) -> Iterator[Unfolded]:
+        """Yield all summaries, those of a query together, in the benchmark's order."""
+        found: dict[str, list[str]] = {}
+        for summary_id, info in self._infos.items():
+            found.setdefault(info.query_id, []).append(summary_id)
+        ordered = (summary_id for query_id in self._benchmark.queries for summary_id in found.get(query_id, ()))
+        for summary in self.summaries(ordered):
+            yield Unfolded(summary, self.query(summary["query_id"]))
+
+    def summaries(self, summary_ids: Iterable[str], *, with_verdicts: bool = True) -> Iterator[SummaryFacts]:
+        """Yield these summaries in their order; without verdicts these are left empty."""
+        wanted = iter(summary_ids)
+        while some := list(islice(wanted, _SUMMARIES_AT_ONCE)):
+            facts = {summary_id: self._facts(summary_id) for summary_id in some}
+            for row in self._rows("units", [self._units[one] for one in some], ["summary_id", "text", "citations"]):
+                facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
+            verdicts = [work_id for one in some for work_id in self._verdicts[one]] if with_verdicts else []
+            for row in self._rows("verdicts", verdicts, _VERDICT_COLUMNS):
+                summary_id = row.pop("summary_id")
+                facts[summary_id]["verdicts"].append(row)
+            yield from facts.values()
+
+    def _rows(self, table: str, work_ids: Sequence[str], columns: list[str]) -> Iterator[Any]:
+        for batch in self._tables[table].batches(work_ids=work_ids, columns=columns):
+            yield from batch.to_pylist()
+
+    def _facts(self, summary_id: str) -> SummaryFacts:
+        info = self._infos[summary_id]
+        scores: dict[str, dict[str, float | None]] = {}
+        for judge, measure in self._shown:
+            if (cell := self._scores.cell(judge, measure, summary_id)) is not None:
+                total, n, _ = cell
+                scores.setdefault(judge or "", {})[measure] = total / n if n else None
+        return {
             "summary_id": summary_id,
             "query_id": info.query_id,
             "setting": info.setting,
@@ -55,26 +115,45 @@ def summary_facts(
             "failure": info.failure,
             "bullets": [],
             "verdicts": [],
-            "scores": {},
+            "scores": scores,
         }
-        for summary_id, info in infos.items()
-    }
-    for batch in run.batches("units", work_ids=unit_work_ids):
-        for row in batch.to_pylist():
-            facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
-    for batch in run.batches("verdicts", work_ids=verdict_work_ids):
-        for row in batch.to_pylist():
-            facts[row["summary_id"]]["verdicts"].append(
-                {
-                    "judge": row["judge"],
-                    "target_id": row["target_id"],
-                    "answer": row["answer"],
-                    "linked_unit": row["linked_unit"],
-                    "probability": row["probability"],
-                    "reply": row["reply"],
-                    "failure": row["failure"],
-                }
-            )
-    for row in scores:
-        facts[row["summary_id"]]["scores"].setdefault(row["judge"] or "", {})[row["measure"]] = row["value"]
-    return list(facts.values())
+
+
+# ---------------------------------------------------------------- stored beside the results
+
+
+def keep_unfolded(run: Folder, unfolded: Iterable[Unfolded]) -> None:
+    """Store summaries with their queries beside the results, a line each, so that pages can be written from these."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "lines"
+        with path.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+            query_id = None
+            for summary, query in unfolded:
+                if summary["query_id"] != query_id:
+                    query_id = summary["query_id"]
+                    file.write(_line({"query_id": query_id, "query": query}))
+                file.write(_line({"summary": summary}))
+        run.upload(path, DRILLDOWN)
+    run.delete(_OF_OLDER_RUNS)
+
+
+def _line(content: Mapping[str, object]) -> bytes:
+    return (json.dumps(content, allow_nan=False) + "\n").encode()
+
+
+def kept_unfolded(run: Folder) -> Iterator[Unfolded]:
+    """Yield what `keep_unfolded` stored; that of an older version is read whole."""
+    if not run.has(DRILLDOWN):
+        drilldown: Drilldown = json.loads(gzip.decompress(run.read_bytes(_OF_OLDER_RUNS)))
+        yield from unfolded_of(drilldown)
+        return
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "lines"
+        run.download(DRILLDOWN, path)
+        with gzip.open(path) as file:
+            for line in file:
+                content = json.loads(line)
+                if "query" in content:
+                    query: QueryFacts = content["query"]
+                else:
+                    yield Unfolded(content["summary"], query)

@@ -7,7 +7,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.studies import open_studies
 from jobs.results.calls import call_results
-from jobs.results.evidence import RunEvidence, Work
+from jobs.results.evidence import RunEvidence, Work, by_summary
 from jobs.results.in_sample import fitted_of
 from jobs.results.repair import BY_MATRIX
 from jobs.results.write import write_results
@@ -85,7 +85,7 @@ def work_of(experiment: Experiment, plan: Plan) -> Work:
     return Work(
         summaries=summaries,
         units=[unit_work_id(work_id, experiment.units) for work_id in summaries],
-        verdicts=[judged.work_id for judged in plan.of(Judged) if judged.key.judge in unfolded],
+        verdicts=by_summary(judged for judged in plan.of(Judged) if judged.key.judge in unfolded),
         scores=plan.work_ids("scores"),
         rankings={ranking.work_id: ranking.key for ranking in plan.of(Ranked)},
         contexts={context.work_id: context.key for context in plan.of(Packed) if context.key.all_documents},

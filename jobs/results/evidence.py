@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+import pyarrow.compute as pc
+
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.results.drilldown import query_facts, summary_facts
+from jobs.results.drilldown import Unfolding
 from jobs.results.faithfulness import checked_run
 from jobs.results.infos import summary_infos
 from jobs.results.repair import BY_MATRIX, repaired_originals
@@ -25,13 +27,16 @@ from longform.records import Document
 from longform.results.aggregate import Averaging, Clusters, SummaryInfo, with_clusters
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
-from longform.results.drilldown import Drilldown, SummaryFacts
+from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
 from longform.results.evidence import Driver, Twins
 from longform.results.order_dependence import OrderDependence, order_dependence
 from longform.results.ranked import PackedQuery, RankedQuery
+from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
+
+_SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +44,20 @@ class Work:
     """Work ids of what is reported; a run may hold more."""
 
     summaries: Sequence[str]
-    units: Sequence[str]
-    verdicts: Sequence[str] = ()  # those that the page unfolds
+    units: Sequence[str]  # of each summary
+    verdicts: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by summary; those that the report unfolds
     scores: Sequence[str] = ()
     rankings: Mapping[str, Ranked] = field(default_factory=dict)
     contexts: Mapping[str, Packed] = field(default_factory=dict)
     checks: Sequence[Item[Judged]] = ()
+
+
+def by_summary(verdicts: Iterable[Item[Judged]]) -> Mapping[str, Sequence[str]]:
+    """Summary -> its *verdicts*, all by work id."""
+    found: dict[str, list[str]] = {}
+    for judged in verdicts:
+        found.setdefault(judged.key.summary, []).append(judged.work_id)
+    return found
 
 
 class _Known(NamedTuple):
@@ -116,15 +129,15 @@ class RunEvidence:
         return {key: info for key, info in self.all_infos.items() if key not in self.dependence.idle}
 
     @cached_property
-    def _all_scores(self) -> list[ScoreRow]:
-        places = {judge: place for place, judge in enumerate(self.judges)}
-        found: list[ScoreRow] = self.run.read("scores", work_ids=list(self.work.scores)).to_pylist()
-        # a resumed run has its parts in another order; scores without a judge come first
-        return sorted(found, key=lambda row: -1 if row["judge"] is None else places.get(row["judge"], -1))
+    def score_table(self) -> ScoreTable:
+        rows = self.run.batches("scores", work_ids=self.work.scores, columns=_SCORE_COLUMNS)
+        return ScoreTable(
+            (row for batch in rows for row in batch.to_pylist()), self.all_infos, self.judges, aside=ALIGNER
+        )
 
-    @cached_property
-    def scores(self) -> Sequence[ScoreRow]:
-        return [row for row in self._all_scores if row["judge"] != ALIGNER]
+    @property
+    def scores(self) -> Iterable[ScoreRow]:
+        return _ScoreRows(self.run, self.work.scores, self.score_table.judges)
 
     @property
     def datasets(self) -> Mapping[str, str | None]:
@@ -144,17 +157,39 @@ class RunEvidence:
         return self.benchmark.documents(haystack_id)
 
     @cached_property
-    def drilldown(self) -> Drilldown:
+    def _unfolding(self) -> Unfolding:
         together = {one.name for group in scored_together(self.measures) for one in group}
-        shown = [row for row in self.scores if row["measure"] in together]
-        return {
-            "queries": dict(query_facts(self.benchmark, {info.query_id for info in self.all_infos.values()})),
-            "summaries": summary_facts(self.run, self.all_infos, shown, self.work.units, self.work.verdicts),
-        }
+        by_id = {info.summary_id: work_id for work_id, info in self._known.by_work_id.items()}
+        units = dict(zip(self.work.summaries, self.work.units, strict=True))
+        return Unfolding(
+            self.run,
+            self.benchmark,
+            self.all_infos,
+            self.score_table,
+            measures=together,
+            units={summary_id: units[work_id] for summary_id, work_id in by_id.items()},
+            verdicts={summary_id: self.work.verdicts.get(work_id, ()) for summary_id, work_id in by_id.items()},
+        )
+
+    @property
+    def query_ids(self) -> Collection[str]:
+        """Return the queries that have a summary."""
+        return {info.query_id for info in self.all_infos.values()}
+
+    def query(self, query_id: str) -> QueryFacts:
+        return self._unfolding.query(query_id)
+
+    def unfolded(self, summary_ids: Iterable[str]) -> Iterator[SummaryFacts]:
+        return self._unfolding.summaries(summary_ids)
+
+    def all_unfolded(self) -> Iterator[Unfolded]:
+        """Yield all summaries with their queries, those of a query together, in the benchmark's order."""
+        return self._unfolding.by_query()
 
     @cached_property
     def contents(self) -> Mapping[str, str]:
-        return {summary["summary_id"]: _content(summary) for summary in self.drilldown["summaries"]}
+        found = self._unfolding.summaries(self.all_infos, with_verdicts=False)
+        return {summary["summary_id"]: _content(summary) for summary in found}
 
     @cached_property
     def twins(self) -> Twins | None:
@@ -173,9 +208,23 @@ class RunEvidence:
             self.work.checks,
             known,
             dependence=self.dependence,
-            scores=self._all_scores,
+            scores=self.score_table,
             budget_ended=ended,
         )
+
+
+class _ScoreRows(Iterable[ScoreRow]):
+    """Rows of the scores table, in the order of *judges*; they are read anew each time, a part at a time."""
+
+    def __init__(self, run: Folder, work_ids: Sequence[str], judges: Sequence[str | None]) -> None:
+        self._run, self._work_ids, self._judges = run, work_ids, judges
+
+    def __iter__(self) -> Iterator[ScoreRow]:
+        snapshot = self._run.snapshot("scores")
+        for judge in self._judges:
+            for batch in snapshot.batches(work_ids=self._work_ids):
+                own = pc.is_null(batch["judge"]) if judge is None else pc.equal(batch["judge"], judge)
+                yield from batch.filter(own).to_pylist()
 
 
 def _content(summary: SummaryFacts) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -14,11 +14,11 @@ from longform.judges.kinds import KINDS
 from longform.metrics.faithfulness import Merging, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
-from longform.results.aggregate import Scored, SummaryInfo, counted
+from longform.results.aggregate import Scored, SummaryInfo
 from longform.results.attribution import Attribution, placed
 from longform.results.checked import FAITHFULNESS, CheckedRun, CheckedSummary
 from longform.results.order_dependence import OrderDependence, varied
-from longform.rows import ScoreRow
+from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
 
@@ -32,7 +32,7 @@ def checked_run(
     infos: Mapping[str, SummaryInfo],
     *,
     dependence: OrderDependence,
-    scores: Iterable[ScoreRow],
+    scores: ScoreTable,
     budget_ended: bool = False,
 ) -> CheckedRun | None:
     """
@@ -44,7 +44,7 @@ def checked_run(
         checks: Of the run.
         infos: By summary work id.
         dependence: Which summaries repeat those of another order.
-        scores: Rows of the scores table, those of all support judges among them.
+        scores: Of the run, those of all support judges among them.
         budget_ended: Whether the budget ended before all orders were drawn.
     """
     if not checks:
@@ -53,12 +53,7 @@ def checked_run(
     merging = Merging(how.documents, how.sentences)
     datasets = {work_id: info.dataset for work_id, info in infos.items()}
     found = _all_places(run, checks, datasets, how.attribution, experiment.aligner)
-    merged = {
-        (judge, row["summary_id"]): row
-        for row in scores
-        if row["measure"] == merging.name and (judge := row["judge"]) is not None
-    }
-    known = _Known(infos, merged, dependence, found.places)
+    known = _Known(infos, scores, merging.name, dependence, found.places)
     return CheckedRun(
         mode=how.mode,
         merging=merging,
@@ -86,7 +81,8 @@ class _Known(NamedTuple):
     """Summaries with their verdicts and places."""
 
     infos: Mapping[str, SummaryInfo]
-    scores: Mapping[tuple[str, str], ScoreRow]  # by judge and summary
+    scores: ScoreTable
+    measure: str  # the merging that is reported
     dependence: OrderDependence
     places: _Places
 
@@ -99,7 +95,8 @@ def _summaries(
     n_documents = _n_documents(run, {checked.key.summary: checked.key.context or "" for checked in checks})
     for checked in checks:
         info = known.infos[checked.key.summary]
-        row = known.scores[checked.key.judge, info.summary_id]
+        score = known.scores.cell(checked.key.judge, known.measure, info.summary_id)
+        assert score is not None, "the stage that scores gives each summary one"
         if info.summary_id in known.dependence.idle:
             continue
         n_cells, found = known.places.get(checked.work_id, (0, None))
@@ -107,7 +104,7 @@ def _summaries(
         assert info.axes is not None, "summary_infos gives axes to all"
         by_query = info._replace(cluster_kind="query", repeat=info.repeat or 0)
         yield CheckedSummary(
-            scored=Scored(by_query, {FAITHFULNESS: counted(row)}),
+            scored=Scored(by_query, {FAITHFULNESS: score}),
             system=systems[info.axes, info.summarizer],
             judge=checked.key.judge,
             n_cells=n_cells,

@@ -6,14 +6,14 @@ Everything here reads committed parts; it can be done again at any time from wha
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from pydantic import JsonValue
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
 from jobs.runs.record import RunRecord
@@ -24,11 +24,12 @@ from longform.report import page as report
 from longform.results.aggregate import Clusters, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
+from longform.results.drilldown import PackedPage, Unfolded, packed_pages
 from longform.results.results import ClustersRow, JudgeRow, Results
 from longform.results.study import Study, study_results
 
 RESULTS = "results.json"
-DRILLDOWN = "report/drilldown.json.gz"
+_MAIN_BYTES = 4_800_000  # of the report's own page with its drill-down; else the latter has pages of its own
 
 
 def write_results(
@@ -54,7 +55,7 @@ def write_results(
         more: Tables of the caller's own.
     """
     run, benchmark, aggregate = evidence.run, evidence.benchmark, evidence.averaging.aggregate
-    judged = {row["judge"] for row in evidence.scores}
+    judged = set(evidence.score_table.judges)
     results: Results = {
         "title": title,
         "aggregate": aggregate,
@@ -68,25 +69,77 @@ def write_results(
         "per_summary_cells": all_cells(evidence, "per_summary"),
     }
     results = with_columns(results, {**study_results(studies, evidence), **(more or {}), "run": record.content})
-    mark_in_sample(results, benchmark, evidence.drilldown["queries"], fitted)
+    mark_in_sample(results, benchmark, evidence.query_ids, fitted)
     if benchmark.folder.has(AUDIT):
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):
         results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
     run.write_json(RESULTS, results)
-    run.write_bytes(DRILLDOWN, gzip.compress(json.dumps(evidence.drilldown, allow_nan=False).encode(), mtime=0))
-    write_pages(run.child("report"), "report", {**results, "drilldown": evidence.drilldown})
+    keep_unfolded(run, evidence.all_unfolded())
+    write_pages(run.child("report"), "report", results, kept_unfolded(run))
     return results
 
 
-def write_pages(folder: Folder, name: str, results: Results) -> None:
-    folder.write_bytes(f"{name}.html", report.html(results).encode())
+def write_pages(folder: Folder, name: str, results: Results, unfolded: Iterable[Unfolded]) -> None:
+    """
+    Write `NAME.md` and `NAME.html`, and pages of summaries beside them if these have no room in the latter.
+
+    Args:
+        folder: Where to.
+        name: Of the report; its pages of summaries are `NAME-summaries-NUMBER.html`.
+        results: What the report shows.
+        unfolded: The summaries of the run; one page of them is in memory at a time.
+    """
     folder.write_bytes(f"{name}.md", report.markdown(results).encode())
+    pages = packed_pages(unfolded, report.points(results))
+    begun = list(islice(pages, 2))
+    written: list[str] = []
+    if len(begun) > 1 or not _fits(folder, name, results, begun):
+        links, file_of = _write_summaries(folder, name, results, chain(begun, pages))
+        folder.write_bytes(f"{name}.html", report.html(results, pages=links, file_of=file_of).encode())
+        written = [link.file for link in links]
+    for stale in folder.names(after=f"{name}-summaries-"):
+        if stale.startswith(f"{name}-summaries-") and stale not in written:
+            folder.delete(stale)
+
+
+def _fits(folder: Folder, name: str, results: Results, pages: Sequence[PackedPage]) -> bool:
+    """Write the report with its only page of summaries; return whether there is room for it."""
+    page = report.html(results, embedded=pages[0].data if pages else None).encode()
+    if pages and len(page) > _MAIN_BYTES:
+        return False
+    folder.write_bytes(f"{name}.html", page)
+    return True
+
+
+def _write_summaries(
+    folder: Folder, name: str, results: Results, pages: Iterator[PackedPage]
+) -> tuple[list[report.SummaryPage], dict[str, str]]:
+    """Write the pages of summaries; return the links to them, and the files of the summaries that examples name."""
+    links: list[report.SummaryPage] = []
+    file_of: dict[str, str] = {}
+    linked, page = report.linked(results), next(pages, None)
+    while page is not None:
+        after, number = next(pages, None), len(links) + 1
+        file, before, behind = (f"{name}-summaries-{number + step:04d}.html" for step in (0, -1, 1))
+        text = report.summaries_html(
+            results,
+            page,
+            number=number,
+            main=f"{name}.html",
+            before=before if links else None,
+            after=None if after is None else behind,
+        )
+        folder.write_bytes(file, text.encode())
+        links.append(report.SummaryPage(file, len(page.summary_ids), page.first, page.last))
+        file_of |= {summary_id: file for summary_id in page.summary_ids if summary_id in linked}
+        page = after
+    return links, file_of
 
 
 def read_results(run: Folder) -> Results:
     """
-    Return the contents of a finished run's pages.
+    Return the results of a finished run.
 
     Raises:
         UsageError: The run has no results yet.
@@ -94,7 +147,6 @@ def read_results(run: Folder) -> Results:
     if not run.has(RESULTS):
         raise UsageError(f"{run.url}: expected a finished run with {RESULTS}; run it to its end first")
     results: Results = run.read_json(RESULTS)
-    results["drilldown"] = json.loads(gzip.decompress(run.read_bytes(DRILLDOWN)))
     return results
 
 

@@ -1,5 +1,8 @@
 """
-Results as a page: Markdown for a terminal or a repository, HTML as one file that needs no network.
+Results as pages: Markdown for a terminal or a repository, HTML that needs no network.
+
+The drill-down stands in the report's own page if both have room there, else on pages of their own beside it, so that no
+page grows with the run.
 
 `results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
 `unscored` (sentences), `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, `calls` (what each
@@ -15,10 +18,13 @@ import base64
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from importlib import resources
 from itertools import accumulate, groupby
+from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
 from longform.report.figures import figures
@@ -26,7 +32,7 @@ from longform.report.measures import all_heads
 from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.tables import Cell, Column, Table
-from longform.results.drilldown import Drilldown, compact, script_json
+from longform.results.drilldown import PackedPage, Packing, unfolded_of
 from longform.results.results import Results
 
 UNKNOWN = "–"
@@ -58,25 +64,36 @@ def markdown(results: Results) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def html(results: Results) -> str:
+class SummaryPage(NamedTuple):
+    """A page of summaries, as the report's own page links to it."""
+
+    file: str
+    n_summaries: int
+    first: str
+    last: str
+
+
+def html(
+    results: Results,
+    *,
+    embedded: str | None = None,
+    pages: Sequence[SummaryPage] = (),
+    file_of: Mapping[str, str] | None = None,
+) -> str:
     """
     The report as one HTML page with figures, sortable tables and the drill-down; it loads nothing.
+
+    Args:
+        results: What is shown; their `drilldown` is embedded if nothing else is given.
+        embedded: Packed data of the drill-down.
+        pages: That hold it instead.
+        file_of: Summary id -> the page that holds it, of those that `linked` names.
 
     Raises:
         LongformError: As `markdown`, or the drill-down names a query or a target that it does not list.
     """
     _check(results)
-    script, style = (_template_text(name) for name in ("report.js", "report.css"))
-    environment = Environment(
-        loader=PackageLoader("longform.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    unfolded: Drilldown = results.get("drilldown") or {"queries": {}, "summaries": []}
-    points = [head.name for head in all_heads(results) if head.in_points]
-    return environment.get_template("report.html.j2").render(
+    return _template("report.html.j2").render(
         title=results["title"],
         sections=[(section, figures(section.anchor, results)) for section in sections(results)],
         heads=heads,
@@ -87,12 +104,83 @@ def html(results: Results) -> str:
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
-        drilldown=script_json(compact(unfolded, points)) if unfolded["summaries"] else None,
-        script=script,
-        # The page's policy lets this one script run and no other, whatever a text may smuggle in.
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        style=style,
+        drilldown=None if pages else embedded or _drilldown(results),
+        pages=pages,
+        n_summaries=sum(page.n_summaries for page in pages),
+        place_of=partial(_place_of, file_of or {}),
+        **_script_and_style(),
     )
+
+
+def _place_of(file_of: Mapping[str, str], summary_id: str) -> str:
+    return file_of.get(summary_id, "")
+
+
+def summaries_html(
+    results: Results, page: PackedPage, *, number: int, main: str, before: str | None, after: str | None
+) -> str:
+    """
+    A page of summaries of its *number*, which loads nothing.
+
+    Args:
+        results: Of the report.
+        page: What it unfolds.
+        number: Of the page, from 1.
+        main: The file of the report's own page.
+        before: The file of the page before this one; None: it is the first.
+        after: The file of the page after it; None: it is the last.
+    """
+    return _template("summaries.html.j2").render(
+        title=results["title"],
+        number=number,
+        main=main,
+        before=before,
+        after=after,
+        drilldown=page.data,
+        **_script_and_style(),
+    )
+
+
+def linked(results: Results) -> frozenset[str]:
+    """Return the ids of the summaries that the report's own page links to."""
+    repair = results.get("repair")
+    examples = repair["examples"] if repair else []
+    return frozenset(id_ for example in examples for id_ in (example["summary_id"], example["repaired_id"]))
+
+
+def points(results: Results) -> list[str]:
+    """Return the measures that are shown in points."""
+    return [head.name for head in all_heads(results) if head.in_points]
+
+
+def _drilldown(results: Results) -> str | None:
+    packing = Packing(points(results))
+    for one in unfolded_of(results.get("drilldown") or {"queries": {}, "summaries": []}):
+        packing.add(one)
+    return packing.json() if len(packing) else None
+
+
+@cache
+def _template(name: str) -> Template:
+    environment = Environment(
+        loader=PackageLoader("longform.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
+
+
+@cache
+def _script_and_style() -> Mapping[str, str]:
+    script, style = (_template_text(name) for name in ("report.js", "report.css"))
+    return {
+        "script": script,
+        # The page's policy lets this one script run and no other, whatever a text may smuggle in.
+        "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        "style": style,
+    }
 
 
 def _check(results: Results) -> None:

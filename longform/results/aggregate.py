@@ -17,7 +17,7 @@ from longform.axes import Axes
 from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
 from longform.results.columns import AxesColumns, TwinColumns, axes_columns
-from longform.rows import ScoreRow
+from longform.results.score_table import Reasons, ScoreTable
 
 Aggregate = Literal["pooled", "per_summary"]
 ENOUGH_HAYSTACKS = 6
@@ -148,36 +148,14 @@ def several_models(infos: Iterable[SummaryInfo]) -> list[ModelsRow]:
     ]
 
 
-def scored_summaries(scores: Iterable[ScoreRow], infos: Mapping[str, SummaryInfo]) -> dict[str | None, list[Scored]]:
-    """
-    Judge -> its scored summaries, from rows of the scores table, in the order of *infos*.
-
-    Scores without a judge join those of every judge. They stand under None, too.
-    """
-    found: dict[tuple[str | None, str], list[ScoreRow]] = {}
-    for row in scores:
-        if row["summary_id"] in infos:
-            found.setdefault((row["judge"], row["summary_id"]), []).append(row)
-    judges = dict.fromkeys(judge for judge, _ in found)
-    return {
-        judge: [
-            _scored(info, [*found.get((None, sid), []), *found[judge, sid]])
-            for sid, info in infos.items()
-            if (judge, sid) in found
-        ]
-        for judge in judges
-    }
-
-
-def _scored(info: SummaryInfo, rows: Iterable[ScoreRow]) -> Scored:
-    by_measure = {row["measure"]: row for row in rows}
-    reasons = {measure: why for measure, row in by_measure.items() if (why := row.get("reason"))}
-    return Scored(info, {measure: counted(row) for measure, row in by_measure.items()}, reasons)
-
-
-def counted(row: ScoreRow) -> tuple[float, int, int]:
-    """Return total, n and unjudged of a row; a measure that is undefined for its summary adds nothing."""
-    return row["total"] or 0.0, row["n"] or 0, row["n_unjudged"]
+def scored_summaries(table: ScoreTable, judge: str | None, infos: Mapping[str, SummaryInfo]) -> list[Scored]:
+    """Return the summaries of *infos* that *judge* has scores of, in their order; scores without a judge join them."""
+    scores = table.scored(judge)
+    return [
+        Scored(info, found, Reasons(found))
+        for summary_id, info in infos.items()
+        if (found := scores.get(summary_id)) is not None
+    ]
 
 
 def final_summaries(summaries: Group) -> list[Scored]:

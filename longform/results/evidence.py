@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from longform.metrics.measure import Measure, RankingMeasure
@@ -12,8 +12,9 @@ from longform.results.aggregate import Averaging, Scored, SummaryInfo, scored_su
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.columns import OfJudge
-from longform.results.drilldown import Drilldown
+from longform.results.drilldown import QueryFacts, SummaryFacts
 from longform.results.ranked import PackedQuery, RankedQuery
+from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
 
 
@@ -48,13 +49,13 @@ class Evidence(Protocol):
         measures: Those that the configuration lists.
         ranking_measures: The same of rankings.
         infos: Summary id -> what is known of it; without those that repeat another order's.
-        scores: Rows of the scores table.
+        scores: Rows of the scores table, read anew each time.
+        score_table: The same in a few bytes each.
         contents: Summary id -> what is equal for summaries of the same text and citations.
         compare_with: The system that all others are compared with; None: the best one.
         cutoffs: The K of measures of rankings.
         datasets: Query id -> its data set; None: not stated.
         gold: Query id -> target id -> the documents that state it.
-        drilldown: Queries and summaries as the page unfolds them.
         twins: Those of the run; None: it has none.
         checked: Faithfulness of summaries to their documents; None: no support judge was asked.
         calls: A row for each stage and model that was called; None: no model was asked.
@@ -69,7 +70,9 @@ class Evidence(Protocol):
     @property
     def infos(self) -> Mapping[str, SummaryInfo]: ...
     @property
-    def scores(self) -> Sequence[ScoreRow]: ...
+    def scores(self) -> Iterable[ScoreRow]: ...
+    @property
+    def score_table(self) -> ScoreTable: ...
     @property
     def contents(self) -> Mapping[str, Hashable]: ...
     @property
@@ -80,8 +83,6 @@ class Evidence(Protocol):
     def datasets(self) -> Mapping[str, str | None]: ...
     @property
     def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]: ...
-    @property
-    def drilldown(self) -> Drilldown: ...
     @property
     def twins(self) -> Twins | None: ...
     @property
@@ -94,6 +95,14 @@ class Evidence(Protocol):
     def contexts(self) -> Sequence[PackedQuery]: ...
 
     def documents(self, haystack_id: str) -> Sequence[Document]: ...
+
+    def query(self, query_id: str) -> QueryFacts:
+        """Return a query as the report unfolds it."""
+        ...
+
+    def unfolded(self, summary_ids: Iterable[str]) -> Iterator[SummaryFacts]:
+        """Yield summaries as the report unfolds them; some are in memory at a time."""
+        ...
 
 
 class Family(NamedTuple):
@@ -110,11 +119,12 @@ def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
 
     Measures without a judge stand under None if no judge has such scores.
     """
-    by_judge = scored_summaries(evidence.scores, evidence.infos)
-    having = {row["judge"] for row in evidence.scores if row["measure"] in measures}
-    for judge in [judge for judge in by_judge if judge in having and (judge is not None or having == {None})]:
-        for dataset in dict.fromkeys(one.info.dataset for one in by_judge[judge]):
-            yield Family(judge, dataset, [one for one in by_judge[judge] if one.info.dataset == dataset])
+    table, wanted = evidence.score_table, frozenset(measures)
+    having = [judge for judge in table.judges if wanted.intersection(table.measures(judge))]
+    for judge in [judge for judge in having if judge is not None or having == [None]]:
+        summaries = scored_summaries(table, judge, evidence.infos)
+        for dataset in dict.fromkeys(one.info.dataset for one in summaries):
+            yield Family(judge, dataset, [one for one in summaries if one.info.dataset == dataset])
 
 
 Made = TypeVar("Made", bound=OfJudge)

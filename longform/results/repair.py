@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import NotRequired, TypedDict
 
 from longform.repair.by_matrix import best_evidence
@@ -19,11 +20,13 @@ from longform.results.before_after import (
     drawn_examples,
 )
 from longform.results.columns import with_columns
-from longform.results.drilldown import SummaryFacts, TargetFacts
+from longform.results.drilldown import SummaryFacts
 from longform.results.evidence import Driver, Evidence, Twins
 from longform.results.faithfulness_tables import cells
 from longform.support.index import SupportIndex
 from longform.text.citations import without_citations
+
+_TWINS_AT_ONCE = 128
 
 
 class CitedDocument(TypedDict):
@@ -75,13 +78,15 @@ def repair(evidence: Evidence) -> Repair | None:
     twins = evidence.twins
     if twins is None:
         return None
-    judges = {row["judge"]: None for row in evidence.scores if row["measure"] in MEASURES}
-    by_judge = scored_summaries(evidence.scores, evidence.infos)
+    table = evidence.score_table
+    judges = [judge for judge in table.judges if set(MEASURES).intersection(table.measures(judge))]
     aggregate, seed, _ = evidence.averaging
     rows = [
         row
         for judge in judges
-        for row in before_after(by_judge.get(judge, []), twins.originals, judge=judge, aggregate=aggregate, seed=seed)
+        for row in before_after(
+            scored_summaries(table, judge, evidence.infos), twins.originals, judge=judge, aggregate=aggregate, seed=seed
+        )
     ]
     judge = next(iter(judges), None)
     drawn = _examples(evidence, twins, judge)
@@ -109,18 +114,29 @@ def _with_faithfulness(rows: list[RepairedRow], evidence: Evidence, twins: Twins
 
 
 def _examples(evidence: Evidence, twins: Twins, judge: str | None) -> _Examples:
-    facts = {summary["summary_id"]: summary for summary in evidence.drilldown["summaries"]}
-    targets = {t["target_id"]: t for query in evidence.drilldown["queries"].values() for t in query["targets"]}
-    gold = {target_id: target["gold"] for target_id, target in targets.items()}
-    found = changes(facts, twins.originals, gold, judge=judge) if judge else []
-    counted = Counter(change.kind for change in found)
+    counted: Counter[str] = Counter()
+    drawn: list[Change] = []
+    for found in _changes(evidence, twins, judge) if judge else ():
+        counted.update(change.kind for change in found)
+        drawn = drawn_examples([*drawn, *found])
+    shown = {change.original_id for change in drawn}
+    facts = {summary["summary_id"]: summary for summary in evidence.unfolded(shown)}
     writer = _Writer(evidence)
     return {
         "changes": {kind: counted[kind] for kind in SHOWN},
-        "examples": [
-            writer.row(change, facts[change.original_id], targets[change.target_id]) for change in drawn_examples(found)
-        ],
+        "examples": [writer.row(change, facts[change.original_id]) for change in drawn],
     }
+
+
+def _changes(evidence: Evidence, twins: Twins, judge: str) -> Iterator[list[Change]]:
+    """Yield the changes of some twins at a time."""
+    pairs = iter(twins.originals.items())
+    while originals := dict(islice(pairs, _TWINS_AT_ONCE)):
+        ids = {*originals, *originals.values()}
+        facts = {summary["summary_id"]: summary for summary in evidence.unfolded(ids)}
+        queries = {summary["query_id"] for summary in facts.values()}
+        gold = {target["target_id"]: target["gold"] for query in queries for target in evidence.query(query)["targets"]}
+        yield changes(facts, originals, gold, judge=judge)
 
 
 class _Writer:
@@ -130,9 +146,10 @@ class _Writer:
         self._evidence = evidence
         self._sources = lru_cache(maxsize=2)(self._read)
 
-    def row(self, change: Change, summary: SummaryFacts, target: TargetFacts) -> Example:
-        bullet = summary["bullets"][change.unit]["text"]
-        index, numbers = self._sources(self._evidence.drilldown["queries"][summary["query_id"]]["haystack"])
+    def row(self, change: Change, summary: SummaryFacts) -> Example:
+        bullet, query = summary["bullets"][change.unit]["text"], self._evidence.query(summary["query_id"])
+        (insight,) = (target["text"] for target in query["targets"] if target["target_id"] == change.target_id)
+        index, numbers = self._sources(query["haystack"])
         evidence = best_evidence(bullet, change.after, index, numbers)
         before, after = change.f1
         return {
@@ -142,7 +159,7 @@ class _Writer:
             "summary_id": change.original_id,
             "repaired_id": change.twin_id,
             "bullet": without_citations(bullet),
-            "insight": target["text"],
+            "insight": insight,
             "f1": [before, after],
             "before": _marked(change.before, change.gold),
             "after": _marked(change.after, change.gold),

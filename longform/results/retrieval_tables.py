@@ -31,12 +31,12 @@ class RetrievalRow(TypedDict):
 
 
 def retrieval(evidence: Evidence) -> list[RetrievalRow]:
-    """Return one row a data set, system and budget; none if the benchmark judges no documents."""
-    if not evidence.gold:
+    """Return one row a data set, system and budget; none if the run retrieves nothing, or no document is judged."""
+    rankings, contexts = evidence.rankings(), evidence.contexts()
+    if not contexts or not evidence.gold:
         return []
     by_query = {query: set().union(*targets.values()) for query, targets in evidence.gold.items()}
     _, seed, resamples = evidence.averaging
-    rankings, contexts = evidence.rankings(), evidence.contexts()
     rows: list[RetrievalRow] = []
     for dataset in dict.fromkeys(evidence.datasets.values()):
         own = {query_id for query_id, of_query in evidence.datasets.items() if of_query == dataset}

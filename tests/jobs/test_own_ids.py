@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import html
 import json
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
+from jobs.results.drilldown import kept_unfolded
 from longform.repair.twins import METHOD
 from longform.text.citations import bullets
 
@@ -71,6 +71,7 @@ def test_ids_with_any_characters_stay_whole_in_verdicts_citations_and_report(own
     (twin,) = [row for row in run.read("summaries").to_pylist() if row["method"] == METHOD]
     assert twin["query_id"] == QUERY
     assert any(bullet.citations for bullet in bullets(twin["text"]))
-    drilldown = json.loads(gzip.decompress(run.read_bytes("report/drilldown.json.gz")))
-    assert [target["target_id"] for target in drilldown["queries"][QUERY]["targets"]] == [INSIGHT]
+    unfolded = list(kept_unfolded(run))
+    assert {summary["query_id"] for summary, _ in unfolded} == {QUERY}
+    assert all([target["target_id"] for target in query["targets"]] == [INSIGHT] for _, query in unfolded)
     assert html.escape(INSIGHT) in run.read_bytes("report/report.html").decode()

@@ -187,7 +187,7 @@ function startDrilldown(section, data) {
     const summary = left[0];
     const judge = offer(judges, judgesOf(summary, text), chosen(judges));
     view.replaceChildren(...summaryView(summary, judge, text));
-    status.textContent = `Showing one of ${summaries.length} summaries.`;
+    status.textContent = `Showing one of the ${summaries.length} summaries on this page.`;
     document.documentElement.dataset.summary = summary.id;
     return summary;
   }
@@ -198,7 +198,7 @@ function startDrilldown(section, data) {
     const id = decodeURIComponent(match[1]);
     const summary = summaries.find((candidate) => candidate.id === id);
     if (summary === undefined) {
-      status.textContent = `This report holds no summary ${id}.`;
+      status.textContent = `This page holds no summary ${id}.`;
       return false;
     }
     show(facets.map((facet) => facet.key(summary)));
@@ -219,7 +219,8 @@ function startDrilldown(section, data) {
 }
 
 document.querySelectorAll("table").forEach(makeSortable);
-document.querySelector(".hint").hidden = false;
+const hint = document.querySelector(".hint");
+if (hint !== null) hint.hidden = false;
 const drilldownData = document.getElementById("drilldown-data");
 if (drilldownData !== null) {
   startDrilldown(document.getElementById("drilldown"), JSON.parse(drilldownData.textContent));

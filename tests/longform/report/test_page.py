@@ -8,8 +8,15 @@ import pytest
 
 from longform.errors import LongformError
 from longform.report.page import html, markdown
-from longform.results.drilldown import compact, script_json
+from longform.results.drilldown import Packing, script_json, unfolded_of
 from tests.longform.report.pages import FIXTURE, HOSTILE, pipe_tables
+
+
+def compact(drilldown, points):
+    packing = Packing(points)
+    for one in unfolded_of(drilldown):
+        packing.add(one)
+    return json.loads(packing.json())
 
 
 def test_drilldown_has_scores_in_points_as_tables_have_them(results):

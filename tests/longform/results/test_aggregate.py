@@ -24,6 +24,7 @@ from longform.results.aggregate import (
 from longform.results.cells import cells, measures_of
 from longform.results.minutes import curve
 from longform.results.position import positions
+from longform.results.score_table import ScoreTable
 
 LISTED = named(default_names(["coverage"]))
 SUMMARIES = [measure for measure in LISTED if isinstance(measure, Measure)]
@@ -92,9 +93,23 @@ def test_rows_of_the_scores_table_join_their_summaries() -> None:
     info = SummaryInfo("a", "q", "s", "bm25", "given", None, None, None)
     row = {"judge": "j", "summary_id": "a", "measure": "joint", "total": 1.0, "n": 2, "n_unjudged": 0}
 
-    found = scored_summaries([row, row | {"summary_id": "elsewhere"}], {"a": info})
+    free = row | {"judge": None, "measure": "words", "total": None, "n": 0, "reason": "no bullet"}
+    table = ScoreTable([row, row | {"summary_id": "elsewhere"}, free], ["a", "b"], ["j"])
 
-    assert found == {"j": [Scored(info, {"joint": (1.0, 2, 0)})]}
+    assert table.judges == [None, "j"]
+    assert scored_summaries(table, "j", {"a": info}) == [
+        Scored(info, {"joint": (1.0, 2, 0), "words": (0.0, 0, 0)}, {"words": "no bullet"})
+    ]
+    assert scored_summaries(table, None, {"a": info})[0].measures == {"words": (0.0, 0, 0)}
+    assert (table.cell("j", "joint", "a"), table.cell("j", "joint", "b")) == ((1.0, 2, 0), None)
+
+
+def test_a_judge_aside_is_no_judge_of_the_table_but_its_scores_are_there() -> None:
+    row = {"judge": "j", "summary_id": "a", "measure": "joint", "total": 1.0, "n": 2, "n_unjudged": 0}
+    table = ScoreTable([row, row | {"judge": "aligner"}], ["a"], ["aligner", "j"], aside="aligner")
+
+    assert table.judges == ["j"]
+    assert table.cell("aligner", "joint", "a") == (1.0, 2, 0)
 
 
 def test_curve_keeps_a_session_that_ended_at_its_last_snapshot() -> None:
