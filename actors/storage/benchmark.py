@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import count, takewhile
+from sys import intern
 from typing import Any
+
+import pyarrow as pa
 
 from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
@@ -13,6 +17,8 @@ from longform.records import Document, Qrel, Query, Target, gold_documents
 
 MANIFEST = "benchmark.json"
 _HAYSTACKS_HELD = 2  # neighbours in a job's order; a haystack is about 1 MB
+_TARGETS_HELD = 32  # haystacks whose targets and gold are held
+_REPEATED = ("haystack_id", "domain", "topic", "subtopic_name", "dataset")  # texts that many queries share
 
 
 def part_work_id(haystack_id: str, number: int) -> str:
@@ -36,7 +42,9 @@ class Benchmark:
             msg = f"no benchmark at {url!r}: expected a folder with {MANIFEST}; make one with `longform ingest`"
             raise UsageError(msg)
         self.documents = lru_cache(maxsize=_HAYSTACKS_HELD)(self._documents)
-        self._gold_numbers = lru_cache(maxsize=None)(self._read_gold_numbers)
+        self._gold_numbers = lru_cache(maxsize=_TARGETS_HELD)(self._read_gold_numbers)
+        self.targets_by_query = lru_cache(maxsize=_TARGETS_HELD)(self._targets_by_query)
+        self._snapshots: dict[str, Snapshot] = {}
 
     def __reduce__(self) -> tuple[type[Benchmark], tuple[str]]:
         return Benchmark, (self.folder.url,)
@@ -49,16 +57,17 @@ class Benchmark:
     @cached_property
     def queries(self) -> dict[str, Query]:
         """Query id -> query, in the benchmark's order."""
-        rows = self.folder.read("queries").to_pylist()
-        return {row["query_id"]: Query(**row) for row in rows}
+        batches = self._snapshot("queries").batches()
+        return {row["query_id"]: Query(**_interned(row)) for batch in batches for row in batch.to_pylist()}
 
     @cached_property
-    def targets(self) -> dict[str, list[Target]]:
-        """Query id -> its targets, in their order."""
-        found: dict[str, list[Target]] = {}
-        for row in self.folder.read("targets").to_pylist():
-            found.setdefault(row["query_id"], []).append(Target(**row))
-        return {query_id: sorted(targets, key=lambda t: t.target_index) for query_id, targets in found.items()}
+    def targets(self) -> Mapping[str, list[Target]]:
+        """Query id -> its targets, in their order; those of a haystack are read when one of them is asked for."""
+        return _Targets(self)
+
+    def rows(self, table: str, haystack_id: str, columns: list[str] | None = None) -> pa.Table:
+        """Return the rows of a haystack of a table that a benchmark is written with."""
+        return self._snapshot(table).read(work_ids=self._parts_of(table, haystack_id), columns=columns)
 
     def target(self, target_id: str) -> Target:
         return self._target_by_id[target_id]
@@ -82,43 +91,58 @@ class Benchmark:
 
     def haystack_targets(self, haystack_id: str) -> list[Target]:
         """Return all targets of one haystack, over its queries."""
-        return self._targets_by_haystack.get(haystack_id, [])
+        return [target for targets in self.targets_by_query(haystack_id).values() for target in targets]
 
-    @cached_property
-    def _targets_by_haystack(self) -> dict[str, list[Target]]:
+    def _targets_by_query(self, haystack_id: str) -> dict[str, list[Target]]:
         found: dict[str, list[Target]] = {}
-        for targets in self.targets.values():
-            for target in targets:
-                found.setdefault(target.haystack_id, []).append(target)
-        return found
+        for row in self.rows("targets", haystack_id).to_pylist():
+            found.setdefault(row["query_id"], []).append(Target(**row))
+        return {query_id: sorted(targets, key=lambda t: t.target_index) for query_id, targets in found.items()}
 
     def _documents(self, haystack_id: str) -> list[Document]:
-        rows = self._all_documents.read(work_ids=self._parts_of(haystack_id)).to_pylist()
+        rows = self.rows("documents", haystack_id).to_pylist()
         return sorted((Document(**row) for row in rows), key=lambda document: document.doc_index)
 
     def _read_gold_numbers(self, haystack_id: str) -> dict[str, frozenset[int]] | None:
-        columns = ["doc_id", "doc_index"]
-        places = self._all_documents.read(work_ids=self._parts_of(haystack_id), columns=columns).to_pylist()
+        places = self.rows("documents", haystack_id, ["doc_id", "doc_index"]).to_pylist()
         if not places:
             return None
         number = {row["doc_id"]: row["doc_index"] + 1 for row in places}
-        stated = self._gold_documents
+        stated = gold_documents(Qrel(**row) for row in self.rows("qrels", haystack_id).to_pylist())
         return {
             target.target_id: frozenset(number[doc_id] for doc_id in stated.get(target.target_id, ()))
             for target in self.haystack_targets(haystack_id)
         }
 
-    @cached_property
-    def _gold_documents(self) -> dict[str, frozenset[str]]:
-        return gold_documents(self.qrels)
+    def _snapshot(self, table: str) -> Snapshot:
+        """Return a table of a benchmark, which never changes."""
+        if table not in self._snapshots:
+            self._snapshots[table] = self.folder.snapshot(table)
+        return self._snapshots[table]
 
-    @cached_property
-    def _all_documents(self) -> Snapshot:
-        return self.folder.snapshot("documents")
+    def _parts_of(self, table: str, haystack_id: str) -> list[str]:
+        located = self._snapshot(table).located
+        return list(takewhile(located.__contains__, (part_work_id(haystack_id, number) for number in count())))
 
-    def _parts_of(self, haystack_id: str) -> list[str]:
-        return list(
-            takewhile(
-                self._all_documents.located.__contains__, (part_work_id(haystack_id, number) for number in count())
-            )
-        )
+
+class _Targets(Mapping[str, list[Target]]):
+    """Query id -> its targets, of the queries that have any."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+
+    def __getitem__(self, query_id: str) -> list[Target]:
+        haystack_id = self._benchmark.queries[query_id].haystack_id
+        return self._benchmark.targets_by_query(haystack_id)[query_id]
+
+    def __iter__(self) -> Iterator[str]:
+        for haystack_id in self._benchmark.haystack_ids:
+            yield from self._benchmark.targets_by_query(haystack_id)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _interned(row: dict[str, Any]) -> dict[str, Any]:
+    """Return *row* with one text in memory for all that are equal."""
+    return row | {name: intern(row[name]) for name in _REPEATED if row[name] is not None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
@@ -75,11 +76,9 @@ class CopySummaries(_FromBenchmark[Released]):
     named_by = ("summary_id",)
 
     def items(self, plan: Plan) -> list[Item[Released]]:
-        labelled = plan.benchmark.folder.read("labels", columns=["summary_id"])["summary_id"].to_pylist()
-        return [
-            Item(released_work_id(plan.benchmark, summary_id), Released(summary_id))
-            for summary_id in dict.fromkeys(labelled)
-        ]
+        batches = plan.benchmark.folder.batches("labels", columns=["summary_id"])
+        labelled = dict.fromkeys(summary for batch in batches for summary in batch["summary_id"].unique().to_pylist())
+        return [Item(released_work_id(plan.benchmark, summary_id), Released(summary_id)) for summary_id in labelled]
 
     def key_of(self) -> Callable[[TableRow], Released]:
         return lambda row: Released(str(row["summary_id"]))
@@ -113,10 +112,14 @@ class ReadLabels(_FromBenchmark[Judged]):
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
         units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
-        labels, key = plan.benchmark.folder.read("labels", columns=list(self.named_by)).to_pylist(), self.key_of()
+        summaries = {item.key.summary_id: item.work_id for item in plan.of(Released)}
         return [
             Item(content_key("verdicts", units[judged.summary], "released", judged.judge), judged)
-            for judged in dict.fromkeys(map(key, labels))
+            for judged in dict.fromkeys(
+                Judged(summaries[summary_id], annotator, query_id)
+                for haystack_id in plan.benchmark.haystack_ids
+                for summary_id, annotator, query_id in _labelled(plan.benchmark, haystack_id)
+            )
         ]
 
     def key_of(self) -> Callable[[TableRow], Judged]:
@@ -143,6 +146,17 @@ class ReadLabels(_FromBenchmark[Judged]):
             ]
 
         return verdicts
+
+
+def _labelled(benchmark: Benchmark, haystack_id: str) -> dict[tuple[str, str, str], None]:
+    """Return each summary of a haystack by each of its annotators, with the query that was labelled, in their order."""
+    labels = benchmark.rows("labels", haystack_id, list(ReadLabels.named_by))
+    query_of = {target.target_id: intern(target.query_id) for target in benchmark.haystack_targets(haystack_id)}
+    columns = (labels[name].to_pylist() for name in ReadLabels.named_by)
+    return {
+        (summary_id, intern(annotator), query_of[target_id]): None
+        for summary_id, annotator, target_id in zip(*columns, strict=True)
+    }
 
 
 def _as_verdicts(labels: Sequence[JudgementRow], benchmark: Benchmark) -> list[JudgementRow]:

@@ -21,6 +21,7 @@ from longform.metrics.statistics import holm
 Array = NDArray[np.float64]
 _POINTS = 100.0
 _AT_ONCE = 256
+_PLACES_AT_ONCE = 500_000  # of orders: 4 MB, however many queries
 _ROUNDING = 1e-9  # points
 
 
@@ -137,8 +138,9 @@ def _exchanges(n: int, k: int, *, seed: int, resamples: int) -> Iterator[NDArray
             yield np.array(chunk)
         return
     rng = np.random.default_rng(seed)
-    for start in range(0, resamples, _AT_ONCE):
-        m = min(_AT_ONCE, resamples - start)
+    at_once = min(_AT_ONCE, max(1, _PLACES_AT_ONCE // (n * k)))
+    for start in range(0, resamples, at_once):
+        m = min(at_once, resamples - start)
         yield rng.permuted(np.tile(np.arange(k), (m, n, 1)), axis=2)
 
 

@@ -36,6 +36,7 @@ ENUMERATED = 14
 DRAWS = 9_999
 
 _AT_ONCE = 1024  # tosses
+_SIGNS_AT_ONCE = 500_000  # tosses of clusters: 4 MB, however many clusters
 _SAME = 1e-10  # of statistics in [0, 1] that differ by rounding only
 _NOTHING = 1e-14  # of a cluster's difference, which is a share
 
@@ -147,8 +148,9 @@ def _signs(n_clusters: int, seed: int) -> Iterator[Array]:
         return
     yield np.ones((1, n_clusters))
     rng = np.random.default_rng(seed)
-    for start in range(0, DRAWS, _AT_ONCE):
-        size = (min(_AT_ONCE, DRAWS - start), n_clusters)
+    at_once = min(_AT_ONCE, max(1, _SIGNS_AT_ONCE // n_clusters))
+    for start in range(0, DRAWS, at_once):
+        size = (min(at_once, DRAWS - start), n_clusters)
         yield 1.0 - 2.0 * rng.integers(0, 2, size=size).astype(np.float64)
 
 

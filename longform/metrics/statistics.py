@@ -2,7 +2,7 @@
 Intervals and tests for clustered, paired results.
 
 Summaries of one query share its insights and documents, so they are no independent sample: every interval here
-resamples clusters (queries or summaries), not rows. A statistic is a function of column sums, which makes 2,000
+resamples clusters (queries or summaries), not rows. A statistic is a function of column sums, which makes hundreds of
 resamples one matrix product.
 """
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 LEVEL = 0.95
+_DRAWN_AT_ONCE = 500_000  # counts of clusters: 4 MB, however many clusters
 
 
 class EstimateColumns(TypedDict):
@@ -82,9 +83,13 @@ def bootstrap(
         if len(sums) == 1:
             return Estimate(value, None, None, n)
         rng = np.random.default_rng(seed)
-        # (resamples, clusters) @ (clusters, k) -> (resamples, k)
-        counts = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=resamples)
-        drawn = statistic(counts @ sums)
+        shares = np.full(len(sums), 1 / len(sums))
+        at_once = max(1, _DRAWN_AT_ONCE // len(sums))
+        drawn = np.empty(resamples)
+        for start in range(0, resamples, at_once):
+            # (resamples, clusters) @ (clusters, k) -> (resamples, k)
+            counts = rng.multinomial(len(sums), shares, size=min(at_once, resamples - start))
+            drawn[start : start + len(counts)] = statistic(counts @ sums)
     tail = (1 - LEVEL) / 2
     low, high = np.nanquantile(drawn, [tail, 1 - tail])
     return Estimate(value, float(low), float(high), n)
