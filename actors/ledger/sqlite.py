@@ -52,11 +52,19 @@ CREATE TABLE attempts (
     cost_usd REAL, reserved_usd REAL, seconds REAL, counted_tokens REAL, ends_at INTEGER,
     session INTEGER
 );
-CREATE INDEX open_attempts ON attempts (call_id) WHERE state = 'open';
 CREATE TABLE answers (call_id TEXT PRIMARY KEY, attempt_id TEXT NOT NULL, text BLOB NOT NULL, logprobs TEXT);
 CREATE TABLE progress (applied INTEGER NOT NULL);
 INSERT INTO progress VALUES (0);
 """
+
+_INDEXES = {
+    "open_attempts": "attempts (call_id) WHERE state = 'open'",
+    "open_of_jobs": "attempts (job) WHERE state = 'open'",
+    "attempts_of_calls": "attempts (call_id)",
+    "attempts_of_jobs": "attempts (job, stage, model)",
+    "answered_by_models": "attempts (model, provider) WHERE state = 'answered'",
+}
+"""One for each lookup of attempts, so that none reads them all."""
 
 # A receipt whose intent is not here (its folder was lost meanwhile) is kept all the same: it was paid.
 _RECEIPT = """
@@ -114,6 +122,7 @@ class CallRecords:
                 _create(path)
             self._connection = _connect(path)
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            _add_indexes(self._connection)
         self._sessions: dict[Session, int] = {}
 
     def close(self) -> None:
@@ -255,11 +264,24 @@ def _create(path: Path) -> None:
         unfinished.touch()  # tells better than SQLite what is wrong
         with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
             connection.executescript(_SCHEMA)
+            _add_indexes(connection)
             connection.execute(f"PRAGMA user_version = {_FORMAT}")
         put_in_place(unfinished, path)
     finally:
         for rest in path.parent.glob(f"{unfinished.name}*"):
             rest.unlink(missing_ok=True)
+
+
+def _add_indexes(connection: sqlite3.Connection) -> None:
+    """Add the indexes that a file of an older version lacks; one that cannot be written is read without them."""
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
+    for name in [name for name in _INDEXES if name not in there]:
+        try:
+            connection.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {_INDEXES[name]}")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
+                raise
+            return
 
 
 def beside(path: Path) -> Path:

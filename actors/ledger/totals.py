@@ -78,12 +78,13 @@ def totals(records: CallRecords, *, by: By | None, job: str | None, stage: str |
         stage: Of this stage only.
     """
     group = "NULL" if by is None else _GROUPS[by]
+    only = {name: value for name, value in (("job", job), ("stage", stage)) if value is not None}
+    where = " AND ".join(f"{name} = :{name}" for name in only)
     query = (
-        f"SELECT {group} AS part, NULL, {_SUMS} FROM attempts "  # noqa: S608 - both are constants of this file
-        "WHERE ifnull(job = :job, :job IS NULL) AND ifnull(stage = :stage, :stage IS NULL) "
-        f"{'' if by is None else 'GROUP BY part ORDER BY part'}"
+        f"SELECT {group} AS part, NULL, {_SUMS} FROM attempts "  # noqa: S608 - all are constants of this file
+        f"{f'WHERE {where} ' if only else ''}{'' if by is None else 'GROUP BY part ORDER BY part'}"
     )
-    rows = records.rows(query, {"refused": REFUSED, "job": job, "stage": stage}, _Sums)
+    rows = records.rows(query, {"refused": REFUSED, **only}, _Sums)
     return {sums.part: _totals(sums) for sums in rows}
 
 
