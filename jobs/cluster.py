@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from jobs.job_package import large_package
-from jobs.local_ray import start_local_ray
+from jobs.local_ray import start_local_ray, without_its_log_level
 from longform.errors import LongformError, UsageError
 
 _WORKERS = 2  # unless told
@@ -103,7 +103,8 @@ class Cluster:
 
         if self._address:
             _check_answers(self._address)
-            ray.init(address=self._address, log_to_driver=False, logging_level="error")
+            with without_its_log_level():
+                ray.init(address=self._address, log_to_driver=False, logging_level="error")
             if words := large_package(ray.get_runtime_context().runtime_env, Path.cwd()):
                 print(words, file=sys.stderr)
             return

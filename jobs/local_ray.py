@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psutil
 
 _STARTS = 4
+_LEVEL_LINE = b"Set ray log level from environment variable"
 _TOO_SLOW = (
     "timed out during startup"  # ray/_private/node.py gives a raylet 30 s to register, and no setting changes it
 )
@@ -29,7 +33,10 @@ def start_local_ray(**settings: Any) -> None:
     for left in reversed(range(_STARTS)):
         before = _children()
         try:
-            ray.init(address="local", include_dashboard=False, log_to_driver=False, logging_level="error", **settings)
+            with without_its_log_level():
+                ray.init(
+                    address="local", include_dashboard=False, log_to_driver=False, logging_level="error", **settings
+                )
         except Exception as error:
             _end(_children() - before)
             if left == 0 or _TOO_SLOW not in str(error):
@@ -37,6 +44,25 @@ def start_local_ray(**settings: Any) -> None:
             print("Ray did not start within 30 s: the machine is busy; starting it again", file=sys.stderr)
         else:
             return
+
+
+@contextmanager
+def without_its_log_level() -> Iterator[None]:
+    """Drop the line by which Ray's native code says on file descriptor 2 how much it logs; pass on all others."""
+    with tempfile.TemporaryFile() as held:
+        sys.stderr.flush()
+        ours = os.dup(2)
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(ours, 2)
+            os.close(ours)
+            held.seek(0)
+            for line in held:
+                if _LEVEL_LINE not in line:
+                    os.write(2, line)
 
 
 def _children() -> set[psutil.Process]:

@@ -140,7 +140,11 @@ def perform(row: TaskRow, *, run: Folder, stage: Runnable) -> Receipt:
     """Do one task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
     work_ids, payload = _task(row)
     try:
-        return _receipt(run, stage, work_ids, awaited(_kept_worker(stage)(payload)))
+        worker = _kept_worker(stage)
+    except Exception as error:  # noqa: BLE001  # as above
+        return {**_error_receipt([], error), "error": HOPELESS}
+    try:
+        return _receipt(run, stage, work_ids, awaited(worker(payload)))
     except Exception as error:  # noqa: BLE001  # as above
         return _error_receipt(work_ids, error)
 

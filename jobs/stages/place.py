@@ -98,17 +98,15 @@ def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], cluster: Cluste
     size = 1 if stage.holds_model else tasks_a_block(len(rows), workers=cluster.workers)
     dataset = ray.data.from_arrow([pa.table({"task": rows[at : at + size]}) for at in range(0, len(rows), size)])
     given = {"run": run, "stage": stage}
-    if stage.holds_model:
-        slots = stage.slots if stage.asynchronous else 1
+    if stage.asynchronous:
         pool = ActorPoolStrategy(
             size=min(cluster.workers, len(rows)),
-            max_concurrent_calls_per_actor=slots,
+            max_concurrent_calls_per_actor=stage.slots,
             # No queue at an actor: the first one up would take the tasks of those still loading.
-            max_tasks_in_flight_per_actor=slots,
+            max_tasks_in_flight_per_actor=stage.slots,
         )
-        performer = AsyncPerformer if stage.asynchronous else Performer
-        mapped = dataset.map(performer, fn_constructor_kwargs=given, compute=pool, num_cpus=cluster.cpus)
-    else:
+        mapped = dataset.map(AsyncPerformer, fn_constructor_kwargs=given, compute=pool, num_cpus=cluster.cpus)
+    else:  # Ray hands the tasks of all stages to the same processes, which have loaded the libraries of a model once
         compute = TaskPoolStrategy(size=min(cluster.workers, len(rows)))
         mapped = dataset.map(perform, fn_kwargs=given, compute=compute, num_cpus=cluster.cpus)
     yield from mapped.iter_rows()

@@ -1,5 +1,6 @@
 """A machine that is too busy for Ray's own deadline gets it started later, and nothing of the earlier tries stays."""
 
+import os
 import subprocess
 import sys
 from typing import Any
@@ -8,6 +9,7 @@ import psutil
 import pytest
 
 from jobs.cluster import Cluster, ClusterError
+from jobs.local_ray import without_its_log_level
 
 LATE = "The current node timed out during startup."
 
@@ -72,3 +74,15 @@ def test_another_fault_is_not_tried_again(starting: Any) -> None:
     with pytest.raises(ClusterError, match="no such option"):
         starting(init)
     assert len(init.left) == 1
+
+
+def test_only_its_own_log_level_is_left_unsaid(capfd: pytest.CaptureFixture[str]) -> None:
+    def start() -> None:
+        os.write(2, b"[2026] logging.cc:303: Set ray log level from environment variable RAY_BACKEND_LOG_LEVEL to 3\n")
+        os.write(2, b"what else is wrong\n")
+        raise RuntimeError(LATE)
+
+    with pytest.raises(RuntimeError, match=LATE), without_its_log_level():
+        start()
+    os.write(2, b"later\n")
+    assert capfd.readouterr().err.splitlines() == ["what else is wrong", "later"]
