@@ -58,6 +58,7 @@ class LeaseQueue(Generic[CallT]):
         self._refused: list[tuple[float, float, float | None]] = []
         self._returned: list[float] = []
         self._signals: Signals | None = None
+        self._signals_sent = 0.0
         self._limits: Limits | None = None
         self._asking: asyncio.Task[None] | None = None
         self._starting: set[asyncio.Task[None]] = set()
@@ -89,9 +90,10 @@ class LeaseQueue(Generic[CallT]):
         self._refused.append((sent, reserved, retry_after_s))
         self._wake()
 
-    def hear(self, signals: Signals) -> None:
-        """Take in a reply's headers."""
-        self._signals = signals
+    def hear(self, sent: float, signals: Signals) -> None:
+        """Take in the headers of the reply to a call that left at *sent*; those of the last one to leave are told."""
+        if self._signals is None or sent >= self._signals_sent:
+            self._signals_sent, self._signals = sent, signals
 
     def give_up(self, error: Exception) -> None:
         """Tell every call that waits for its turn that none will come."""
@@ -161,6 +163,7 @@ class LeaseQueue(Generic[CallT]):
             refused=tuple(Refused(now - sent, reserved, told) for sent, reserved, told in self._refused),
             signals=self._signals,
             known=self._limits,
+            signals_sent_s_ago=now - self._signals_sent,
         )
         self._accepted, self._refused, self._returned, self._signals = [], [], [], None
         return ask

@@ -215,7 +215,7 @@ class ChatPool:
     def _hear(self, request: ChatRequest, reply: ChatReply, sent: float, tokens: float) -> None:
         signals = reply.signals
         if any(said is not None for said in signals):
-            self._turns.hear(signals)
+            self._turns.hear(sent, signals)
         # a failing server that names a time speaks for all, as one that refuses
         if reply.failure == REFUSED or (reply.failure is not None and signals.retry_after_s is not None):
             self._turns.hear_refused(sent, tokens, signals.retry_after_s)

@@ -33,6 +33,11 @@ class Hold:
         """Return whether the last events met nothing but refusals, so that they say nothing of a rate."""
         return self._doubt > 1
 
+    @property
+    def distrusted(self) -> bool:
+        """Return whether an accepted call has contradicted a long wait that headers stated."""
+        return self._distrusted
+
     def leave(self, now: float) -> int | None:
         """Return how many calls may leave now: 0, 1 (a canary), or None if no hold bounds them."""
         if now < self.until:
@@ -70,6 +75,10 @@ class Hold:
             self._distrusted |= self._from_header
             self.until = self._event_ends = now
             self._canary_at = inf
+
+    def end(self, now: float) -> None:
+        """End the wait: something else says when calls may leave."""
+        self.until = min(self.until, now)
 
     def wait_out(self, now: float, reset_s: float) -> None:
         """The provider says that nothing is left until *reset_s* from now; no call was refused."""

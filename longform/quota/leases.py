@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from longform.chat.call import Signals
 
+MINUTE_S = 60.0
+
 
 class Limits(NamedTuple):
     """Limits of a quota; None if not known."""
@@ -50,6 +52,7 @@ class Ask(NamedTuple):
         accepted: Answered since.
         refused: Refused since; an ask with one comes at once.
         signals: The last headers that said something.
+        signals_sent_s_ago: When the call left that they answer.
         known: The limits of the worker's last lease, from which a restarted authority goes on.
     """
 
@@ -63,6 +66,7 @@ class Ask(NamedTuple):
     refused: tuple[Refused, ...] = ()
     signals: Signals | None = None
     known: Limits | None = None
+    signals_sent_s_ago: float = 0.0
 
 
 class Lease(NamedTuple):

@@ -1,9 +1,10 @@
-"""Limits of a fake provider on requests and on tokens, as a token bucket or a sliding window."""
+"""Limits of a fake provider on requests and on tokens: a token bucket, a sliding window or a fixed one."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from longform.rehearsal.settings import FakeSettings
@@ -33,14 +34,14 @@ class Quota(Protocol):
 
 class Bucket:
     """
-    A token bucket that refills continuously and holds one second's worth, and at least 1.
+    A token bucket that refills continuously and holds the worth of *window_s* seconds, and at least 1.
 
     An amount above that is let in when the bucket is full, and leaves it in debt.
     """
 
-    def __init__(self, per_minute: float) -> None:
+    def __init__(self, per_minute: float, window_s: float = 1.0) -> None:
         self._rate = per_minute / 60
-        self._size = max(self._rate, 1.0)
+        self._size = max(self._rate * window_s, 1.0)
         self._level, self._at = self._size, 0.0
 
     def wait_s(self, amount: float, now: float) -> float:
@@ -100,6 +101,40 @@ class Window:
             self._sum -= self._counted.popleft()[1]
 
 
+class FixedWindow:
+    """
+    A window that begins anew every *window_s* seconds (longer if its share of the minute's limit is below 1).
+
+    An amount above that share is let in if nothing was let in before it in its window.
+    """
+
+    def __init__(self, per_minute: float, window_s: float) -> None:
+        self._window_s = max(window_s, 60 / per_minute)
+        self._size = per_minute * self._window_s / 60
+        self._number, self._sum = 0, 0.0
+
+    def wait_s(self, amount: float, now: float) -> float:
+        self._begin(now)
+        return self.full_in_s(now) if self._sum + min(amount, self._size) > self._size * (1 + _ROUNDING) else 0.0
+
+    def take(self, amount: float, now: float) -> None:
+        self._begin(now)
+        self._sum += amount
+
+    def left(self, now: float) -> float:
+        self._begin(now)
+        return max(0.0, self._size - self._sum)
+
+    def full_in_s(self, now: float) -> float:
+        self._begin(now)
+        return (self._number + 1) * self._window_s - now if self._sum else 0.0
+
+    def _begin(self, now: float) -> None:
+        number = int((now + _ROUNDING) // self._window_s)
+        if number > self._number:
+            self._number, self._sum = number, 0.0
+
+
 class Gate:
     """Both limits together: a request is let in when both let it, and counts against both or neither."""
 
@@ -152,4 +187,7 @@ def refusal_headers(settings: FakeSettings, wait_s: float) -> dict[str, str]:
 def _quota(settings: FakeSettings, per_minute: float | None) -> Quota | None:
     if per_minute is None:
         return None
-    return Bucket(per_minute) if settings.limiter == "bucket" else Window(per_minute, settings.window_s)
+    return _KINDS[settings.limiter](per_minute, settings.window_s)
+
+
+_KINDS: Mapping[str, Callable[[float, float], Quota]] = {"bucket": Bucket, "window": Window, "fixed": FixedWindow}

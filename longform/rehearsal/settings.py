@@ -44,7 +44,8 @@ class FakeSettings:
     Attributes:
         requests_per_minute: None: no limit.
         tokens_per_minute: Of prompt and reply together, charged when a request is let in; None: no limit.
-        limiter: A bucket holds one second's worth and refills continuously; a window counts the last `window_s`.
+        limiter: A bucket holds the worth of `window_s` and refills continuously; a window counts the last `window_s`, a
+            fixed one since its last begin.
         window_s: Seconds.
         retry_after: The wait that a refusal states: the true one, none, or `wrong_retry_after_s`.
         wrong_retry_after_s: Whole seconds.
@@ -70,7 +71,7 @@ class FakeSettings:
 
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
-    limiter: Literal["bucket", "window"] = "bucket"
+    limiter: Literal["bucket", "window", "fixed"] = "bucket"
     window_s: float = 1.0
     retry_after: Literal["right", "missing", "wrong"] = "right"
     wrong_retry_after_s: int = 20

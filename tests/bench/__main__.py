@@ -4,8 +4,8 @@ Measure speed as ratios to the usual alternatives, in one run.
     python -m tests.bench [--only NAME] [--json]
 
 Prints a table, or one JSON document; writes nothing. `--only pool_grid` measures every cell of the pool's limits, which
-takes half an hour, `--only checker_curve` what fewer windows and bits do to the checker: no part of a run without
-`--only`.
+takes half an hour, `--only pool_in_process` some without Ray, `--only checker_curve` what fewer windows and bits do
+to the checker: no part of a run without `--only`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BENCHMARKS = (
     "support",
     "synthesis_workers",
 )
-_ON_DEMAND = ("checker_curve", "pool_grid")
+_ON_DEMAND = ("checker_curve", "pool_grid", "pool_in_process")
 _PACKAGES = (
     "bm25s",
     "PyStemmer",

@@ -8,8 +8,8 @@ replies take 200 ms, 1 % of them 4 s. A busy machine makes seconds worse, so tha
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from longform.chat.retries import may_pass
 from longform.quota.leases import Limits
@@ -19,7 +19,10 @@ from tests.bench.measure import Figure
 from tests.bench.pool_load import MEAN_TOKENS, WORKERS, Load, Outcome, in_process, on_cluster, two_nodes
 
 PER_S = 75
-"""Calls a second that the limits let in."""
+"""Calls a second that the limits of a second let in."""
+
+PER_MINUTE = 1250.0
+"""Calls that those of a minute let in: 3,000 calls take two minutes and a little."""
 
 _FAULTY = 0.05  # of each kind
 _DEADLINE_S = 6.0  # beyond the slowest reply
@@ -38,6 +41,7 @@ class Goals(NamedTuple):
 
 
 KNOWN = Goals(1.05, 0.005)
+UNKNOWN_REFUSED = 0.03
 FOUND = Goals(1.10, 0.25, 0.05)
 
 
@@ -59,20 +63,33 @@ def ten_times(fake: FakeSettings) -> Limits:
 
 REQUESTS: Mapping[str, float] = {"requests_per_minute": 60.0 * PER_S}
 TOKENS: Mapping[str, float] = {"tokens_per_minute": 60.0 * PER_S * MEAN_TOKENS}
+MINUTE: Mapping[str, Any] = {"limiter": "window", "window_s": 60.0}
+"""Lets a whole minute's worth in at once, and nothing more within any minute."""
 
 
 def cells() -> list[Cell]:
     """One cell for each kind of limit and fault."""
     requests, tokens = FakeSettings(**REQUESTS), FakeSettings(limiter="window", **TOKENS)
+    minute = FakeSettings(requests_per_minute=PER_MINUTE, **MINUTE)
+    minute_tokens = FakeSettings(tokens_per_minute=PER_MINUTE * MEAN_TOKENS, **MINUTE)
+    told_minute = FakeSettings(requests_per_minute=PER_MINUTE, limit_headers=True, **MINUTE)
     unsaid = FakeSettings(retry_after="missing", **REQUESTS)
     wrong = FakeSettings(limiter="window", retry_after="wrong", **TOKENS)
-    faulty = FakeSettings(faults=dict.fromkeys(FAULTS, _FAULTY), **REQUESTS)
+    faulty = FakeSettings(faults={kind: _FAULTY / len(FAULTS) for kind in FAULTS}, **REQUESTS)
+    very_faulty = FakeSettings(faults=dict.fromkeys(FAULTS, _FAULTY), **REQUESTS)
     return [
-        Cell("bucket of requests, known", Load(fake=requests, told=known(requests)), KNOWN),
+        Cell("requests of a minute, known", Load(fake=minute, told=known(minute)), Goals(1.06, 0.005)),
+        Cell("requests of a minute, in headers", Load(fake=told_minute), Goals(1.06, UNKNOWN_REFUSED)),
+        Cell("tokens of a minute, known", Load(fake=minute_tokens, told=known(minute_tokens)), Goals(1.08, 0.005)),
+        Cell("bucket of requests, known", Load(fake=requests, told=known(requests)), Goals(1.03, 0.005)),
+        Cell("bucket of requests, told 10x", Load(fake=requests, told=ten_times(requests)), Goals(1.10, 0.03)),
+        Cell("requests of a minute, told 10x", Load(fake=minute, told=ten_times(minute)), Goals(1.10, 0.03)),
         Cell("window of tokens, known", Load(fake=tokens, told=known(tokens)), KNOWN),
         Cell("bucket of requests, unknown, no Retry-After", Load(fake=unsaid), FOUND),
         Cell("window of tokens, told 10x, wrong Retry-After", Load(fake=wrong, told=ten_times(wrong)), FOUND),
-        Cell("5 % of each fault", Load(fake=faulty, told=known(faulty), timeout_s=_DEADLINE_S), Goals(1.10)),
+        Cell("5 % faults", Load(fake=faulty, told=known(faulty), timeout_s=_DEADLINE_S), Goals(1.10)),
+        Cell("5 % of each fault", Load(fake=very_faulty, told=known(very_faulty), timeout_s=_DEADLINE_S), Goals(1.10)),
+        Cell("64 in flight, no limit", Load(fake=FakeSettings(), in_flight=64), Goals(1.05)),
         Cell("256 in flight, no limit", Load(fake=FakeSettings(delay_s=_SLOW_REPLY_S)), Goals(1 / 0.9)),
     ]
 
@@ -88,9 +105,9 @@ def figures() -> list[Figure]:
     return [*found, *pool_resume.figures()]
 
 
-def cell_figures(cell: Cell) -> list[Figure]:
+def cell_figures(cell: Cell, measure: Callable[[Load], Outcome] = on_cluster) -> list[Figure]:
     """One line for the time, and one for each goal that counts refusals."""
-    outcome, goals = on_cluster(cell.load), cell.goals
+    outcome, goals = measure(cell.load), cell.goals
     lines = [_figure(f"Pool, {cell.name}", outcome.ratio, "x perfect", goals.over_perfect, told(outcome, cell.load))]
     if goals.refused is not None:
         lines.append(

@@ -18,76 +18,45 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, product
+from typing import Literal
 
+from longform.chat.call import Signals
+from longform.chat.rate_headers import read_signals
 from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused
 from longform.quota.quota import Quota
+from longform.rehearsal.limits import Gate
+from longform.rehearsal.settings import FakeSettings
 
-DELAY_S, SLOW_DELAY_S, SLOW_SHARE = 0.2, 4.0, 0.01
+SLOW_FACTOR, SLOW_SHARE = 20.0, 0.01
 MEAN_TOKENS = 650
-EXACT_S = 1e-9
-
-
-@dataclass
-class Bucket:
-    """A continuous token bucket with one second's burst."""
-
-    per_s: float
-    level: float = field(init=False)
-    at: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.level = self.per_s
-
-    def wait(self, now: float, amount: float) -> float:
-        self.level = min(self.per_s, self.level + (now - self.at) * self.per_s)
-        self.at = now
-        wait = (amount - self.level) / self.per_s
-        return wait if wait > EXACT_S else 0.0
-
-    def take(self, _now: float, amount: float) -> None:
-        self.level -= amount
-
-
-@dataclass
-class Window:
-    """A sliding window of one second."""
-
-    per_s: float
-    taken: deque[tuple[float, float]] = field(default_factory=deque)
-    total: float = 0.0
-
-    def wait(self, now: float, amount: float) -> float:
-        while self.taken and self.taken[0][0] + 1 <= now + EXACT_S:
-            self.total -= self.taken.popleft()[1]
-        over = self.total + amount - self.per_s
-        if over <= 1e-6:
-            return 0.0
-        for when, had in self.taken:
-            over -= had
-            if over <= 1e-6:
-                return when + 1 - now
-        return 1.0
-
-    def take(self, now: float, amount: float) -> None:
-        self.taken.append((now, amount))
-        self.total += amount
-
-
-KINDS: dict[str, Callable[[float], Bucket | Window]] = {"bucket": Bucket, "window": Window}
 
 
 @dataclass(frozen=True)
 class Provider:
-    """Limits a second, None: no limit; `closed`: a time span in which everything is refused."""
+    """
+    Limits a second, None: no limit.
 
-    kind: str
+    `window_s` is what a window counts and a bucket holds; `closed` a time span in which everything is refused.
+    """
+
+    kind: Literal["bucket", "window", "fixed"]
     requests: float | None = None
     tokens: float | None = None
+    window_s: float = 1.0
+    headers: bool = False
+    delay_s: float = 0.2
     closed: tuple[float, float] = (math.inf, math.inf)
 
-    def counters(self) -> list[tuple[Bucket | Window, bool]]:
-        made = [(self.requests, False), (self.tokens, True)]
-        return [(KINDS[self.kind](limit), of_tokens) for limit, of_tokens in made if limit is not None]
+    def gate(self) -> Gate:
+        return Gate(
+            FakeSettings(
+                limiter=self.kind,
+                window_s=self.window_s,
+                limit_headers=self.headers,
+                requests_per_minute=None if self.requests is None else 60 * self.requests,
+                tokens_per_minute=None if self.tokens is None else 60 * self.tokens,
+            )
+        )
 
 
 @dataclass
@@ -97,21 +66,21 @@ class Server:
     refused: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.counters = self.provider.counters()
+        self.gate = self.provider.gate()
 
-    def admit(self, now: float, tokens: float) -> float:
+    def admit(self, now: float, tokens: int) -> float:
         """0 where the call is let in, else the seconds until it would be."""
         begin, end = self.provider.closed
-        wait = max(c.wait(now, tokens if of_tokens else 1.0) for c, of_tokens in self.counters)
-        if begin <= now < end:
-            wait = end - now
+        wait = end - now if begin <= now < end else self.gate.wait_s(tokens, now)
         if wait > 0:
             self.refused.append(now)
             return wait
-        for counter, of_tokens in self.counters:
-            counter.take(now, tokens if of_tokens else 1.0)
+        self.gate.let_in(tokens, now)
         self.accepted.append(now)
         return 0.0
+
+    def signals(self, now: float) -> Signals | None:
+        return read_signals(self.gate.headers(now), now=now) if self.provider.headers else None
 
 
 RETRY_AFTER: dict[str, Callable[[float], float | None]] = {
@@ -125,9 +94,9 @@ RETRY_AFTER: dict[str, Callable[[float], float | None]] = {
 
 @dataclass(frozen=True)
 class Call:
-    tokens: float
+    tokens: int
     estimate: float
-    delay: float
+    slow: bool
 
 
 def draw_calls(n: int, seed: int) -> list[Call]:
@@ -135,9 +104,13 @@ def draw_calls(n: int, seed: int) -> list[Call]:
     calls = []
     for _ in range(n):
         tokens = rng.randint(400, 900)
-        delay = SLOW_DELAY_S if rng.random() < SLOW_SHARE else DELAY_S
-        calls.append(Call(tokens, tokens * rng.gauss(1, 0.03), delay))
+        slow = rng.random() < SLOW_SHARE
+        calls.append(Call(tokens, tokens * rng.gauss(1, 0.03), slow))
     return calls
+
+
+def delay(provider: Provider, call: Call) -> float:
+    return provider.delay_s * (SLOW_FACTOR if call.slow else 1.0)
 
 
 def perfect_makespan(provider: Provider, calls: list[Call], slots: int = 256) -> float:
@@ -146,8 +119,9 @@ def perfect_makespan(provider: Provider, calls: list[Call], slots: int = 256) ->
         now = max(now, busy[0])
         while wait := server.admit(now, call.tokens):
             now += wait
-        heapq.heapreplace(busy, now + call.delay)
-        last = max(last, now + call.delay)
+        done = now + delay(provider, call)
+        heapq.heapreplace(busy, done)
+        last = max(last, done)
     return last
 
 
@@ -165,6 +139,7 @@ class Worker:
     asks: int = 0
     turn: int = 0  # of its next ask, so that an older plan is void
     known: Limits | None = None
+    signals: tuple[float, Signals] | None = None  # when their call was sent
     dead: bool = False
 
     def pull(self) -> None:
@@ -177,9 +152,13 @@ class Worker:
             Refused(now - sent, call.estimate, None if retry is None else retry - (now - heard))
             for sent, heard, call, retry in self.refused
         )
-        self.accepted, self.refused = [], []
+        sent, signals = self.signals or (now, None)
+        self.accepted, self.refused, self.signals = [], [], None
         sizes = tuple(call.estimate for call in self.waiting)
-        return Ask(self.name, self.job, sizes, len(sizes), self.under_way, (), accepted, refused, None, self.known)
+        return Ask(
+            self.name, self.job, sizes, len(sizes), self.under_way, (), accepted, refused, signals, self.known,
+            now - sent,
+        )  # fmt: skip
 
 
 class Simulation:
@@ -259,13 +238,15 @@ class Simulation:
                 retry = self.retry_after(wait)
                 self.at(self.now + self._latency(), lambda: self._refused(worker, call, sent, retry))
             else:
-                self.at(self.now + call.delay, lambda: self._accepted(worker, call, sent))
+                self.at(self.now + delay(self.server.provider, call), lambda: self._accepted(worker, call, sent))
 
         if not worker.dead:
             self.at(sent + self._latency(), arrive)
 
     def _accepted(self, worker: Worker, call: Call, sent: float) -> None:
         worker.under_way -= 1
+        if (signals := self.server.signals(self.now)) is not None:
+            worker.signals = (sent, signals)
         worker.accepted.append((sent, call))
         self.done.append((self.now, worker.job))
         starved = not worker.waiting
@@ -323,7 +304,7 @@ def told(provider: Provider, knowledge: str) -> Limits:
 
 def cells() -> Iterator[tuple[Provider, str, str]]:
     for resource, kind, per_s, knowledge in product(
-        ("requests", "tokens"), KINDS, (50, 100), ("known", "unknown", "10x")
+        ("requests", "tokens"), ("bucket", "window"), (50, 100), ("known", "unknown", "10x")
     ):
         limit = per_s if resource == "requests" else per_s * MEAN_TOKENS
         provider = Provider(kind, **{resource: limit})

@@ -64,6 +64,48 @@ def test_limit_that_nobody_told_is_found(kind: str, knowledge: str, retry_after:
     assert outcome.late_refusals <= 0.05
 
 
+@pytest.mark.parametrize("headers", [False, True])
+@pytest.mark.parametrize("kind", ["window", "fixed"])
+def test_a_minute_s_worth_leaves_at_once_and_no_more_within_a_minute(kind: str, headers: bool) -> None:
+    """3,000 calls of 600 a minute: the last leave after four minutes, which evenly spaced ones do after five."""
+    provider = simulation.Provider(kind, requests=10, window_s=60, headers=headers)
+    outcome = simulation.play(provider, simulation.told(provider, "known"), "whole seconds")
+    assert outcome.refusals <= 0.005
+    assert outcome.ratio <= 1.06
+
+
+@pytest.mark.parametrize("headers", [False, True])
+def test_a_minute_s_tokens_leave_at_once(headers: bool) -> None:
+    provider = simulation.Provider("window", tokens=13 * simulation.MEAN_TOKENS, window_s=60, headers=headers)
+    outcome = simulation.play(provider, simulation.told(provider, "known"), "whole seconds")
+    assert outcome.refusals <= 0.005
+    assert outcome.ratio <= 1.08
+
+
+def test_headers_tell_a_bucket_of_a_minute_that_refills() -> None:
+    provider = simulation.Provider("bucket", requests=21, window_s=60, headers=True)
+    outcome = simulation.play(provider, simulation.told(provider, "known"), "whole seconds")
+    assert outcome.refusals <= 0.005
+    assert outcome.ratio <= 1.06
+
+
+def test_headers_do_not_make_a_provider_of_seconds_one_of_minutes() -> None:
+    """Its headers state what is left of a second, and its refusals would cost more than a burst brings."""
+    provider = simulation.Provider("bucket", requests=75, headers=True)
+    outcome = simulation.play(provider, simulation.told(provider, "known"), "whole seconds")
+    assert outcome.refusals == 0
+    assert outcome.ratio <= 1.05
+
+
+@pytest.mark.parametrize("retry_after", ["whole seconds", "missing"])
+@pytest.mark.parametrize("knowledge", ["10x", "unknown"])
+def test_a_minute_s_limit_that_was_not_told_is_found(knowledge: str, retry_after: str) -> None:
+    provider = simulation.Provider("window", requests=21, window_s=60)
+    outcome = simulation.play(provider, simulation.told(provider, knowledge), retry_after)
+    assert outcome.refusals <= 0.03
+    assert outcome.ratio <= 1.10
+
+
 def test_two_jobs_share_while_both_want() -> None:
     provider = simulation.Provider("window", requests=50)
     backlogs = {job: deque(simulation.draw_calls(1000, seed)) for seed, job in enumerate(("A", "B"))}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.rehearsal.limits import Bucket, Gate, Quota, Window, refusal_headers
+from longform.rehearsal.limits import Bucket, FixedWindow, Gate, Quota, Window, refusal_headers
 from longform.rehearsal.perfect_client import perfect_makespan
 from longform.rehearsal.settings import FAULTS, FakeSettings, batch_item_fails, draw_fate
 
@@ -37,6 +37,26 @@ def test_a_bucket_lets_in_a_second_s_worth_and_what_refills(asked: list[tuple[in
 def test_a_window_never_holds_more_than_its_share(asked: list[tuple[int, float]]) -> None:
     taken = [one for one in let_in(Window(600, 1.0), asked) if one[1] <= 10]
     assert all(total <= 10 for total in sums(taken, 1.0 - 1e-5))
+
+
+@given(AMOUNTS)
+def test_a_fixed_window_lets_its_share_in_and_begins_anew(asked: list[tuple[int, float]]) -> None:
+    taken = [one for one in let_in(FixedWindow(600, 2.0), asked) if one[1] <= 20]
+    for begin in range(0, 200, 2):
+        assert sum(amount for at, amount in taken if begin <= at < begin + 2 - 1e-5) <= 20
+
+
+def test_a_fixed_window_says_when_it_begins_anew() -> None:
+    quota = FixedWindow(60, 60.0)
+    quota.take(60, 45.0)
+    assert (quota.left(50.0), quota.wait_s(1, 50.0), quota.full_in_s(50.0)) == (0, 10, 10)
+    assert quota.wait_s(60, 60.0) == 0
+
+
+def test_a_bucket_may_hold_a_minute_s_worth() -> None:
+    bucket = Bucket(600, 60.0)
+    bucket.take(600, 0.0)
+    assert bucket.wait_s(1, 0.0) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("quota", [Bucket(600), Window(600, 1.0), Bucket(30), Window(30, 1.0)])
