@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from actors.storage.folder import Folder
@@ -21,6 +22,7 @@ from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unscored
 from jobs.spending.plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
+from jobs.vectors import Vectors, vectors_of
 from longform.errors import BudgetReachedError, UsageError
 from longform.settings.experiment import Experiment
 
@@ -34,6 +36,7 @@ def evaluate(
     calling: Calling,
     limit: int | None = None,
     until: str = REPORT,
+    vectors: Vectors | None = None,
 ) -> dict[str, Any]:
     """
     Return the results of an experiment; with an earlier *until*, the run's record.
@@ -46,18 +49,20 @@ def evaluate(
         calling: The ledger and the budget of model calls.
         limit: Only the first queries of the benchmark.
         until: The last stage to do.
+        vectors: Kept beside the benchmark; None: there are none.
 
     Raises:
         UsageError: Something the experiment names cannot be used; found before any work.
         BudgetReachedError: The budget does not suffice for the rest; finished work is kept.
         ServerGoneError: A model's server cannot be used; what is done is kept.
     """
-    evaluation = Evaluation(experiment, bench_url, out_url, cluster=cluster, calling=calling, limit=limit)
+    given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": limit, "vectors": vectors}
+    evaluation = Evaluation(experiment, bench_url, out_url, **given)
     forget_passing_failures(evaluation.run, evaluation.plan)
     found = evaluation.through(until)
     while until == REPORT and (more := with_another_order(evaluation.configured, found)) is not None:
         before = evaluation
-        evaluation = Evaluation(more, bench_url, out_url, cluster=cluster, calling=calling, limit=limit, goes_on=True)
+        evaluation = Evaluation(more, bench_url, out_url, **given, goes_on=True)
         try:
             found = evaluation.through(until)
         except BudgetReachedError:
@@ -106,8 +111,9 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     experiment = read_experiment(arguments.config, [*arguments.set, *changes])
     bench = benchmark_url(experiment, arguments.bench, arguments.out)
     calling = calling_of(arguments, "evaluate", arguments.out)
-    with cluster_of(arguments) as cluster:
-        given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": arguments.limit}
+    vectors = vectors_of(arguments, bench)
+    with cluster_of(arguments) as cluster, vectors or nullcontext():
+        given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": arguments.limit, "vectors": vectors}
         if arguments.plan:
             planned = Evaluation(experiment, bench, arguments.out, planning=True, **given).spending()
             return Outcome(planned, plan_words(planned))

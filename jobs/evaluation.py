@@ -20,6 +20,7 @@ from jobs.spending.plan import keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
 from jobs.stages.runner import run_stage
 from jobs.stages.stage import Stage
+from jobs.vectors import Vectors
 from longform.settings.experiment import Experiment
 
 _CALLS_HERE = 400  # summaries and judgements; several workers have more calls in flight
@@ -36,6 +37,7 @@ class Evaluation:
         limit: Only the first queries of the benchmark.
         planning: Whether the command only plans.
         goes_on: Whether what the command did before is part of its call, as with a further order of documents.
+        vectors: Kept beside the benchmark; None: there are none.
 
     Raises:
         UsageError: Something the experiment names cannot be used; found before any work.
@@ -52,8 +54,9 @@ class Evaluation:
         limit: int | None = None,
         planning: bool = False,
         goes_on: bool = False,
+        vectors: Vectors | None = None,
     ) -> None:
-        self.configured, self.cluster, self.calling = experiment, cluster, calling
+        self.configured, self.cluster, self.calling, self._vectors = experiment, cluster, calling, vectors
         threads = max(1, int(cluster.cpus))
         self.experiment, self.benchmark, self.run, self.plan, self.record = begin(
             experiment,
@@ -64,6 +67,7 @@ class Evaluation:
             limit=limit,
             planning=planning,
             goes_on=goes_on,
+            vectors=vectors.place if vectors else None,
         )
         self.budget_ended = False
 
@@ -101,6 +105,8 @@ class Evaluation:
         items = self.plan.items(stage)
         tasks = stage.tasks(self.run, items)
         asks = bool(tasks) and stage.chat is not None
+        if tasks and stage.embeds and self._vectors:
+            self._vectors.ready()
         with ExitStack() as open_until_done:
             if asks:
                 if not self._calls_here():

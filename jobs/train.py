@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.local_models.encoder import MINILM, Encoder
+from actors.local_models.encoder import Encoder
 from actors.local_models.tokenizer import TokenCounter
+from actors.local_models.weights import MINILM
 from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.storage.benchmark import Benchmark
 from jobs.commands import Outcome, run_verb

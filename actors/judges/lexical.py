@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from actors.local_models.encoder import MINILM, Encoder
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.lexical_support import Evidence, evidence, shipped_lexical_support
@@ -44,15 +45,17 @@ class LexicalJudge:
         return in_place(self._kind, groups, judged)
 
     def _judged(self, groups: Sequence[Group]) -> dict[Pair, Verdict]:
+        asked = [(group, SupportIndex([group.text])) for group in open_groups(self._kind, groups)]
+        # all at once: a batch has texts of one length
+        self._encoder.embed([text for group, index in asked for text in (*index.sentences, *group.items)])
         return {
             (group.shared, sentence): verdict
-            for group in open_groups(self._kind, groups)
-            for sentence, verdict in self._row(group.text, group.items).items()
+            for group, index in asked
+            for sentence, verdict in self._row(index, group.items).items()
         }
 
-    def _row(self, text: str, sentences: Sequence[str]) -> dict[str, Verdict]:
+    def _row(self, index: SupportIndex, sentences: Sequence[str]) -> dict[str, Verdict]:
         worded = [sentence for sentence in sentences if words(without_marks(sentence))]
-        index = SupportIndex([text])
         if not worded or not any(index.stems):
             # A document of marks alone has no words to share.
             return {s: self._verdict_of(0.0) if s in worded else unjudged(NO_WORDS) for s in sentences}

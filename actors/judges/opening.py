@@ -12,7 +12,7 @@ from actors.judges.chat import ChatJudge
 from actors.judges.kinds import kind_of, with_kind
 from actors.judges.mean import MeanJudge
 from actors.local_models.checkpoints import checkpoint_content
-from actors.local_models.encoder import MINILM
+from actors.local_models.weights import MINILM
 from actors.python_class import check_class, class_version
 from longform import protocols
 from longform.judges import lexical_coverage, lexical_support

@@ -23,9 +23,9 @@ from transformers import AutoTokenizer, BertModel
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from actors.local_models.checkpoint_scorer import supported_logits
-from actors.local_models.encoder import MINILM, model_path
 from actors.local_models.library_types import PairBatch, Resumable
 from actors.local_models.low_rank import add_low_rank, low_rank_tensors
+from actors.local_models.weights import MINILM, model_path
 from longform.training.checker_pairs import CheckerPair
 
 MAX_TOKENS = 128

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_path
-from actors.local_models.encoder import cannot_load
 from actors.local_models.library_types import ModelConfig, Tokenizer
 from actors.local_models.pair_tokens import ModelInput
+from actors.local_models.weights import cannot_load
 from longform.errors import UsageError
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.windows import length_batches

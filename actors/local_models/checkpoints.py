@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from actors.local_models.checkpoint_files import S3, Stated, appear, check_whole, copy, listed
-from actors.local_models.encoder import MINILM, check, model_path
+from actors.local_models.weights import MINILM, check, model_path
 from longform.errors import UsageError
 from longform.keys import content_key
 

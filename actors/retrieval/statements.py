@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.local_models.checkpoints import check_checkpoint
-from actors.local_models.encoder import MINILM
+from actors.local_models.weights import MINILM
 from actors.retrieval.haystack import Haystack
 from actors.retrieval.retriever import Resources, Retriever, Scores
 from longform.records import Query

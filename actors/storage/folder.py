@@ -166,6 +166,13 @@ class Folder:
         found = self._filesystem.get_file_info(pafs.FileSelector(path, allow_not_found=True))
         return sorted(info.base_name for info in found if info.type == pafs.FileType.File)
 
+    @explained("be read")
+    def sizes(self, within: str) -> dict[str, int]:
+        """Return the bytes of all files under the folder *within*, by their paths there; none if it is not there."""
+        path = self._path(within)
+        found = self._filesystem.get_file_info(pafs.FileSelector(path, allow_not_found=True, recursive=True))
+        return {info.path.removeprefix(f"{path}/"): info.size for info in found if info.type == pafs.FileType.File}
+
     def write_json(self, name: str, content: Mapping[str, object] | Sequence[object]) -> None:
         self.write_bytes(name, (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from actors.local_models.encoder import MINILM, Encoder
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark
 from actors.summarizers.summarizer import AskedContext, Summarizer, summary_row
 from longform.chat.call import ChatReply, failed

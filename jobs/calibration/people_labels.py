@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from actors.judges.checkpoint import CheckpointJudge
 from actors.judges.opening import CHECKPOINT_VERSION
-from actors.local_models.encoder import MINILM, Encoder
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, with_text
 from jobs.calibration.place import LabelledPlace
 from longform.formats.longformfact import PEOPLE

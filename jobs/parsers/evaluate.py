@@ -17,6 +17,7 @@ import argparse
 from jobs.parsers.calling import add_calling_arguments
 from jobs.parsers.cluster import add_cluster_arguments
 from jobs.parsers.steps import REPORT, STEPS
+from jobs.parsers.vectors import add_vector_arguments
 from jobs.parsers.verb import verb_parser
 
 
@@ -47,4 +48,5 @@ def parser() -> argparse.ArgumentParser:
     )
     add_calling_arguments(made)
     add_cluster_arguments(made)
+    add_vector_arguments(made)
     return made

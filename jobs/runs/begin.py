@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
+from actors.local_models.vector_table import VectorsPlace
 from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -49,6 +50,7 @@ def begin(
     limit: int | None,
     planning: bool,
     goes_on: bool,
+    vectors: VectorsPlace | None = None,
 ) -> Begun:
     """
     Check everything that can be checked before any work.
@@ -61,6 +63,7 @@ def begin(
         threads: Of a local model.
         limit: Queries, the first ones; None: all.
         planning: Whether the command only plans, so that it needs no keys.
+        vectors: The place where vectors of texts are kept; None: they are not.
         goes_on: Whether what the command did before is part of its call.
 
     Raises:
@@ -72,7 +75,7 @@ def begin(
     benchmark, run = Benchmark(bench_url), Folder(out_url)
     check_measures(experiment)
     check_studies(experiment.studies)
-    stages = stages_of(experiment, Site(out_url, bench_url, threads, calling))
+    stages = stages_of(experiment, Site(out_url, bench_url, threads, calling, vectors))
     check_order(stages)
     check_experiment(experiment, benchmark, with_keys=not planning)
     prompts = prompt_versions(configured) | class_versions(configured)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from jobs.parsers.steps import STEPS
@@ -42,8 +43,9 @@ _MAKES: tuple[Makes, ...] = (
 
 
 def stages_of(experiment: Experiment, site: Site) -> list[Stage[Any]]:
-    """Return the stages of a run, in their order."""
-    return sorted((stage for make in _MAKES for stage in make(experiment, site)), key=lambda one: STEPS.index(one.step))
+    """Return the stages of a run, in their order; all keep vectors at one place."""
+    made = (replace(stage, vectors=site.vectors) for make in _MAKES for stage in make(experiment, site))
+    return sorted(made, key=lambda one: STEPS.index(one.step))
 
 
 def check_order(stages: Iterable[Stage[Any]]) -> None:

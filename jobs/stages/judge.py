@@ -155,6 +155,10 @@ class AskJudge(JudgeStage):
         return of_documents(self.kind) or self.chat is not None or self.settings.kind == "python"
 
     @property
+    def embeds(self) -> bool:
+        return of_documents(self.kind) and self.settings.kind in {"offline", "checkpoint"}
+
+    @property
     def per_task(self) -> int:
         return _OFFLINE_SUMMARIES_A_TASK if self.chat is None else _CHAT_SUMMARIES_A_TASK
 

@@ -15,7 +15,7 @@ from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within
 from longform.rows import ContextRow, RankingRow
 from longform.settings.experiment import Experiment
-from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
+from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings, SimilarityImportanceSettings
 from longform.settings.systems import Order, System
 from longform.tables import CONTEXTS, DOCUMENTS
 
@@ -76,6 +76,10 @@ class Pack(Stage[Packed]):
     kinds: tuple[HowPacked, ...]
     importance: ImportanceSettings
     seed: int
+
+    @property
+    def embeds(self) -> bool:
+        return isinstance(self.importance, SimilarityImportanceSettings)
 
     def items(self, plan: Plan) -> list[Item[Packed]]:
         found = []

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from typing import Any, Never, Protocol, TypedDict, TypeVar
 
+from actors.local_models.vector_table import save_vectors
 from actors.secret_values import redacted
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
@@ -175,6 +176,7 @@ def _task(row: TaskRow) -> tuple[list[str], Any]:
 
 def _receipt(run: Folder, stage: Runnable, work_ids: list[str], rows: Made) -> Receipt:
     part = run.write_part(stage.table, rows if stage.columns is None else _known(stage, rows), work_ids=work_ids)
+    save_vectors()
     return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": "", "words": ""}
 
 

@@ -79,6 +79,10 @@ class Retrieve(Stage[Ranked]):
     def holds_model(self) -> bool:
         return any(retriever.loads_model for retriever in self.retrieval.retrievers.values())
 
+    @property
+    def embeds(self) -> bool:
+        return self.holds_model
+
     def items(self, plan: Plan) -> list[Item[Ranked]]:
         dataset = plan.benchmark.manifest["dataset_hash"]
         given = {name: definition(self.retrieval.retrievers, name) for name in self.names}

@@ -13,7 +13,8 @@ from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from actors.judges.kinds import kind_of
-from actors.local_models.encoder import MINILM, Encoder
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Source, SourceReader
@@ -86,6 +87,10 @@ class Score(Stage[Scored]):
         pairs = _OF_PAIRS if SUPPORT.task in kinds else ()
         links = ["linked_unit"] if any(kind != SUPPORT.task for kind in kinds) else []
         return found | ({"verdicts": (*_OF_ALL, *links, *pairs)} if kinds else {})
+
+    @property
+    def embeds(self) -> bool:
+        return any("encoder" in measure.needs for group in self._groups() for measure in group)
 
     def items(self, plan: Plan) -> list[Item[Scored]]:
         units = {item.key.summary: Source("units", item.work_id) for item in plan.of(UnitsOf)}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from actors.chat.opening import Asking
+from actors.local_models.vector_table import VectorsPlace, use_vectors
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
@@ -40,6 +41,7 @@ class Site(NamedTuple):
     bench: str
     threads: int
     calling: Calling
+    vectors: VectorsPlace | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +54,7 @@ class Stage(ABC, Generic[Key]):
         unit: Its items in the plural, as progress counts them.
         run: URL of the run's folder.
         prompts: A folder whose files replace the project's own of the same name; None: there is none.
+        vectors: The place where vectors of texts are kept; None: they are not.
     """
 
     table: ClassVar[str]
@@ -59,6 +62,7 @@ class Stage(ABC, Generic[Key]):
 
     run: str
     prompts: str | None = None
+    vectors: VectorsPlace | None = None
 
     @property
     @abstractmethod
@@ -101,6 +105,11 @@ class Stage(ABC, Generic[Key]):
         return self.chat is not None
 
     @property
+    def embeds(self) -> bool:
+        """Return whether its worker has an encoder."""
+        return False
+
+    @property
     def slots(self) -> int:
         """Tasks an asynchronous worker holds open at once."""
         return open_rows(self.chat) if self.chat else 1
@@ -114,7 +123,8 @@ class Stage(ABC, Generic[Key]):
         """Return what maps the items of a task to rows, whose sources *reader* reads; what it loads, it loads here."""
 
     def make_worker(self) -> Works[Key]:
-        """Return the worker that reads the run."""
+        """Return the worker that reads the run; the encoders of its process keep vectors from now on."""
+        use_vectors(self.vectors)
         return self.worker(self.reader())
 
     def plans(self, _asking: Asking, _reader: SourceReader) -> Plans[Key]:

@@ -119,6 +119,10 @@ class Summarize(Stage[Summarized]):
     def holds_model(self) -> bool:
         return self.settings.kind != "offline"  # it loads in a second where its process has loaded one before
 
+    @property
+    def embeds(self) -> bool:
+        return self.settings.kind == "offline"
+
     def items(self, plan: Plan) -> list[Item[Summarized]]:
         contexts = plan.of(Packed)
         return [

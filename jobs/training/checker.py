@@ -31,8 +31,9 @@ from numpy.typing import NDArray
 
 from actors.local_models.checker_training import MAX_TOKENS, CheckerTrainer, Recipe
 from actors.local_models.checkpoints import change_content
-from actors.local_models.encoder import MINILM, Encoder, model_path
+from actors.local_models.encoder import Encoder
 from actors.local_models.low_rank import write_checkpoint
+from actors.local_models.weights import MINILM, model_path
 from jobs.calibration.people_labels import people_reach
 from jobs.commands import Outcome, run_verb
 from jobs.parsers.train_checker import parser

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actors.local_models.encoder import MINILM, Encoder
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from actors.local_models.encoder import _BATCH_SIZE, Encoder, model_path
+from actors.local_models.encoder import _BATCH_SIZE, Encoder
+from actors.local_models.weights import model_path
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, Spread, paired
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from actors.judges.lexical import LexicalJudge
-from actors.local_models.encoder import MINILM, Encoder
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from actors.retrieval.cross_encoder import CrossEncoderModel
 from longform.errors import UsageError
 from longform.judges.cards import shipped_card, shipped_card_line

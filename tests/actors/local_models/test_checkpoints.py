@@ -11,7 +11,7 @@ from actors.local_models.checkpoints import (
     checkpoint_content,
     checkpoint_path,
 )
-from actors.local_models.encoder import MINILM, model_path
+from actors.local_models.weights import MINILM, model_path
 from actors.storage.folder import Folder
 from longform.errors import UsageError
 

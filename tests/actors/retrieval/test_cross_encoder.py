@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.local_models.checkpoints import check_checkpoint
-from actors.local_models.encoder import MINILM
+from actors.local_models.weights import MINILM
 from actors.retrieval.cross_encoder import CrossEncoderModel
 from longform.errors import UsageError
 from longform.retrieval.ranking import ranked

@@ -100,7 +100,8 @@ def test_labelled_sentences_leave_out_what_has_no_label_or_no_text() -> None:
 
 @pytest.fixture(scope="module")
 def pubmed(released: Path) -> list[LabelledSentence]:
-    from actors.local_models.encoder import MINILM, Encoder
+    from actors.local_models.encoder import Encoder
+    from actors.local_models.weights import MINILM
 
     embed = Encoder(MINILM, threads=1).embed
     found = []
