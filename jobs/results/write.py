@@ -99,8 +99,12 @@ def write_pages(folder: Folder, name: str, results: Results, unfolded: Iterable[
         folder.write_bytes(f"{name}.html", report.html(results, pages=links, file_of=file_of).encode())
         written = [link.file for link in links]
     for stale in folder.names(after=f"{name}-summaries-"):
-        if stale.startswith(f"{name}-summaries-") and stale not in written:
+        if _is_page(stale, name) and stale not in written:
             folder.delete(stale)
+
+
+def _is_page(file: str, name: str) -> bool:
+    return file.startswith(f"{name}-summaries-") and file.endswith(".html")
 
 
 def _fits(folder: Folder, name: str, results: Results, pages: Sequence[PackedPage]) -> bool:

@@ -101,11 +101,10 @@ def placed(
     tables = dict.fromkeys(source.table for source in wanted)
     located = {name: known[name] if known and name in known else run.locate(name) for name in tables}
     _check_there(run, stage, wanted, located)
+    place_of = {source: Place(*source, located[source.table][source.work_id]) for source in wanted}
     by_part: dict[str, list[Given[Key]]] = {}
     for item in items:
-        places = tuple(
-            Place(*source, "" if source in held else located[source.table][source.work_id]) for source in item.sources
-        )
+        places = tuple(Place(*source, "") if source in held else place_of[source] for source in item.sources)
         by_part.setdefault(places[0].part if places else "", []).append(Given(item.work_id, item.key, places))
     return [given for members in by_part.values() for given in members]
 

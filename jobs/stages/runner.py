@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO, overload
 
 from actors.storage.commit_files import Part
 from actors.storage.errors import StorageError
@@ -78,6 +78,23 @@ class StageReport:
     rows: int  # written now
     seconds: float
     workers: int  # 0: the command's own process
+
+
+class _Rows(Sequence[TaskRow]):
+    """Tasks as workers take them, each made when it is asked for."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._tasks = tasks
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    @overload
+    def __getitem__(self, place: int) -> TaskRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[TaskRow]: ...
+    def __getitem__(self, place: int | slice) -> TaskRow | Sequence[TaskRow]:
+        return _Rows(self._tasks[place]) if isinstance(place, slice) else self._tasks[place].row()
 
 
 class _TaskError(NamedTuple):
@@ -148,7 +165,7 @@ def run_stage(
         )
 
     try:
-        for receipt in receipts(run, stage, [task.row() for task in tasks], place):
+        for receipt in receipts(run, stage, _Rows(tasks), place):
             if receipt["error"]:
                 errors.append(_TaskError(receipt["error"], receipt["words"]))
             else:

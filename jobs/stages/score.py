@@ -94,11 +94,17 @@ class Score(Stage[Scored]):
 
     def items(self, plan: Plan) -> list[Item[Scored]]:
         units = {item.key.summary: Source("units", item.work_id) for item in plan.of(UnitsOf)}
+        summaries = {summary: Source("summaries", summary) for summary in units}
+        held: dict[Source, tuple[Source, ...]] = {}  # items of the same rows share what names them
+
+        def sources(source: Source, summary: str) -> tuple[Source, ...]:
+            return held.setdefault(source, tuple(dict.fromkeys([source, units[summary], summaries[summary]])))
+
         return [
-            Item(self._work_id(group[0], source.work_id), Scored(summary, judge, _version(group[0])), sources)
+            Item(self._work_id(group[0], source.work_id), Scored(summary, judge, _version(group[0])), found)
             for group in self._groups()
             for summary, judge, source in self._judged(plan, units, group[0].judged_by)
-            for sources in [(source, *dict.fromkeys([units[summary], Source("summaries", summary)]))]
+            for found in [sources(source, summary)]
         ]
 
     def _judged(

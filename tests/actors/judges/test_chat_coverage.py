@@ -6,7 +6,7 @@ import pytest
 from actors.chat.opening import Asking, open_chat
 from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
 from jobs.stages.judged_texts import judged_summary
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, capabilities
@@ -27,7 +27,9 @@ def bench(tmp_path: Path) -> str:
         {"target_id": f"t{i}", "kind": kind, "query_id": "q", "haystack_id": "h", "target_index": i, "text": text}
         for kind, i, text in rows
     ]
-    folder.commit("targets", [folder.write_part("targets", targets, work_ids=["h"])])
+    queries = [{"query_id": query, "haystack_id": "h", "text": "?"} for query in ("q",)]
+    folder.commit("queries", [folder.write_part("queries", queries, work_ids=[part_work_id("h", 0)])])
+    folder.commit("targets", [folder.write_part("targets", targets, work_ids=[part_work_id("h", 0)])])
     folder.write_json("benchmark.json", {})
     return folder.url
 

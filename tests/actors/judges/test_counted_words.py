@@ -7,7 +7,7 @@ import pytest
 from actors.judges.counted_words import CountedWordsJudge
 from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
 from jobs.stages.judged_texts import judged_summary
 from longform.errors import UsageError
@@ -31,7 +31,9 @@ def bench(tmp_path: Path) -> str:
         }
         for query, i, text in texts
     ]  # fmt: skip
-    folder.commit("targets", [folder.write_part("targets", targets, work_ids=["h"])])
+    queries = [{"query_id": query, "haystack_id": "h", "text": "?"} for query in ("q1", "q2")]
+    folder.commit("queries", [folder.write_part("queries", queries, work_ids=[part_work_id("h", 0)])])
+    folder.commit("targets", [folder.write_part("targets", targets, work_ids=[part_work_id("h", 0)])])
     return str(tmp_path)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import Asking, open_chat
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from jobs import ingest
@@ -137,8 +137,10 @@ def test_papers_own_sets_are_asked_for_as_many_sentences_as_their_paper_asks(fol
         )
         for n in range(n_targets)
     ]
-    for table, rows in (("queries", queries), ("targets", targets)):
-        folder.commit(table, [folder.write_part(table, rows, work_ids=["h"])])
+    folder.commit("queries", [folder.write_part("queries", queries, work_ids=["h"])])
+    for q in datasets:
+        own = [target for target in targets if target["haystack_id"] == q]
+        folder.commit("targets", [folder.write_part("targets", own, work_ids=[part_work_id(q, 0)])])
     found = tasks(folder, experiment(bullets="targets"), queries=tuple(datasets))
     n_requested = [{given.key.n_requested for given in task.payload} for task in found]
     assert n_requested == [{5}, {7}, {3}, {2}]

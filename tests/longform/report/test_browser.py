@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from longform.report.page import html
+from longform.report.page import html, points, summaries_html
+from longform.results.drilldown import packed_pages, unfolded_of
 
 CHROMIUM = shutil.which("chromium")
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"
@@ -116,3 +117,16 @@ def test_a_click_on_a_head_sorts_high_first_then_low_first_and_unknowns_last(fra
 def test_another_judge_shows_its_own_answers(framed):
     told = json.loads(markup.unescape(re.search(r'data-told="([^"]*)"', framed)[1]))
     assert {"partial", "full", "unjudged: not_json"} <= set(told["answers"])
+
+
+def test_a_page_of_summaries_unfolds_those_it_holds(tmp_path):
+    results = json.loads(FIXTURE.read_text("utf-8"))
+    pages = list(packed_pages(unfolded_of(results["drilldown"]), points(results), most_bytes=1))
+    assert [page.summary_ids[0][:2] for page in pages] == ["s1", "s2", "s3"]
+    path = tmp_path / "report-summaries-0002.html"
+    page = summaries_html(results, pages[1], number=2, main="report.html", before="one.html", after=None)
+    path.write_text(page, "utf-8")
+    shown = dump(path, tmp_path)
+    assert re.search(r'data-summary="s2', shown)
+    assert "Showing one of the 1 summaries on this page." in shown
+    assert "This page holds no summary s1." in dump(path, tmp_path, "#summary=s1")
