@@ -59,7 +59,7 @@ class Runnable(Protocol):
 
     @property
     def holds_model(self) -> bool:
-        """Return whether the worker is dear to make (weights, clients): then a pool of actors keeps it."""
+        """Return whether the worker is dear to make (weights, clients): then tasks are handed out one by one."""
         ...
 
     @property

@@ -96,7 +96,7 @@ class Stage(ABC, Generic[Key]):
 
     @property
     def holds_model(self) -> bool:
-        """Return whether its worker is dear to make (weights, clients): then a pool of actors keeps it."""
+        """Return whether its worker is dear to make (weights, clients): then tasks are handed out one by one."""
         return self.chat is not None
 
     @property
