@@ -75,7 +75,7 @@ class Evaluation:
         """Do the steps up to and with *until*; return the results if that is the report, else the run's record."""
         for step in steps_until(until):
             self.do(step)
-        return self.report() if until == REPORT else self.record.content
+        return self.report(again=False) if until == REPORT else self.record.content
 
     def do(self, step: str) -> None:
         """Do the stages of one step."""
@@ -85,11 +85,13 @@ class Evaluation:
         for stage in stages:
             self._perform(stage)
 
-    def report(self) -> dict[str, Any]:
-        """Write the results, and return them."""
+    def report(self, *, again: bool = True) -> dict[str, Any]:
+        """Return the results, written with the report; unless *again*, those that stand there made of the same."""
         run, plan, record = self.run, self.plan, self.record
         ended = self.budget_ended
-        return dict(evaluation_results(run, self.benchmark, record, self.experiment, plan, budget_ended=ended))
+        return dict(
+            evaluation_results(run, self.benchmark, record, self.experiment, plan, budget_ended=ended, again=again)
+        )
 
     def spending(self) -> dict[str, Any]:
         """Return what the run will ask its models, once all is there that needs no call to be known."""

@@ -219,6 +219,10 @@ class Folder:
         """Return the committed parts, oldest first; of an absent table none. Some of their rows may be forgotten."""
         return self.snapshot(table).parts
 
+    def commits(self, table: str) -> list[str]:
+        """Return the names of a table's commits, the oldest first; of an absent table none."""
+        return self._log(table).names()
+
     def locate(self, table: str) -> Mapping[str, str]:
         """Work id -> path of the part that holds its current rows."""
         return self.snapshot(table).located

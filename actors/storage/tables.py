@@ -87,12 +87,12 @@ class CommitLog:
 
     def entries(self) -> Iterator[Entry]:
         """Give the entries of all commits, the oldest first."""
-        names = self._commit_names()
+        names = self.names()
         held = self._checkpoint_names(names)
         return chain.from_iterable(map(self._read, _fewest(names, _levels(names), held)))
 
     def _next_number(self) -> int:
-        found = self._commit_names(after=self._last)
+        found = self.names(after=self._last)
         self._last = found[-1] if found else self._last
         number = _number(self._last) + 1 if self._last else 0
         if number >= 10**_DIGITS:
@@ -102,7 +102,8 @@ class CommitLog:
             )
         return number
 
-    def _commit_names(self, *, after: str = "") -> list[str]:
+    def names(self, *, after: str = "") -> list[str]:
+        """Return the names of the commits, the oldest first; those after the one named *after*."""
         names = self._files.names(f"{self._table}/{_COMMITS}", after=after)
         return [name for name in names if name.endswith(".json")]
 
@@ -111,7 +112,7 @@ class CommitLog:
 
     def _add_checkpoints(self, end: int) -> None:
         """Write the checkpoints of the numbers before *end*, with those that a killed writer left out."""
-        names = [name for name in self._commit_names() if _number(name) < end]
+        names = [name for name in self.names() if _number(name) < end]
         held = self._checkpoint_names(names)
         for level in range(1, _levels(names) + 1):
             for first, group in _spans(names, level):

@@ -10,7 +10,8 @@ from jobs.results.calls import call_results
 from jobs.results.evidence import RunEvidence, Work, by_summary
 from jobs.results.in_sample import fitted_of
 from jobs.results.repair import BY_MATRIX
-from jobs.results.write import write_results
+from jobs.results.standing import key_of, note, stands
+from jobs.results.write import RESULTS, read_results, write_results
 from jobs.runs.cards import judge_rows
 from jobs.runs.record import RunRecord
 from jobs.runs.unscored import unscored
@@ -23,6 +24,7 @@ from jobs.stages.split import unit_work_id
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarized
 from longform.results.aggregate import Averaging
+from longform.results.columns import with_columns
 from longform.results.evidence import Driver
 from longform.results.results import Results
 from longform.settings.experiment import Experiment
@@ -36,9 +38,10 @@ def evaluation_results(
     plan: Plan,
     *,
     budget_ended: bool = False,
+    again: bool = True,
 ) -> Results:
     """
-    Write the results of a run whose stages are done, and return them.
+    Return the results of a run whose stages are done, written with its report.
 
     Args:
         run: With the tables.
@@ -47,8 +50,18 @@ def evaluation_results(
         experiment: Of the run.
         plan: All that it holds.
         budget_ended: Whether a further order of documents was wanted, and not made.
+        again: Write them also if they stand there, made of the same.
     """
     called, rows, measures = call_results(run, record, experiment), judge_rows(experiment), check_measures(experiment)
+    more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids)}
+    if called is not None:
+        more["missing_ledgers"] = called.missing
+    calls = None if called is None else called.rows
+    asked = {name: plan.work_ids(name) for name in ("summaries", "verdicts", "scores")}
+    kept = {name: told for name, told in record.content.items() if name != "last_call"}
+    key = key_of(run, benchmark, kept, rows, more, calls, asked, plan.query_ids, budget_ended)
+    if not again and stands(run, RESULTS, key):
+        return with_columns(read_results(run), {"run": record.content})
     evidence = RunEvidence(
         run=run,
         benchmark=benchmark,
@@ -63,12 +76,9 @@ def evaluation_results(
         driver=_driver(run, benchmark, experiment, plan),
         experiment=experiment,
         budget_ended=budget_ended,
-        calls=None if called is None else called.rows,
+        calls=calls,
     )
-    more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids)}
-    if called is not None:
-        more["missing_ledgers"] = called.missing
-    return write_results(
+    results = write_results(
         evidence,
         record,
         open_studies(experiment.studies),
@@ -77,6 +87,8 @@ def evaluation_results(
         fitted=fitted_of(experiment),
         more=more,
     )
+    note(run, key)
+    return results
 
 
 def work_of(experiment: Experiment, plan: Plan) -> Work:
