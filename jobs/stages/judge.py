@@ -9,8 +9,8 @@ pair is judged once, whichever summaries say the sentence.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking
@@ -157,6 +157,9 @@ class AskJudge(JudgeStage):
     @property
     def embeds(self) -> bool:
         return of_documents(self.kind) and self.settings.kind in {"offline", "checkpoint"}
+
+    def on_cores(self, cores: int) -> Self:
+        return replace(self, threads=cores) if self.settings.kind == "offline" else self
 
     @property
     def per_task(self) -> int:

@@ -11,7 +11,7 @@ import json
 import pickle
 import traceback
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
-from typing import Any, Never, Protocol, TypedDict, TypeVar
+from typing import Any, Never, Protocol, Self, TypedDict, TypeVar
 
 from actors.local_models.vector_table import save_vectors
 from actors.secret_values import redacted
@@ -65,6 +65,10 @@ class Runnable(Protocol):
     @property
     def asynchronous(self) -> bool:
         """Return whether a pool's worker is a coroutine function that waits on a network."""
+        ...
+
+    def on_cores(self, cores: int, /) -> Self:
+        """Return the stage as it runs in a process that has so many cores."""
         ...
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -77,6 +78,7 @@ def receipts(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place
 
 
 def _here(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Generator[Receipt, None, None]:
+    stage = stage.on_cores(_cores())
     with noting() as closes:
         performer = (AsyncPerformer if stage.asynchronous else Performer)(run, stage)
     place.begin()
@@ -84,6 +86,13 @@ def _here(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -
         yield from map(performer, rows)
     else:
         yield from receipts_of(performer, rows, slots=stage.slots, closes=closes)
+
+
+def _cores() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # on systems that do not say it
 
 
 def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], cluster: Cluster) -> Iterator[Receipt]:

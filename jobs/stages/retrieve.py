@@ -7,8 +7,8 @@ The rows of a task are one haystack's queries, so that its index and vectors are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 from actors.retrieval.opening import made_by
 from jobs.stages.items import Given, Item, SourceReader
@@ -82,6 +82,9 @@ class Retrieve(Stage[Ranked]):
     @property
     def embeds(self) -> bool:
         return self.holds_model
+
+    def on_cores(self, cores: int) -> Self:
+        return replace(self, threads=cores)
 
     def items(self, plan: Plan) -> list[Item[Ranked]]:
         dataset = plan.benchmark.manifest["dataset_hash"]

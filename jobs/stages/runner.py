@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TextIO, overload
+from typing import Any, NamedTuple, Protocol, Self, TextIO, overload
 
 from actors.storage.commit_files import Part
 from actors.storage.errors import StorageError
@@ -64,6 +64,10 @@ class PlainStage:
     holds_model: bool = False
     asynchronous: bool = False
     slots: int = 32
+
+    def on_cores(self, _cores: int) -> Self:
+        """Return the stage itself: its worker has one thread."""
+        return self
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from actors.chat.opening import Asking
 from actors.local_models.vector_table import VectorsPlace, use_vectors
@@ -108,6 +108,10 @@ class Stage(ABC, Generic[Key]):
     def embeds(self) -> bool:
         """Return whether its worker has an encoder."""
         return False
+
+    def on_cores(self, _cores: int) -> Self:
+        """Return the stage as it runs in a process that has so many cores; more than one may change no result."""
+        return self
 
     @property
     def slots(self) -> int:

@@ -8,9 +8,9 @@ repeats: their prompts begin alike, and the server need not read that twice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking
@@ -122,6 +122,9 @@ class Summarize(Stage[Summarized]):
     @property
     def embeds(self) -> bool:
         return self.settings.kind == "offline"
+
+    def on_cores(self, cores: int) -> Self:
+        return replace(self, threads=cores)
 
     def items(self, plan: Plan) -> list[Item[Summarized]]:
         contexts = plan.of(Packed)

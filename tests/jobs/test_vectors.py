@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from actors.local_models.encoder import Encoder
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
@@ -93,3 +94,21 @@ def test_a_table_without_room_is_refused(
 ) -> None:
     assert main([config, "--bench", str(bench), "--out", str(tmp_path), "--vectors-mb", "0"]) == 2
     assert "--vectors-mb: expected 1 or more, found 0; --no-vectors keeps none" in capsys.readouterr().err
+
+
+def test_a_stage_alone_in_its_process_embeds_on_all_its_cores(
+    config: str, bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: set[int] = set()
+
+    class Seen(Encoder):
+        def __init__(self, model: str, *, threads: int) -> None:
+            seen(threads)
+            super().__init__(model, threads=threads)
+
+    seen = threads.add
+    for room in ("actors.retrieval.retriever", "actors.summarizers.offline", "actors.judges.lexical"):
+        monkeypatch.setattr(f"{room}.Encoder", Seen)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3), raising=False)
+    run(config, bench, tmp_path / "run")
+    assert threads == {3}

@@ -77,6 +77,11 @@ def test_the_vector_of_a_text_is_the_same_beside_any_others(encoder: Encoder) ->
     assert few == pytest.approx(together, abs=1e-3)
 
 
+def test_two_threads_make_what_one_makes(encoder: Encoder) -> None:
+    texts = [f"{'word ' * (number % 5)}number {number}" for number in range(200)]
+    assert np.array_equal(Encoder(MODEL, threads=2).embed(texts), encoder.embed(texts))
+
+
 def test_vectors_that_are_kept_need_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["The Fed raised rates.", "Rates rose.", "A dog barks."]
     without = Encoder(MODEL, threads=1).embed(texts)
