@@ -25,7 +25,7 @@ from actors.storage.folder import Folder
 from longform.keys import content_key
 
 FOLDER = "vectors"
-"""Of a benchmark."""
+"""The folder of the tables in a benchmark."""
 
 _LOG = logging.getLogger(__name__)
 
