@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 MOST_MB = 2000
-"""Of one encoder beside one benchmark: 2.5 million sentences of 384 dimensions."""
+"""The largest table of one encoder: 2.5 million sentences of 384 dimensions."""
 
 
 def add_vector_arguments(parser: argparse.ArgumentParser) -> None:

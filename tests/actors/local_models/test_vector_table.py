@@ -183,7 +183,7 @@ def writer(bench: Path, name: str, n_tasks: int) -> subprocess.Popen[str]:
 
 
 def test_two_processes_write_at_once_and_one_is_killed(tmp_path: Path) -> None:
-    """What each of them has said to be written is there, and no more is there than what is right."""
+    """All that each of them said it wrote is there, and nothing wrong."""
     killed, whole = writer(tmp_path, "killed", 10_000), writer(tmp_path, "whole", 5)
     assert killed.stdout is not None
     assert [killed.stdout.readline() for _ in range(3)] == ["0\n", "1\n", "2\n"]
