@@ -10,7 +10,7 @@ from typing import Any
 
 from actors.chat.call_context import CallContext
 from actors.chat.price_list import PriceList
-from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, Spent, start_keeper
+from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.ledger.ledger import Ledger
 from jobs.parsers.calling import LEDGER_VARIABLE
 from longform.chat.server_standing import Standing
@@ -63,7 +63,7 @@ class Calling:
             return ""
         refusing = [(one.server.name, one.n_refused_lately) for one in standings if one.n_refused_lately]
         told = [f"{name} refuses: {n} times in the last minute" for name, n in refusing]
-        return "; ".join([_calls_words(spent), *told])
+        return "; ".join([spent.words(), *told])
 
     def check_servers(self) -> None:
         """
@@ -104,11 +104,6 @@ class Calling:
         prices = PriceList.read(self._prices)
         if unknown := sorted({settings.model for settings in models if prices.price(settings) is None}):
             raise UsageError(f"--max-cost needs prices, and those of {unknown} are unknown; state them with --prices")
-
-
-def _calls_words(spent: Spent) -> str:
-    cost = f", at most ${spent.usd:,.2f}" if spent.usd else ""
-    return f"{spent.n_calls:,} calls{cost}"
 
 
 def command_name(verb: str) -> str:

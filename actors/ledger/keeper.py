@@ -45,6 +45,10 @@ class Spent(NamedTuple):
     n_calls: int
     usd: float
 
+    def words(self) -> str:
+        cost = f", at most ${self.usd:,.2f}" if self.usd else ""
+        return f"{self.n_calls:,} calls{cost}"
+
 
 class Driver(NamedTuple):
     """The process that a command's workers work for."""

@@ -39,7 +39,7 @@ class Runnable(Protocol):
 
     @property
     def unit(self) -> str:
-        """What progress counts, in the plural; one for each work id."""
+        """The plural of what progress counts, one for each work id."""
         ...
 
     @property

@@ -105,7 +105,7 @@ def test_a_key_that_expires_in_the_middle_is_said_first_and_a_new_one_goes_on(ma
 def test_a_provider_that_refuses_everything_is_said_while_it_lasts_and_in_the_end(
     make: Callable[..., Command], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.stages.progress._LOG_INTERVAL_S", 0.2)
+    monkeypatch.setattr("jobs.stages.progress._LINE_INTERVAL_S", 0.2)
     command = make(patience_s=3.0)
     with fake_process(FakeSettings(refused_after=0, retry_after="missing", **QUICK), port=command.port):
         code, _, err = command()

@@ -80,10 +80,5 @@ def test_calls_and_their_cost_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spent", "words"), [(Spent(1200, 0.305), "1,200 calls, at most $0.30"), (Spent(3, 0.0), "3 calls")]
 )
-def test_dollars_are_told_where_prices_are_known(
-    spent: Spent, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calling = Calling("evaluate", ledger=str(tmp_path))
-    calling.start()
-    monkeypatch.setattr("actors.ledger.keeper.LedgerKeeper.spent", lambda _: spent)
-    assert calling.notice() == words
+def test_dollars_are_told_where_prices_are_known(spent: Spent, words: str) -> None:
+    assert spent.words() == words

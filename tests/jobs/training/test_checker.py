@@ -10,6 +10,7 @@ import pytest
 
 from actors.judges.opening import make_judge
 from actors.local_models.checkpoints import change_content, checkpoint_path
+from jobs.parsers.train_checker import PAIRS
 from jobs.synthesize import read_config, synthesize
 from jobs.train import main
 from jobs.training import checker as train_checker
@@ -49,7 +50,7 @@ def test_the_shipped_recipe_is_the_one_of_the_job() -> None:
     recipe = read_model("checker")["recipe"]
     stated = train_checker.asdict(train_checker.Recipe(seed=1))
     assert {name: recipe[name] for name in stated} == stated
-    assert (recipe["version"], recipe["pairs"]) == (train_checker.VERSION, train_checker.PAIRS)
+    assert (recipe["version"], recipe["pairs"]) == (train_checker.VERSION, PAIRS)
 
 
 def test_the_page_has_the_table_of_the_file() -> None:
