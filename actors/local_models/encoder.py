@@ -1,5 +1,5 @@
 """
-A Sentence Transformers model: texts to unit vectors, and documents to chunks that fit its window.
+An encoder: texts to unit vectors, and documents to chunks that fit its window.
 
 The vector of a text depends on nothing but the text: texts are read beside others of as many tokens, without padding,
 and vectors are rounded to float16. So a vector that is read from a table is the one that would be made.
@@ -7,23 +7,23 @@ and vectors are rounded to float16. So a vector that is read from a table is the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import cache_folder, checkpoint_content
+from actors.local_models.text_model import TextModel, open_text_model
 from actors.local_models.vector_table import VectorTable, current_table
 from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError
 from longform.keys import content_key
 
-_VERSION = "1"
+_VERSION = "2"
 """Changes with any change of the vector of a text, beside those of the model."""
 
 _BATCH_TOKENS = 1024  # larger ones leave the processor's caches: 4,096 took 1.1 times as long
@@ -47,26 +47,22 @@ class Encoder:
             self._model  # noqa: B018  # loaded now, so that a fault is found before any work
 
     @cached_property
-    def _model(self) -> Any:
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils.logging import disable_progress_bar
-
-        disable_progress_bar()
+    def _model(self) -> TextModel:
         try:
-            return SentenceTransformer(self._path).eval()
+            return open_text_model(self._path)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise UsageError(cannot_load(self._name, error)) from error
 
     @cached_property
     def window(self) -> int:
         """The tokens that the model reads of one text, special tokens included."""
-        return int(self._model.max_seq_length or self._model.tokenizer.model_max_length)
+        return self._model.window
 
     @cached_property
     def dimensions(self) -> int:
         """The length of a vector."""
         held = self._table.dimensions if self._table is not None else None
-        return held or int(self._model.get_embedding_dimension() or 0)
+        return held or self._model.dimensions
 
     @property
     def _table(self) -> VectorTable | None:
@@ -113,10 +109,7 @@ class Encoder:
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, special tokens included, uncut."""
-        if not texts:
-            return []
-        encoded = self._model.tokenizer(list(texts), truncation=False, padding=False, verbose=False)
-        return [len(ids) for ids in encoded["input_ids"]]
+        return self._model.lengths(texts) if texts else []
 
     def chunks(self, text: str, *, max_tokens: int | None, prefix: str = "") -> list[str]:
         """
@@ -175,23 +168,11 @@ class Encoder:
         """
         found = np.empty((len(texts), self.dimensions), dtype=np.float16)
         batches = list(self._batches(texts))
-        # the tokenizer is not to be used by two threads at once
-        features = (self._model.preprocess([texts[at] for at in batch], prompt="") for batch in batches)
+        alike = ([texts[at] for at in batch] for batch in batches)
         with ThreadPoolExecutor(self._threads) as pool:
-            for batch, made in zip(batches, pool.map(self._forward, features), strict=True):
+            for batch, made in zip(batches, pool.map(self._model.embed, alike), strict=True):
                 found[batch] = made
         return found
-
-    def _forward(self, features: Mapping[str, Any]) -> NDArray[np.float32]:
-        """Embed one batch: shape (texts, dimensions)."""
-        import torch
-        from sentence_transformers.util import batch_to_device
-
-        torch.set_num_threads(1)  # of this thread
-        with torch.inference_mode():
-            vectors = self._model(batch_to_device(dict(features), self._model.device))["sentence_embedding"]
-            made: NDArray[np.float32] = torch.nn.functional.normalize(vectors.float(), dim=1).cpu().numpy()
-        return made
 
 
 @cache

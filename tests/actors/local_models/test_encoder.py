@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
 
 from actors.local_models import vector_table
 from actors.local_models.encoder import Encoder, _table_key
@@ -54,7 +55,7 @@ def test_vectors_have_unit_length_and_follow_the_texts(encoder: Encoder) -> None
 def test_vectors_are_those_of_the_library(encoder: Encoder) -> None:
     """Rounded to float16, whose step is 6e-5 at components between 0.06 and 0.12."""
     texts = ["The Fed raised rates.", "Rates rose."]
-    direct = encoder._model.encode(texts, normalize_embeddings=True)
+    direct = SentenceTransformer(model_path(MODEL)).encode(texts, normalize_embeddings=True)
     assert encoder.embed(texts) == pytest.approx(direct, abs=1.2e-4)
 
 
@@ -89,7 +90,7 @@ def test_vectors_that_are_kept_need_no_model(tmp_path: Path, monkeypatch: pytest
     try:
         made = Encoder(MODEL, threads=1).embed(texts)
         vector_table.forget_tables()
-        monkeypatch.setattr("sentence_transformers.SentenceTransformer", None)  # nobody may load it
+        monkeypatch.setattr("actors.local_models.encoder.open_text_model", None)  # nobody may load it
         warm = Encoder(MODEL, threads=1)
         read = warm.embed(texts)
         assert warm.dimensions == without.shape[1]
