@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import logging
 import os
 import shutil
@@ -10,7 +11,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -60,6 +62,9 @@ class Cluster:
         self.in_process = workers == 0
         self.measures = workers is None and not self._address
         self._started_here = False
+        self._begun: Future[None] | None = None
+        # Ray's processes end with the thread that started them, so this one lasts as long as the command
+        self._starter = ThreadPoolExecutor(1, "ray")
 
     def ends_sooner(self, rest_s: float) -> bool:
         """Return whether work of *rest_s* seconds in one process is done sooner on Ray, its start included."""
@@ -70,6 +75,18 @@ class Cluster:
         """Return whether it is a Ray that was started elsewhere."""
         return bool(self._address)
 
+    def prepare(self, modules: Sequence[str]) -> None:
+        """
+        Begin to start Ray, with workers that import *modules*, beside what the command does until `start`.
+
+        Nothing is begun if stages may turn out to run without, or if Ray runs elsewhere.
+        """
+        if not (self.in_process or self.measures or self.is_named or self._begun):
+            import ray.data  # noqa: F401  # before another thread does: half of it is seen by the one that comes second
+            from ray._private import utils, worker  # noqa: F401
+
+            self._begun = self._starter.submit(self._start_warm, modules)
+
     def start(self) -> None:
         """
         Make sure that Ray runs; the second call does nothing.
@@ -77,6 +94,20 @@ class Cluster:
         Raises:
             ClusterError: It does not start, or nobody answers at the address.
         """
+        if self._begun is None:
+            self._start()
+        else:
+            with _our_handler_of_sigterm():
+                self._begun.result()
+
+    def _start_warm(self, modules: Sequence[str]) -> None:
+        self._start()
+        import ray
+
+        for _ in range(self.workers):
+            ray.remote(_import_all).options(num_cpus=self.cpus).remote(modules)
+
+    def _start(self) -> None:
         os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # it warns of every actor pool's arguments
@@ -118,10 +149,17 @@ class Cluster:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._begun is not None:
+            wait([self._begun])
         if self._started_here:
             import ray
 
             ray.shutdown()
+
+
+def _import_all(modules: Sequence[str]) -> None:
+    for module in modules:
+        importlib.import_module(module)
 
 
 @contextmanager

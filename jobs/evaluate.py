@@ -17,7 +17,7 @@ from jobs.exit_codes import FAILURES_ABOVE_THRESHOLD
 from jobs.parsers.evaluate import parser
 from jobs.parsers.steps import REPORT
 from jobs.results.faithfulness import with_another_order
-from jobs.runs.record import check_goes_on
+from jobs.runs.record import RECORD_FILE, check_goes_on
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unscored
 from jobs.spending.plan import plan_words
@@ -25,6 +25,8 @@ from jobs.synthesize import make_benchmark, read_config
 from jobs.vectors import Vectors, vectors_of
 from longform.errors import BudgetReachedError, UsageError
 from longform.settings.experiment import Experiment
+
+_IMPORTED_BY_WORKERS = ("ray.data", "jobs.runs.stage_order", "actors.local_models.encoder", "onnx", "onnxruntime")
 
 
 def evaluate(
@@ -109,10 +111,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _work(arguments: argparse.Namespace) -> Outcome:
     changes = [f"citations={arguments.citations}"] if arguments.citations else []
     experiment = read_experiment(arguments.config, [*arguments.set, *changes])
+    with cluster_of(arguments) as cluster:
+        if not arguments.plan and not Folder(arguments.out).has(RECORD_FILE):
+            cluster.prepare(_IMPORTED_BY_WORKERS)
+        return _evaluated(arguments, experiment, cluster)
+
+
+def _evaluated(arguments: argparse.Namespace, experiment: Experiment, cluster: Cluster) -> Outcome:
     bench = benchmark_url(experiment, arguments.bench, arguments.out)
     calling = calling_of(arguments, "evaluate", arguments.out)
     vectors = vectors_of(arguments, bench)
-    with cluster_of(arguments) as cluster, vectors or nullcontext():
+    with vectors or nullcontext():
         given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": arguments.limit, "vectors": vectors}
         if arguments.plan:
             planned = Evaluation(experiment, bench, arguments.out, planning=True, **given).spending()

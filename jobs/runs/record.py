@@ -31,7 +31,7 @@ from longform.settings.experiment import Experiment
 from longform.settings.same_run import changes, other_configuration
 
 _PACKAGES = ("ray", "numpy", "scipy", "pyarrow", "torch", "sentence-transformers", "tiktoken", "nupunkt", "openai")
-_FILE = "run.json"
+RECORD_FILE = "run.json"
 _FORMAT = 2
 # While a stage runs; what a command that is killed did since is in the tables, without its seconds.
 _NOTE_EVERY_S = 10.0
@@ -155,7 +155,7 @@ class RunRecord:
 
     def _write(self) -> None:
         self._written_at = time.monotonic()
-        self._run.write_json(_FILE, self.content)
+        self._run.write_json(RECORD_FILE, self.content)
 
 
 def _stage(name: str, table: str) -> dict[str, Any]:
@@ -186,7 +186,9 @@ def read_record(run: Folder) -> dict[str, Any]:
     """
     record = _read(run)
     if not record:
-        raise UsageError(f"no run at {run.url!r}: expected a folder with {_FILE}; make one with `longform evaluate`")
+        raise UsageError(
+            f"no run at {run.url!r}: expected a folder with {RECORD_FILE}; make one with `longform evaluate`"
+        )
     if record["config"] is None:
         raise UsageError(f"{run.url}: this run has only been planned; do it with `longform evaluate` without --plan")
     return record
@@ -265,13 +267,13 @@ def _smaller_limit(before: int | None, now: int | None, n_queries: int) -> list[
 
 def _read(run: Folder) -> dict[str, Any]:
     """Return the record that stands there, in the form of today; nothing if none does."""
-    if not run.has(_FILE):
+    if not run.has(RECORD_FILE):
         return {}
-    record = dict(run.read_json(_FILE))
+    record = dict(run.read_json(RECORD_FILE))
     found = record.get("format", 1)
     if found > _FORMAT:
         raise UsageError(
-            f"{run.url}: {_FILE} is of format {found}, and this version of longform reads up to {_FORMAT}; "
+            f"{run.url}: {RECORD_FILE} is of format {found}, and this version of longform reads up to {_FORMAT}; "
             "go on with the version that wrote it, or name another --out"
         )
     return record if found == _FORMAT else _from_first_format(record)

@@ -1,0 +1,55 @@
+"""The Ray of a command: begun beside other work, once, and only if stages are sure to run on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.cluster import Cluster, ClusterError
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Cluster]:
+    """Every cluster that was started."""
+    seen: list[Cluster] = []
+
+    def start(cluster: Cluster) -> None:
+        seen.append(cluster)
+
+    monkeypatch.setattr(Cluster, "_start", start)
+    monkeypatch.setattr(Cluster, "_start_warm", lambda self, modules: self._start())
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("address", "workers"),
+    [(None, 0), (None, None), ("10.0.0.1:6379", 2), ("10.0.0.1:6379", None)],
+    ids=["in process", "measured", "elsewhere", "elsewhere, not told"],
+)
+def test_nothing_is_begun_if_it_may_not_be_wanted(
+    address: str | None, workers: int | None, started: list[Cluster]
+) -> None:
+    with Cluster(address=address, workers=workers) as cluster:
+        cluster.prepare(["json"])
+    assert started == []
+
+
+def test_what_was_begun_is_started_once(started: list[Cluster]) -> None:
+    with Cluster(address=None, workers=2) as cluster:
+        cluster.prepare(["json"])
+        cluster.prepare(["json"])
+        cluster.start()
+        cluster.start()
+        assert started == [cluster]
+
+
+def test_its_failure_is_told_when_ray_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: Cluster) -> None:
+        raise ClusterError("Ray did not start")
+
+    monkeypatch.setattr(Cluster, "_start", fails)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with Cluster(address=None, workers=2) as cluster:
+        cluster.prepare([])
+        with pytest.raises(ClusterError, match="did not start"):
+            cluster.start()
