@@ -27,6 +27,7 @@ _BENCHMARKS = (
     "checker",
     "checker_workers",
     "commit_log",
+    "control_plane",
     "embedding",
     "judge",
     "pool",

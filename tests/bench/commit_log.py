@@ -57,7 +57,7 @@ def figures() -> list[Figure]:
         if binary() is None:
             return found
         (Path(place) / "s3").mkdir()
-        with running_s3_server(Path(place) / "s3") as environment, _set(environment):
+        with running_s3_server(Path(place) / "s3") as environment, environment_of(environment):
             return found + [_figure(load, f"s3://{BUCKET}", "S3") for load in loads]
 
 
@@ -133,7 +133,7 @@ def _in_turns(first: tuple[Side, Callable[[], None]], second: tuple[Side, Callab
 
 
 @contextmanager
-def _set(environment: Mapping[str, str]) -> Iterator[None]:
+def environment_of(environment: Mapping[str, str]) -> Iterator[None]:
     before = dict(os.environ)
     os.environ.update(environment)
     try:
