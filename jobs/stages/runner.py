@@ -9,6 +9,7 @@ commit already holds are not done again, and a worker's error costs its task onl
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import sys
 import time
@@ -27,6 +28,7 @@ from jobs.stages.progress import Progress
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 
 RECEIPTS_A_COMMIT = 8
+_MOST_COMMITS = 4096  # of one run of a stage: adding a commit costs time by the number of those that are there
 
 
 class StageError(LongformError):
@@ -154,6 +156,7 @@ def run_stage(
     errors: list[_TaskError] = []
     waiting: list[Part] = []
     rows = pieces = 0
+    receipts_a_commit = max(RECEIPTS_A_COMMIT, math.ceil(len(tasks) / _MOST_COMMITS))
 
     def report() -> StageReport:
         """Count what is committed, and not what waits for it."""
@@ -178,7 +181,7 @@ def run_stage(
                 rows += receipt["rows"]
                 pieces += len(work_ids)
                 progress.step(len(work_ids))
-            if len(waiting) >= RECEIPTS_A_COMMIT:
+            if len(waiting) >= receipts_a_commit:
                 run.commit(stage.table, waiting)
                 waiting = []
                 note(report(), final=False)

@@ -172,3 +172,26 @@ def test_a_stage_goes_to_ray_when_it_is_done_sooner_there(
     assert elsewhere.given == case.to_ray
     assert report.pieces == N_TASKS
     assert report.workers == (2 if case.to_ray else 0)
+
+
+def test_a_large_stage_has_no_more_commits_than_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.stages.runner._MOST_COMMITS", 4)
+    stage = PlainStage(name="s", table="audits", identity="i", make_worker=_made)
+    tasks = [Task(work_ids=(f"w{n}",), payload={"work_id": f"w{n}"}) for n in range(99)]
+    run, reports = Folder(str(tmp_path)), list[int]()
+    run_stage(
+        run,
+        stage,
+        len(tasks),
+        tasks,
+        cluster=Cluster(address=None, workers=0),
+        note=lambda report, final: reports.append(report.pieces),
+        log=io.StringIO(),
+    )
+    assert len(run.commits("audits")) == 4
+    assert reports == [25, 50, 75, 99]
+    assert run.locate("audits").keys() == {f"w{n}" for n in range(99)}
+
+
+def _made() -> Worker:
+    return lambda payload: [{"work_id": payload["work_id"], "haystack_id": "h", "audit": "{}"}]
