@@ -39,6 +39,7 @@ _BENCHMARKS = (
     "served_pairs",
     "support",
     "synthesis_workers",
+    "vectors",
 )
 _ON_DEMAND = ("checker_curve", "pool_grid", "pool_in_process")
 _PACKAGES = (
@@ -46,6 +47,7 @@ _PACKAGES = (
     "PyStemmer",
     "numpy",
     "scipy",
+    "onnxruntime",
     "torch",
     "sentence-transformers",
     "ray",
