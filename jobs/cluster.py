@@ -66,9 +66,9 @@ class Cluster:
         # Ray's processes end with the thread that started them, so this one lasts as long as the command
         self._starter = ThreadPoolExecutor(1, "ray")
 
-    def ends_sooner(self, rest_s: float) -> bool:
-        """Return whether work of *rest_s* seconds in one process is done sooner on Ray, its start included."""
-        return rest_s * (1 - 1 / self.workers) > (_HAND_OVER_S if self._started_here else _START_S)
+    def ends_sooner(self, rest_s: float, *, cores: int) -> bool:
+        """Return whether *rest_s* seconds on *cores* of one process are done sooner on Ray, its start included."""
+        return rest_s * (1 - cores / self.workers) > (_HAND_OVER_S if self._started_here else _START_S)
 
     @property
     def is_named(self) -> bool:

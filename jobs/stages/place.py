@@ -33,11 +33,13 @@ class Place:
 
     Attributes:
         workers: Those that it has used; 0: none but this process.
+        cores: Those that the stage uses in this process.
     """
 
     cluster: Cluster
     here: bool | None
     workers: int = 0
+    cores: int = 1
     _since: float = field(default_factory=time.monotonic)
 
     @property
@@ -59,7 +61,7 @@ class Place:
         if self.here is not None or not self.cluster.measures or not left:
             return False
         spent = time.monotonic() - self._since
-        return spent > _MEASURED_S and self.cluster.ends_sooner(spent / done * left)
+        return spent > _MEASURED_S and self.cluster.ends_sooner(spent / done * left, cores=self.cores)
 
 
 def receipts(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Iterator[Receipt]:
@@ -78,9 +80,10 @@ def receipts(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place
 
 
 def _here(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Generator[Receipt, None, None]:
-    stage = stage.on_cores(_cores())
+    alone = stage.on_cores(_cores())
+    place.cores = 1 if alone == stage else _cores()
     with noting() as closes:
-        performer = (AsyncPerformer if stage.asynchronous else Performer)(run, stage)
+        performer = (AsyncPerformer if stage.asynchronous else Performer)(run, alone)
     place.begin()
     if isinstance(performer, Performer):
         yield from map(performer, rows)

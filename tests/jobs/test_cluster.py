@@ -53,3 +53,18 @@ def test_its_failure_is_told_when_ray_is_wanted(monkeypatch: pytest.MonkeyPatch)
         cluster.prepare([])
         with pytest.raises(ClusterError, match="did not start"):
             cluster.start()
+
+
+@pytest.mark.parametrize(
+    ("rest_s", "workers", "cores", "sooner"),
+    [
+        (1000, 4, 1, True),  # 250 s there
+        (1000, 4, 2, True),  # 500 s here, 250 s there
+        (1000, 2, 2, False),  # as many cores here as workers there
+        (1000, 2, 8, False),
+        (10, 4, 1, False),  # the start takes longer
+    ],
+)
+def test_work_goes_to_workers_if_that_ends_it_sooner(rest_s: float, workers: int, cores: int, sooner: bool) -> None:
+    with Cluster(address=None, workers=workers) as cluster:
+        assert cluster.ends_sooner(rest_s, cores=cores) is sooner

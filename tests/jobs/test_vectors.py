@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from actors.local_models.encoder import Encoder
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
+from tests.places import ROOT
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
 EXPERIMENT = {
@@ -112,3 +115,15 @@ def test_a_stage_alone_in_its_process_embeds_on_all_its_cores(
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3), raising=False)
     run(config, bench, tmp_path / "run")
     assert threads == {3}
+
+
+def test_a_run_of_the_packaged_encoder_in_one_process_imports_no_large_library(
+    config: str, bench: Path, tmp_path: Path
+) -> None:
+    """They take five seconds; whoever imports one at the top of a module would bring it back."""
+    command = [config, "--bench", str(bench), "--out", str(tmp_path / "run"), "--workers", "0", "--no-vectors"]
+    program = f"import sys; from jobs.evaluate import main; main({command!r}); print(*sys.modules, file=sys.stderr)"
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    imported = ran.stderr.splitlines()[-1].split()
+    assert "onnxruntime" in imported
+    assert {"ray", "torch", "transformers", "sentence_transformers", "sklearn", "litellm"}.isdisjoint(imported)
