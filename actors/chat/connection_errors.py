@@ -7,7 +7,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 
-from actors.chat.bounded_bodies import BodyTooLargeError
+from actors.chat.posts import BodyTooLargeError
 from longform.chat.call import TOO_LARGE, ChatReply, failed
 
 _WORDS = {

@@ -18,6 +18,7 @@ from actors.chat.governor import LeaseSource, Unlimited, open_governor
 from actors.chat.model import ChatModel
 from actors.chat.openai_client import OpenAIChat, api_key, servers
 from actors.chat.pool import ChatPool
+from actors.chat.posts import proxy_of
 from actors.chat.price_list import PriceList
 from actors.closing import close_later
 from actors.json_value import Json
@@ -111,8 +112,8 @@ def check_chat(
 
     Raises:
         UsageError: The model is known to lack a requested capability, its window is smaller than its output limit, the
-            key's
-            environment variable is not set, the base URL is none, or the script is missing, unknown or not wanted.
+            key's environment variable is not set, the base URL is none, the environment's proxy is none of HTTP, or the
+            script is missing, unknown or not wanted.
     """
     _check_provider(settings, with_key=with_key)
     accepted = capabilities(settings)
@@ -163,6 +164,8 @@ def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
         raise UsageError(msg)
     if settings.provider == "openai" and with_key:
         api_key(settings)
+        for url in servers(settings):
+            proxy_of(url)
 
 
 @dataclass(frozen=True, kw_only=True)

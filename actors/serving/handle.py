@@ -10,15 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from actors.json_value import Json
 from actors.serving.client import Reply, Send, seconds_stated
 from longform.errors import UsageError
-
-if TYPE_CHECKING:
-    import httpx
 
 SCHEME = "serve"
 
@@ -97,28 +94,3 @@ def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
         return Reply(answer.status, text, seconds_stated(answer.headers.get("retry-after")))
 
     return send
-
-
-def handle_client(url: str) -> httpx.AsyncClient:
-    """
-    Return a client of httpx whose requests go to the application of *url*, on any host.
-
-    The time that a request may take to be read is told to the application, which keeps it.
-
-    Raises:
-        UsageError: As of `Application`.
-    """
-    import httpx
-
-    application = Application(url)
-
-    class Transport(httpx.AsyncBaseTransport):
-        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-            try:
-                timeout_s = request.extensions.get("timeout", {}).get("read")
-                answer = await application.post(request.url.path, await request.aread(), timeout_s)
-            except ConnectionError as error:
-                raise httpx.ConnectError(str(error), request=request) from error
-            return httpx.Response(answer.status, headers=dict(answer.headers), content=answer.body)
-
-    return httpx.AsyncClient(transport=Transport())

@@ -158,8 +158,8 @@ class PoolWorker:
         self._model: ChatModel = open_chat(settings) if context is None else open_pool(settings, context)
         self._open_rows = settings.concurrency * (1 if context is None else _OPEN_ROWS)
         # what the first call would load is no part of its time
-        importlib.import_module("openai.resources.chat.completions")
-        importlib.import_module("httpx_aiohttp")
+        importlib.import_module("aiohttp")
+        importlib.import_module("longform.chat.completions")
 
     async def ask(self, requests: Sequence[ChatRequest]) -> list[str | None]:
         """The failure of each call; None: answered."""

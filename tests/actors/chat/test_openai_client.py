@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -11,8 +14,12 @@ import pytest
 from aiohttp import web
 
 from actors.chat.openai_client import OpenAIChat
+from actors.chat.opening import check_chat
+from actors.chat.posts import proxy_of
+from actors.serving.handle import HandleAnswer
 from longform.chat.call import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
 from longform.chat.completions import http_failure
+from longform.errors import UsageError
 from longform.judges.kinds.coverage import COVERAGE
 from longform.settings.chat import ChatSettings
 from tests.completion import completion
@@ -277,3 +284,125 @@ async def test_one_model_serves_one_event_loop_after_another(server: Server) -> 
     for _ in range(2):
         reply = await asyncio.to_thread(lambda: asyncio.run(chat.complete(REQUEST)))
         assert reply.text == "hi there"
+
+
+async def test_half_a_surrogate_pair_is_sent_as_an_escape(server: Server, ask: Any) -> None:
+    """A text cut between two code units is no UTF-8, and must not end its row with an error."""
+    reply = await ask(ChatRequest(messages=(Message("user", "cut \ud83d, né"),), max_tokens=5))
+    assert reply.failure is None
+    assert server.requests[0]["messages"] == [{"role": "user", "content": "cut \ud83d, né"}]
+
+
+async def test_the_environment_s_proxy_is_asked(server: Server, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server stands in for the proxy: it is asked for a host that does not exist."""
+    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+    monkeypatch.delenv("no_proxy", raising=False)
+    chat = OpenAIChat(ChatSettings(model="m", base_url="http://no.such.host.invalid/v1", api_key_env="TEST_KEY"))
+    reply = await chat.complete(REQUEST)
+    await chat.close()
+    assert reply.text == "hi there"
+
+
+async def test_a_host_of_no_proxy_is_asked_itself(server: Server, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://no.such.host.invalid:3128")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert (await ask()).text == "hi there"
+
+
+@pytest.mark.parametrize(("stated", "asked"), [("proxy:3128", "http://proxy:3128"), ("http://p:1", "http://p:1")])
+def test_a_proxy_may_be_named_without_its_scheme(monkeypatch: pytest.MonkeyPatch, stated: str, asked: str) -> None:
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("https_proxy", stated)
+    assert proxy_of("https://api.somebody.invalid/v1") == asked
+
+
+def test_a_proxy_that_is_none_of_http_is_said_before_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("all_proxy", "socks5://proxy:1080")
+    with pytest.raises(UsageError, match=r"expected .*, found socks5://; set no_proxy=127\.0\.0\.1"):
+        check_chat(ChatSettings(model="m", base_url="http://127.0.0.1:1/v1"))
+
+
+async def test_a_connection_closed_between_two_calls_fails_neither(server: Server, ask: Any) -> None:
+    """A server closes what is idle; its word may arrive after the next call has left."""
+    taken: list[asyncio.Transport] = []
+
+    async def close_if_kept(request: web.Request) -> web.Response:
+        transport = request.transport
+        assert isinstance(transport, asyncio.Transport)
+        if transport in taken:
+            transport.abort()
+        taken.append(transport)
+        return web.json_response(completion())
+
+    server.handler = close_if_kept
+    chat = OpenAIChat(ChatSettings(model="m", base_url=server.url))
+    replies = [await chat.complete(REQUEST) for _ in range(2)]
+    await chat.close()
+    assert [reply.failure for reply in replies] == [None, None]
+    assert len(server.requests) == 3
+
+
+async def test_a_kept_connection_that_breaks_in_the_body_is_a_failure(server: Server) -> None:
+    """Some of the answer has come: the server has done the work, and the pool counts what it asks again."""
+
+    async def half(request: web.Request) -> web.StreamResponse:
+        if len(server.requests) == 1:
+            return web.json_response(completion())
+        response = web.StreamResponse(headers={"Content-Length": "100"})
+        await response.prepare(request)
+        await response.write(b"{")
+        assert request.transport is not None
+        request.transport.close()
+        return response
+
+    server.handler = half
+    chat = OpenAIChat(ChatSettings(model="m", base_url=server.url))
+    failures = [(await chat.complete(REQUEST)).failure for _ in range(2)]
+    await chat.close()
+    assert failures == [None, "connection"]
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+async def test_a_body_compressed_against_our_wish_is_read(server: Server, ask: Any, coding: str) -> None:
+    async def compressed(request: web.Request) -> web.Response:
+        assert request.headers["Accept-Encoding"] == "identity"
+        packed = (gzip if coding == "gzip" else zlib).compress(json.dumps(completion()).encode())
+        return web.Response(body=packed, headers={"Content-Encoding": coding, "Content-Type": "application/json"})
+
+    server.handler = compressed
+    assert (await ask()).text == "hi there"
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_a_redirect_is_followed_and_no_other_server_gets_the_key(server: Server, elsewhere: bool) -> None:
+    async def moved(request: web.Request) -> web.Response:
+        if "moved" in request.query:
+            return web.json_response(completion())
+        host = server.url.replace("127.0.0.1", "localhost") if elsewhere else server.url
+        raise web.HTTPPermanentRedirect(f"{host}/chat/completions?moved=1")
+
+    server.handler = moved
+    chat = OpenAIChat(ChatSettings(model="m", base_url=server.url))
+    reply = await chat.complete(REQUEST)
+    await chat.close()
+    assert reply.text == "hi there"
+    assert server.requests[0] == server.requests[1]
+    assert server.keys == ["Bearer none", None if elsewhere else "Bearer none"]
+
+
+async def test_an_application_of_the_cluster_is_told_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Application:
+        def __init__(self, url: str) -> None:
+            asked.append(url)
+
+        async def post(self, path: str, body: bytes, timeout_s: float) -> HandleAnswer:
+            asked.append((path, json.loads(body)["model"], timeout_s))
+            return HandleAnswer(200, {"retry-after": "2"}, json.dumps(completion()).encode())
+
+    monkeypatch.setattr("actors.chat.posts.Application", Application)
+    reply = await OpenAIChat(ChatSettings(model="m", base_url="serve://app/v1", timeout_s=7)).complete(REQUEST)
+    assert (reply.text, reply.signals.retry_after_s) == ("hi there", 2.0)
+    assert asked == ["serve://app/v1", ("/v1/chat/completions", "m", 7.0)]
