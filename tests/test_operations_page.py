@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from actors.chat import lease_queue
+from jobs.stages import runner
+from tests.bench import capacity
 from tests.places import ROOT
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
@@ -33,3 +36,26 @@ def test_what_the_page_quotes_stands_in_the_project(alarm: str, file: str) -> No
         source = source.replace("cannot {doing}", "cannot be")
     assert alarm in PAGE
     assert alarm in source
+
+
+def test_the_table_of_sizes_is_computed() -> None:
+    assert capacity.table() in PAGE
+
+
+def test_sizes_are_computed_with_the_constants_of_the_project() -> None:
+    assert capacity.ASKS_APART_S == lease_queue._ROUND_S
+    assert (capacity.RECEIPTS_A_COMMIT, capacity.MOST_COMMITS) == (runner.RECEIPTS_A_COMMIT, runner._MOST_COMMITS)
+
+
+@pytest.mark.parametrize(
+    ("words", "computed"),
+    [
+        ("{:,.0f} calls a second (620,000 an hour)", capacity.on_s3(capacity.Run(1, 1, 100, 16))),
+        ("goes to {:,.0f} calls a second", capacity.on_s3(capacity.Run(1, 1, 100, 64))),
+        ("a lease ({:,.0f} leases a second)", 1 / capacity.lease_s(capacity.Run(1, 1, 500, 16))),
+        ("is one call: {:,.0f} tasks a second", 1 / (capacity.RECEIPT_S + capacity.RAY_RECEIPT_S)),
+        ("on a disk**, at {:,.0f} calls", round(capacity.on_disk(capacity.Run(1, 1, 100, 16)), -1)),
+    ],
+)
+def test_sizes_in_the_words_of_the_page_are_computed(words: str, computed: float) -> None:
+    assert words.format(computed) in PAGE

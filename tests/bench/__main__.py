@@ -5,7 +5,7 @@ Measure speed as ratios to the usual alternatives, in one run.
 
 Prints a table, or one JSON document; writes nothing. `--only pool_grid` measures every cell of the pool's limits, which
 takes half an hour, `--only pool_in_process` some without Ray, `--only checker_curve` what fewer windows and bits do
-to the checker: no part of a run without `--only`.
+to the checker, `--only slow_keeper` how many calls go through a ledger on S3: no part of a run without `--only`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BENCHMARKS = (
     "synthesis_workers",
     "vectors",
 )
-_ON_DEMAND = ("checker_curve", "pool_grid", "pool_in_process")
+_ON_DEMAND = ("checker_curve", "pool_grid", "pool_in_process", "slow_keeper")
 _PACKAGES = (
     "bm25s",
     "PyStemmer",
