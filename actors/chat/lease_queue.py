@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from actors.chat.governor import LeaseSource
 from longform.chat.call import Signals
 from longform.chat.ledger_rows import Admission
-from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.quota.leases import Accepted, Ask, Lease, Left, Limits, Refused
 
 _MOST_SIZES = 256  # of an ask; the rest come with the next
 _ROUND_S = 0.06  # asks are at least this far apart, so that one serves many calls
@@ -54,6 +54,7 @@ class LeaseQueue(Generic[CallT]):
         self._begin, self._not_made = begin, not_made
         self._queue: deque[_Waiting[CallT]] = deque()
         self._n_leased = 0
+        self._left: list[tuple[float, float]] = []
         self._accepted: list[tuple[float, float, float | None]] = []
         self._refused: list[tuple[float, float, float | None]] = []
         self._returned: list[float] = []
@@ -81,8 +82,12 @@ class LeaseQueue(Generic[CallT]):
         self._n_leased -= 1
         self._wake()
 
+    def hear_left(self, sent: float, reserved: float) -> None:
+        """Note that a call left at *sent* (monotonic seconds)."""
+        self._left.append((sent, reserved))
+
     def hear_accepted(self, sent: float, reserved: float, actual: float | None) -> None:
-        """Note that a call was let in: it left at *sent* (monotonic seconds) and took *actual* tokens."""
+        """Note that a call was let in: it left at *sent* and took *actual* tokens."""
         self._accepted.append((sent, reserved, actual))
 
     def hear_refused(self, sent: float, reserved: float, retry_after_s: float | None) -> None:
@@ -164,8 +169,9 @@ class LeaseQueue(Generic[CallT]):
             signals=self._signals,
             known=self._limits,
             signals_sent_s_ago=now - self._signals_sent,
+            left=tuple(Left(now - sent, reserved) for sent, reserved in self._left),
         )
-        self._accepted, self._refused, self._returned, self._signals = [], [], [], None
+        self._left, self._accepted, self._refused, self._returned, self._signals = [], [], [], [], None
         return ask
 
     def _tell_all(self, error: Exception) -> None:

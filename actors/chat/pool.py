@@ -204,6 +204,7 @@ class ChatPool:
         try:
             async with self._slots:
                 sent = time.monotonic()
+                self._turns.hear_left(sent, tokens)
                 reply = self._redaction.reply(await self._model.complete(attempt.request))
                 self._hear(attempt.request, reply, sent, tokens)
                 reply = replace(reply, cost_usd=cost_usd(reply.usage, self._price))

@@ -22,6 +22,13 @@ class Limits(NamedTuple):
     in_flight: int | None = None  # calls at once
 
 
+class Left(NamedTuple):
+    """A leased call that has left: it may have waited for a place."""
+
+    sent_s_ago: float
+    reserved_tokens: float
+
+
 class Accepted(NamedTuple):
     """A call that the provider let in, answered or not."""
 
@@ -48,6 +55,7 @@ class Ask(NamedTuple):
         sizes: Tokens to reserve for each of the next waiting calls, in their order; not all that wait need be here.
         waiting: All that wait.
         in_flight: Calls under way, and leased ones about to leave.
+        left: Leased calls that left since, answered or not.
         returned: Tokens of leased calls that will not be made.
         accepted: Answered since.
         refused: Refused since; an ask with one comes at once.
@@ -67,6 +75,7 @@ class Ask(NamedTuple):
     signals: Signals | None = None
     known: Limits | None = None
     signals_sent_s_ago: float = 0.0
+    left: tuple[Left, ...] = ()
 
 
 class Lease(NamedTuple):

@@ -155,10 +155,15 @@ class Quota:
         self._tokens.empty(self._usual_tokens)
 
     def _hear(self, now: float, ask: Ask) -> None:
+        for left in ask.left:
+            self._minutes[0].leave(now - left.sent_s_ago, 1.0)
+            self._minutes[1].leave(now - left.sent_s_ago, left.reserved_tokens)
         for accepted in ask.accepted:
             self._settle(now, accepted)
         for tokens in ask.returned:
             self._give_back(now, tokens)
+            self._minutes[0].end(now, 1.0)
+            self._minutes[1].end(now, tokens)
         for refused in ask.refused:
             self._refuse(now, refused)
         if ask.signals is not None:
@@ -179,18 +184,18 @@ class Quota:
         more = accepted.actual_tokens - accepted.reserved_tokens
         self._tokens.level -= more
         self._finder.goodput.add(sent, 0.0, more)
-        self._minutes[1].take(sent, more)
+        self._minutes[1].correct(sent, more)
 
     def _give_back(self, when: float, tokens: float) -> None:
         self._requests.level += 1
         self._tokens.level += tokens
         self._finder.goodput.add(when, -1.0, -tokens)
-        self._minutes[0].take(when, -1.0)
-        self._minutes[1].take(when, -tokens)
 
     def _refuse(self, now: float, refused: Refused) -> None:
         sent = now - refused.sent_s_ago
         self._give_back(sent, refused.reserved_tokens)
+        self._minutes[0].correct(sent, -1.0)
+        self._minutes[1].correct(sent, -refused.reserved_tokens)
         if self._minute_finder.is_probe(sent):
             self._minute_finder.probe_refused(now)
             return
@@ -317,8 +322,8 @@ class Quota:
                 break
             self._requests.level -= 1
             self._tokens.level -= size
-            self._minutes[0].take(self._now, 1.0)
-            self._minutes[1].take(self._now, size)
+            self._minutes[0].lease(self._now, 1.0)
+            self._minutes[1].lease(self._now, size)
             calls, tokens, seconds = calls + 1, tokens + size, seconds + max(per_call, size * per_token)
             self._usual_tokens += 0.05 * (size - self._usual_tokens)
         return _Grant(calls, tokens, seconds, wait, binds)

@@ -22,7 +22,7 @@ from typing import Literal
 
 from longform.chat.call import Signals
 from longform.chat.rate_headers import read_signals
-from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.quota.leases import Accepted, Ask, Lease, Left, Limits, Refused
 from longform.quota.quota import Quota
 from longform.rehearsal.limits import Gate
 from longform.rehearsal.settings import FakeSettings
@@ -133,6 +133,7 @@ class Worker:
     slots: int
     waiting: deque[Call] = field(default_factory=deque)
     under_way: int = 0
+    left: list[tuple[float, Call]] = field(default_factory=list)
     accepted: list[tuple[float, Call]] = field(default_factory=list)
     refused: list[tuple[float, float, Call, float | None]] = field(default_factory=list)
     asking: bool = False
@@ -153,11 +154,12 @@ class Worker:
             for sent, heard, call, retry in self.refused
         )
         sent, signals = self.signals or (now, None)
-        self.accepted, self.refused, self.signals = [], [], None
+        left = tuple(Left(now - sent, call.estimate) for sent, call in self.left)
+        self.left, self.accepted, self.refused, self.signals = [], [], [], None
         sizes = tuple(call.estimate for call in self.waiting)
         return Ask(
             self.name, self.job, sizes, len(sizes), self.under_way, (), accepted, refused, signals, self.known,
-            now - sent,
+            now - sent, left,
         )  # fmt: skip
 
 
@@ -231,6 +233,7 @@ class Simulation:
 
     def _send(self, worker: Worker, call: Call) -> None:
         sent = self.now
+        worker.left.append((sent, call))
 
         def arrive() -> None:
             wait = self.server.admit(self.now, call.tokens)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longform.chat.call import Signals
-from longform.quota.leases import Accepted, Ask, Lease, Limits, Refused
+from longform.quota.leases import Accepted, Ask, Lease, Left, Limits, Refused
 from longform.quota.quota import Quota
 
 
@@ -113,9 +113,10 @@ def test_hold_heard_from_one_worker_holds_for_all() -> None:
 def test_settled_tokens_make_room_or_take_it() -> None:
     def calls_when(actual: float) -> int:
         quota = Quota(Limits(tokens_per_minute=60_000))
-        total, now, settled = 0, 0.0, ()
+        total, now, left, settled = 0, 0.0, (), ()
         while now < 20:
-            lease = quota.lease(now, ask(tokens=100, accepted=settled))
+            lease = quota.lease(now, ask(tokens=100, left=left, accepted=settled))
+            left = tuple(Left(0.0, 100) for _ in range(lease.calls))
             settled = tuple(Accepted(0.05, 100, actual) for _ in range(lease.calls))
             total += lease.calls
             now += lease.again_s

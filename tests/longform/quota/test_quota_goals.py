@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections import Counter, deque
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import ModuleType
@@ -72,6 +73,19 @@ def test_a_minute_s_worth_leaves_at_once_and_no_more_within_a_minute(kind: str, 
     outcome = simulation.play(provider, simulation.told(provider, "known"), "whole seconds")
     assert outcome.refusals <= 0.005
     assert outcome.ratio <= 1.06
+
+
+@pytest.mark.parametrize("delay_s", [20.0, 90.0])
+def test_replies_of_a_minute_and_more_spill_nothing_into_the_next_one(delay_s: float) -> None:
+    """Calls wait for their places as long as replies take, and are told of as answered when they count no more."""
+    provider = simulation.Provider("window", requests=10, window_s=60, delay_s=delay_s)
+    calls = [replace(call, slow=False) for call in simulation.draw_calls(2000, 0)]
+    run = simulation.Simulation(
+        provider, Quota(Limits(600)), [("j", deque(calls))] * 4, retry_after="whole seconds", seed=0, slots=400
+    )
+    run.run()
+    assert len(run.server.accepted) == len(calls)
+    assert len(run.server.refused) == 0
 
 
 @pytest.mark.parametrize("headers", [False, True])
