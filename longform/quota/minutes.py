@@ -12,7 +12,7 @@ from math import inf
 
 from longform.quota.leases import MINUTE_S
 
-_MARGIN_S = 0.5  # between a call's time, as its worker tells it, and its arrival
+_MARGIN_S = 1.0  # between a call's time, as its worker tells it, and its arrival
 _UNTOLD_S = 120.0  # until a leased call that nobody tells of counts no more: it may wait so long for a place
 _NEAR_S = 1.0  # between two statements of when one call left, at most
 _RESET_MARGIN_S = 0.2  # beyond the reset that headers state

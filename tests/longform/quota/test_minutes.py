@@ -20,17 +20,17 @@ def minute(limit: float, *left: tuple[float, float]) -> Minute:
 def test_what_left_counts_for_a_minute_and_a_little() -> None:
     counted = minute(100, (0.0, 60), (10.0, 40))
     counted.pass_to(20.0)
-    assert counted.wait_s(1) == pytest.approx(40.5, abs=0.06)
-    assert counted.wait_s(61) == pytest.approx(50.5, abs=0.06)
-    counted.pass_to(60.6)
+    assert counted.wait_s(1) == pytest.approx(41.0, abs=0.06)
+    assert counted.wait_s(61) == pytest.approx(51.0, abs=0.06)
+    counted.pass_to(61.1)
     assert (counted.wait_s(60), counted.used) == (0, 40)
 
 
 def test_an_amount_above_the_limit_leaves_when_nothing_counts() -> None:
     counted = minute(100, (0.0, 1))
     counted.pass_to(1.0)
-    assert counted.wait_s(500) == pytest.approx(59.5, abs=0.06)
-    counted.pass_to(61.0)
+    assert counted.wait_s(500) == pytest.approx(60.0, abs=0.06)
+    counted.pass_to(61.1)
     assert counted.wait_s(500) == 0
 
 
@@ -42,9 +42,9 @@ def test_a_call_counts_from_when_it_left_and_not_from_its_lease() -> None:
     counted.leave(5.0, 60)
     counted.correct(5.01, 20)
     assert counted.used == 80
-    counted.pass_to(65.4)
+    counted.pass_to(65.9)
     assert counted.used == 80
-    counted.pass_to(65.6)
+    counted.pass_to(66.1)
     assert counted.used == 0
 
 
