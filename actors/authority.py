@@ -16,7 +16,7 @@ import os
 import pickle
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
@@ -24,6 +24,7 @@ _NONCE_BYTES = 32
 _LENGTH_BYTES = 8
 _ANSWER_S = 30.0  # then the other end, or its machine, is taken for gone
 _POLL_S = 0.1
+_COMPANY_S = 0.001  # a message that may be answered with others waits this long for them
 
 T = TypeVar("T")
 Args = TypeVarTuple("Args")
@@ -40,6 +41,14 @@ class Address(NamedTuple):
     secret: bytes
 
 
+_Answer = tuple[bool, object]  # whether it is a result, or an error
+
+
+class _Waiting(NamedTuple):
+    args: tuple[object, ...]
+    answer: asyncio.Future[_Answer]
+
+
 class _Told(Protocol):
     def remote(self) -> Awaitable[Address]: ...
 
@@ -51,10 +60,17 @@ class Actor(Protocol):
 
 
 class Authority:
-    """The base of a Ray actor's class: the public methods of *served* answer messages, one after the other."""
+    """
+    The base of a Ray actor's class: the public methods of *served* answer messages, one after the other.
+
+    An object may have `joins`: it maps a method to the one that takes the arguments of many messages and returns as
+    many answers. Messages that wait at one time are then answered together.
+    """
 
     def __init__(self, served: object) -> None:
         self._served = served
+        self._joins: Mapping[str, str] = getattr(served, "joins", {})
+        self._waiting: dict[str, list[_Waiting]] = {}  # by method
         self._address: Address | None = None
         self._server: asyncio.Server | None = None
         self._opening = asyncio.Lock()
@@ -85,17 +101,38 @@ class Authority:
             await _prove(reader, writer, secret, ours=b"authority", theirs=b"asker")
             while True:
                 method, args = await _receive(reader)
-                await _send(writer, self._answer(method, args))
+                await _send(writer, await (self._join if method in self._joins else self._answer)(method, args))
         except (OSError, EOFError):  # the asker left, or is none of ours
             pass
         finally:
             writer.close()
 
-    def _answer(self, method: str, args: tuple[object, ...]) -> tuple[bool, object]:
+    async def _answer(self, method: str, args: tuple[object, ...]) -> _Answer:
         try:
             return True, getattr(self._served, method)(*args)
         except Exception as error:  # noqa: BLE001  # the asker's to handle
             return False, error
+
+    async def _join(self, method: str, args: tuple[object, ...]) -> _Answer:
+        """Answer together with the other messages for *method* that have come by then."""
+        loop = asyncio.get_running_loop()
+        waiting = self._waiting.setdefault(method, [])
+        waiting.append(_Waiting(args, loop.create_future()))
+        if len(waiting) == 1:
+            loop.call_later(_COMPANY_S, self._answer_waiting, method)
+        return await waiting[-1].answer
+
+    def _answer_waiting(self, method: str) -> None:
+        waiting = self._waiting.pop(method)
+        answers: list[_Answer]
+        try:
+            found = getattr(self._served, self._joins[method])([message.args for message in waiting])
+            answers = [(True, answer) for answer in found]
+        except Exception as error:  # noqa: BLE001  # the askers' to handle
+            answers = [(False, error)] * len(waiting)
+        for message, answer in zip(waiting, answers, strict=True):
+            if not message.answer.done():  # its asker is there
+                message.answer.set_result(answer)
 
 
 class Connection:

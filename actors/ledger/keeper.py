@@ -11,7 +11,8 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import islice
+from typing import ClassVar, NamedTuple
 
 import psutil
 
@@ -62,6 +63,14 @@ class _Open(NamedTuple):
     usd: float
 
 
+class Message(NamedTuple):
+    """An exchange of one worker: its calls about to leave, and what others came to."""
+
+    worker: str
+    intents: Sequence[Intent]
+    receipts: Sequence[Receipt]
+
+
 class LedgerKeeper:
     """
     Args:
@@ -71,6 +80,8 @@ class LedgerKeeper:
         driver: When this process is gone, no call leaves any more; None: no driver but ourselves.
         clock: Monotonic seconds.
     """
+
+    joins: ClassVar = {"exchange": "exchange_all"}  # in an actor: one durable step for all that wait
 
     def __init__(
         self,
@@ -111,19 +122,36 @@ class LedgerKeeper:
 
         An exchange that is said twice, because the answer to the first was lost, changes nothing more.
         """
+        return self.exchange_all([Message(worker, intents, receipts)])[0]
+
+    def exchange_all(
+        self, messages: Sequence[tuple[str, Sequence[Intent], Sequence[Receipt]]]
+    ) -> list[list[Admission]]:
+        """Make the exchanges of several workers in one durable step: all receipts first, then the intents in order."""
         now = self._clock()
-        self._heard[worker] = now
+        said = [Message(*message) for message in messages]
+        self._heard |= {message.worker: now for message in said}
+        receipts = [receipt for message in said for receipt in message.receipts]
         self._settle(receipts)
         self._give_up_the_silent(now)
+        intents = [intent for message in said for intent in message.intents]
+        admissions = iter(self._admit(intents, receipts))
+        found = [list(islice(admissions, len(message.intents))) for message in said]
+        for message, its_admissions in zip(said, found, strict=True):
+            self._note_open(message, its_admissions)
+        return found
+
+    def _admit(self, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Admission]:
         admissions = self._within_budget(intents)
         asked = [intent for intent, admission in zip(intents, admissions, strict=True) if admission == "go"]
         recorded = iter(self._ledger.exchange(asked, receipts))
-        final = [next(recorded) if admission == "go" else admission for admission in admissions]
-        for intent, admission in zip(intents, final, strict=True):
+        return [next(recorded) if admission == "go" else admission for admission in admissions]
+
+    def _note_open(self, message: Message, admissions: Sequence[Admission]) -> None:
+        for intent, admission in zip(message.intents, admissions, strict=True):
             if admission == "go" and intent.attempt_id not in self._open:
-                self._open[intent.attempt_id] = _Open(worker, intent.reserved_usd or 0.0)
+                self._open[intent.attempt_id] = _Open(message.worker, intent.reserved_usd or 0.0)
                 self._n_calls += 1
-        return final
 
     def trouble(self, server: Server) -> str | None:
         """Return why the command should end, as `Watch` says of the server; once said it stays."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, ClassVar
 
 import pytest
@@ -165,3 +165,53 @@ async def test_an_authority_that_does_not_know_the_secret_is_not_listened_to(han
         await asker.ask("add", 1)
     assert Trap.sprung == []
     server.close()
+
+
+class Joiner(Counter):
+    """Adds what many askers tell it at once."""
+
+    joins: ClassVar = {"add": "add_all"}
+
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.at_once: list[int] = []
+
+    def add_all(self, messages: Sequence[tuple[int]]) -> list[int]:
+        self.at_once.append(len(messages))
+        return [self.add(n) for (n,) in messages]
+
+
+@pytest_asyncio.fixture
+async def joined(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Handle, Joiner]]:
+    monkeypatch.setattr("ray.util.get_node_ip_address", lambda: "127.0.0.1")
+    joiner = Joiner(10)
+    handle = Handle(Authority(joiner))
+    yield handle, joiner
+    await stop(handle.authority)
+
+
+async def test_messages_that_wait_together_are_answered_together(joined: tuple[Handle, Joiner]) -> None:
+    handle, joiner = joined
+    lines = [line_to(handle) for _ in range(3)]
+    # a wait that has begun, and that nobody ends but the test
+    handle.authority._waiting["add"] = [line._Waiting((5,), asyncio.get_running_loop().create_future())]
+    asked = [asyncio.create_task(asker.ask("add", 1)) for asker in lines]
+    while len(handle.authority._waiting["add"]) < 4:  # noqa: ASYNC110 - nothing tells that a message has come
+        await asyncio.sleep(0)
+    handle.authority._answer_waiting("add")
+    assert sorted(await asyncio.gather(*asked)) == [16, 17, 18]
+    assert joiner.at_once == [4]
+    assert await lines[0].ask("add", 1) == 19
+    assert joiner.at_once == [4, 1]
+    for asker in lines:
+        asker.close()
+
+
+async def test_an_error_of_messages_answered_together_is_raised_to_each(joined: tuple[Handle, Joiner]) -> None:
+    handle, _ = joined
+    lines = [line_to(handle) for _ in range(2)]
+    found = await asyncio.gather(*(asker.ask("add", -1) for asker in lines), return_exceptions=True)
+    assert [type(error) for error in found] == [KeyError, KeyError]
+    assert await lines[0].ask("add", 1) == 11
+    for asker in lines:
+        asker.close()

@@ -16,7 +16,7 @@ MESSAGE_S, CALL_S = 0.4e-3, 0.1e-3  # of the ledger's keeper, beside a million c
 DISK_S = 0.5e-3  # a durable write
 S3_CLIENT_S = 2e-3
 PUT_S = 25e-3  # until S3 has taken an object; not measured on AWS
-CALLS_A_MESSAGE = 0.3  # of those a worker may have in flight, if messages queue: measured with PUT_S, 100 workers
+CALLS_A_STEP = 0.1  # of those in flight at all workers, in one step of the keeper: measured with PUT_S, 100 workers
 RECEIPT_S, RAY_RECEIPT_S = 0.12e-3, 1.6e-3  # of the driver: its loop, and Ray Data's share
 TASK_BYTES = 850  # of the driver
 LEDGER_BYTES = 520  # a call with a reply of fifty characters
@@ -63,7 +63,7 @@ def governor_load(run: Run) -> float:
 
 def keeper_most(run: Run, write_s: float) -> float:
     """Return the calls a second at which the keeper stops, if a durable write takes *write_s*."""
-    calls = max(1.0, CALLS_A_MESSAGE * run.in_flight)
+    calls = max(1.0, CALLS_A_STEP * run.in_flight * run.workers)
     return calls / (MESSAGE_S + write_s + CALL_S * calls)
 
 
@@ -80,7 +80,7 @@ def driver_load(run: Run) -> float:
 
 
 def ledger_writes(run: Run) -> float:
-    """Return the objects of a ledger on S3, at most: two a call, and no more than one after the other."""
+    """Return the objects of a ledger on S3, at most: two a call, and one after the other."""
     return min(2.0 * run.calls, run.hours * 3600 / (MESSAGE_S + PUT_S + S3_CLIENT_S))
 
 

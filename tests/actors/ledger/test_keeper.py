@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
@@ -12,7 +13,7 @@ import pytest
 from actors.ledger.keeper import NO_LIMIT, Budget, Driver, LedgerKeeper
 from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply, failed
-from longform.chat.ledger_rows import Intent, Receipt
+from longform.chat.ledger_rows import Admission, Intent, Receipt
 
 
 def intent(attempt: str, call: str | None = None, *, usd: float | None = 1.0) -> Intent:
@@ -169,3 +170,37 @@ def test_a_final_failure_is_not_paid_for_again_by_the_same_command(url: str) -> 
     found = mine.finished(["call of a", "call of b"])
     assert {call: (reply.failure, reply.cost_usd) for call, reply in found.items()} == {"call of a": ("length", 0.5)}
     assert keeper(url).finished(["call of a"]) == {}
+
+
+def test_exchanges_of_several_workers_are_one_step_with_an_answer_each(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, steps = Clock(), list[int]()
+    mine = keeper(url, Budget(max_calls=4), clock=clock)
+    mine.exchange("v", [intent("a")], [])
+    exchange = Ledger.exchange
+
+    def counted(ledger: Ledger, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Admission]:
+        steps.append(len(intents))
+        return exchange(ledger, intents, receipts)
+
+    monkeypatch.setattr(Ledger, "exchange", counted)
+    said = [
+        ("v", [intent("b", "shared")], []),
+        ("w", [intent("c", "shared"), intent("d"), intent("e")], [receipt("a", usd=0.5)]),
+        ("x", [], []),
+    ]
+    assert mine.exchange_all(said) == [["go"], ["busy", "go", "budget"], []]
+    assert steps == [3]
+    assert mine.spent() == (3, 0.5 + 2 * 1.0)
+    assert mine.exchange_all(said[:1]) == [["go"]]  # its answer was lost
+    assert mine.spent() == (3, 0.5 + 2 * 1.0)
+
+
+def test_a_silent_worker_is_given_up_beside_those_that_speak_at_once(url: str) -> None:
+    clock = Clock()
+    mine = keeper(url, Budget(max_usd=9.0), clock=clock)
+    mine.exchange_all([("silent", [intent("a")], []), ("speaks", [intent("b")], [])])
+    clock.now = 11.0
+    assert mine.exchange_all([("speaks", [], []), ("other", [intent("c", "call of a")], [])]) == [[], ["go"]]
+    assert mine._open.keys() == {"b", "c"}
