@@ -100,6 +100,16 @@ class Cluster:
             with _our_handler_of_sigterm():
                 self._begun.result()
 
+    def start_for_calls(self) -> None:
+        """
+        Start Ray before the first model call if stages may run there: what all of them ask must be where all reach it.
+
+        Raises:
+            ClusterError: As of `start`.
+        """
+        if not self.in_process:
+            self.start()
+
     def _start_warm(self, modules: Sequence[str]) -> None:
         self._start()
         import ray

@@ -155,8 +155,8 @@ def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, callin
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]
     if todo:
-        cluster.start()
         if _chats(config):
+            cluster.start_for_calls()
             calling.start()
     asynchronous = bool(_chats(config))
     stage = PlainStage(

@@ -47,7 +47,7 @@ def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Cal
         for chat in chats:
             check_chat(chat)
         calling.check_prices(chats)
-        cluster.start()
+        cluster.start_for_calls()
         calling.start()
     for name, judge in calibration.made.items():
         here = name not in calibration.chats and not labelled.in_cluster

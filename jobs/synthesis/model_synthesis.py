@@ -216,7 +216,7 @@ class Synthesis:
     ) -> None:
         stage_name = f"synthesize {name}"
         if tasks:
-            self.cluster.start()
+            self.cluster.start_for_calls()
             self.calling.start()
         stage = PlainStage(
             name=stage_name,

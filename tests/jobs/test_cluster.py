@@ -43,6 +43,15 @@ def test_what_was_begun_is_started_once(started: list[Cluster]) -> None:
         assert started == [cluster]
 
 
+@pytest.mark.parametrize(("workers", "n_starts"), [(0, 0), (None, 1), (2, 1)])
+def test_calls_of_a_command_without_workers_start_no_ray(
+    workers: int | None, n_starts: int, started: list[Cluster]
+) -> None:
+    with Cluster(address=None, workers=workers) as cluster:
+        cluster.start_for_calls()
+    assert len(started) == n_starts
+
+
 def test_its_failure_is_told_when_ray_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(_: Cluster) -> None:
         raise ClusterError("Ray did not start")
