@@ -173,8 +173,8 @@ class RunEvidence:
 
     @property
     def query_ids(self) -> Collection[str]:
-        """Return the queries that have a summary."""
-        return {info.query_id for info in self.all_infos.values()}
+        """Return the queries that have a summary, those of a haystack together: its targets are then read once."""
+        return dict.fromkeys(info.query_id for info in self.all_infos.values())
 
     def query(self, query_id: str) -> QueryFacts:
         return self._unfolding.query(query_id)
