@@ -154,10 +154,9 @@ def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, callin
     tasks = _tasks(config)
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]
-    if todo:
-        if _chats(config):
-            cluster.start_for_calls()
-            calling.start()
+    if todo and _chats(config):
+        cluster.start_for_calls()
+        calling.start()
     asynchronous = bool(_chats(config))
     stage = PlainStage(
         name="synthesize",
