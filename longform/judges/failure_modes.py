@@ -117,9 +117,13 @@ def _index(haystack: Haystack) -> SupportIndex | None:
 
 @lru_cache(maxsize=64)
 def _other_insights(haystack: Haystack, query_id: str) -> QueryInsights:
-    insights = haystack.targets()
-    weights = StemWeights.of([insight.text for insight in insights])
-    return QueryInsights([insight.text for insight in insights if insight.query_id != query_id], weights)
+    others = [insight.text for insight in haystack.targets() if insight.query_id != query_id]
+    return QueryInsights(others, _insight_weights(haystack))
+
+
+@lru_cache(maxsize=1)
+def _insight_weights(haystack: Haystack) -> StemWeights:
+    return StemWeights.of([insight.text for insight in haystack.targets()])
 
 
 def _share(facts: Facts, name: BulletClass) -> Score:

@@ -62,6 +62,7 @@ class Statement(NamedTuple):
     quantities: tuple[Quantity, ...]
 
 
+@lru_cache(maxsize=1024)  # the insights of a haystack are looked for beside each of its queries
 def read_statement(line: str) -> Statement:
     """Read a line without its citations and list marker."""
     text = _NOT_DENYING.sub("", _without_contractions(without_marks(line)))
