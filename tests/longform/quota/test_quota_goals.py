@@ -120,6 +120,14 @@ def test_a_minute_s_limit_that_was_not_told_is_found(knowledge: str, retry_after
     assert outcome.ratio <= 1.10
 
 
+@pytest.mark.slow
+def test_five_hundred_workers_share_a_thousand_calls_a_second() -> None:
+    provider = simulation.Provider("bucket", requests=1000)
+    outcome = simulation.play(provider, Limits(60_000), "whole seconds", n=60_000, workers=500)
+    assert outcome.refusals <= 0.005
+    assert outcome.ratio <= 1.05
+
+
 def test_two_jobs_share_while_both_want() -> None:
     provider = simulation.Provider("window", requests=50)
     backlogs = {job: deque(simulation.draw_calls(1000, seed)) for seed, job in enumerate(("A", "B"))}
