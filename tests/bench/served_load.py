@@ -23,6 +23,7 @@ _APPLICATION = "load"
 _TEXT_TOKENS = 10  # what an item below is counted as
 _BATCH = 4  # units of one batch
 _FORTY_WORDS = "the council heard that the old bridge needs new bearings before winter and " * 3
+_STARTS = 4  # of Serve, until it is given up
 _QUICK_S = 2.0
 """An answer that took no longer waited behind nothing much."""
 
@@ -46,14 +47,28 @@ def on_serve() -> Iterator[str]:
     """Serve on a Ray that runs already; the URL. What is started here is stopped."""
     from ray import serve
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{_start_serve()}"
     finally:
         serve.shutdown()
+
+
+def _start_serve() -> int:
+    """Start Serve on a free port and return it; what a busy machine does not start in Ray's minute is tried again."""
+    from ray import serve
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    for starts_left in reversed(range(_STARTS)):
+        try:
+            serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
+            break
+        except TimeoutError:  # of the proxy; Ray's GetTimeoutError is one, too
+            serve.shutdown()
+            if not starts_left:
+                raise
+    return port
 
 
 def deploy(*, unit_s: float, waiting: int = 1000, max_wait_s: float = 600.0, **options: Any) -> None:

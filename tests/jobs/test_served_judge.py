@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from serve.http.app import Backends, ServedJudge, make_app
 from serve.judges.items import SupportItem
 from serve.judges.workers import KindWorker
 from serve.settings import ServedKind
+from tests.bench.served_load import on_serve
 from tests.serve.served import small_backends
 from tests.serving import running
 
@@ -139,18 +140,16 @@ def assert_as_expected(rows: list[dict[str, Any]], expected: Expected) -> None:
 
 
 @pytest.fixture(scope="module")
-def served(ray_session: None, unused_tcp_port_factory: Callable[[], int]) -> Iterator[str]:
+def served(ray_session: None) -> Iterator[str]:
     """The URL of one judge on Ray Serve, in the application `judging`."""
     from ray import serve
 
     from serve.deployments import build
 
-    port = unused_tcp_port_factory()
-    serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
     judges = {"offline-support": {"task": "support", "judge": {"kind": "offline"}}}
-    serve.run(build({"judges": judges}), name="judging", route_prefix="/")
-    yield f"http://127.0.0.1:{port}"
-    serve.shutdown()
+    with on_serve() as url:
+        serve.run(build({"judges": judges}), name="judging", route_prefix="/")
+        yield url
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -11,6 +10,7 @@ import pytest
 
 from actors.serving.messages import shared_text
 from serve.routing import CROWD, ranking
+from tests.bench.served_load import on_serve
 
 IDLE = {"a": 0, "b": 0, "c": 0}
 KEYS = [f"text {number}" for number in range(300)]
@@ -55,7 +55,7 @@ def test_conversations_share_what_they_begin_with_or_say_they_share() -> None:
 
 @pytest.mark.slow
 @pytest.mark.ray
-def test_two_replicas_know_what_they_were_asked(ray_session: None, unused_tcp_port_factory: Callable[[], int]) -> None:
+def test_two_replicas_know_what_they_were_asked(ray_session: None) -> None:
     """Asked twice for each of 24 texts, everything comes from memory; by chance half of it would."""
     from ray import serve
 
@@ -63,13 +63,9 @@ def test_two_replicas_know_what_they_were_asked(ray_session: None, unused_tcp_po
 
     items = [{"text": f"text {number}", "most_words": 9} for number in range(24)]
     arguments: dict[str, Any] = {"judges": {"place": {"make": "tests.serve.served:PlaceJudge"}}}
-    port = unused_tcp_port_factory()
-    serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
-    try:
+    with on_serve() as url:
         serve.run(application(arguments, {"judges-place": {"num_replicas": 2}}), name="routed", route_prefix="/")
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600) as asked:
+        with httpx.Client(base_url=url, timeout=600) as asked:
             rounds = [[asked.post("/v1/judge", json={"items": [item]}).json() for item in items] for _ in "ab"]
-    finally:
-        serve.shutdown()
     assert [[answer["from_cache"] for answer in answers] for answers in rounds] == [[False] * 24, [True] * 24]
     assert len({answer["results"][0]["verdicts"][0]["answer"] for answer in rounds[0]}) == 2

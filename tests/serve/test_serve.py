@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +18,27 @@ from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.retrievers import EndpointRerankerSettings
+from tests.bench.served_load import on_serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
 
 @pytest.fixture(scope="module")
-def served(ray_session: None, unused_tcp_port_factory: Callable[[], int], small_model: str) -> Iterator[str]:
+def served(ray_session: None, small_model: str) -> Iterator[str]:
     """The URL of serve/config.yaml's application with a chat model beside it; what is started here is stopped."""
     from ray import serve
 
     from serve.deployments import build
 
-    port = unused_tcp_port_factory()
-    serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
     (application,) = yaml.safe_load(Path("serve/config.yaml").read_text())["applications"]
     application["args"]["chats"] = {"smollm2": {"model": small_model}}
-    try:
-        serve.run(build(application["args"]), name=application["name"], route_prefix="/")
-    except RuntimeError as error:
-        found = serve.status().applications[application["name"]].deployments
-        raise AssertionError({name: one.message for name, one in found.items()}) from error
-    yield f"http://127.0.0.1:{port}"
-    serve.shutdown()
+    with on_serve() as url:
+        try:
+            serve.run(build(application["args"]), name=application["name"], route_prefix="/")
+        except RuntimeError as error:
+            found = serve.status().applications[application["name"]].deployments
+            raise AssertionError({name: one.message for name, one in found.items()}) from error
+        yield url
 
 
 def test_each_path_answers_on_a_real_serve(served: str) -> None:
