@@ -22,6 +22,7 @@ os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
 os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+os.environ.update(RAY_worker_niceness="0")  # with Ray's 15, the tests beside them stop the workers
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # as docs/serving.md has it for nodes that serve; the proxies inherit it from the Ray that starts here
 os.environ.setdefault("RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH", "serve.http.proxy.middlewares")

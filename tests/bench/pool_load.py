@@ -182,6 +182,7 @@ def two_nodes() -> Iterator[None]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+    os.environ.update(RAY_worker_niceness="0")  # with Ray's 15, whatever else the machine does stops the workers
     import ray
     from ray.cluster_utils import Cluster
 
