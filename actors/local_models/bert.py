@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.local_models.bert_graph import BertShape, bert_graph, weights_wanted
+from actors.local_models.bert_graph import BertGraph, BertShape, bert_graph, weights_wanted
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -165,13 +165,15 @@ def _whole(weights: Weights, shape: BertShape) -> bool:
     return sizes == weights_wanted(shape)
 
 
-def _session(graph: bytes) -> Any:
+def _session(graph: BertGraph) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(weight) for weight in graph.weights.values()]
+    options.add_external_initializers(list(graph.weights), values)
+    return onnxruntime.InferenceSession(graph.model, options, providers=["CPUExecutionProvider"])
 
 
 def _tokenizer(folder: Path) -> Tokenizer:

@@ -49,7 +49,18 @@ def weights_wanted(shape: BertShape) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def bert_graph(shape: BertShape, weights: Mapping[str, NDArray[np.float32]]) -> bytes:
+class BertGraph(NamedTuple):
+    """
+    Attributes:
+        model: Of ONNX, without the weights.
+        weights: By the names that the model gives them.
+    """
+
+    model: bytes
+    weights: Mapping[str, NDArray[np.float32]]
+
+
+def bert_graph(shape: BertShape, weights: Mapping[str, NDArray[np.float32]]) -> BertGraph:
     """
     Return a model of ONNX from `embedded`, the sums of the three embeddings, to the last layer's vectors.
 
@@ -64,8 +75,7 @@ def bert_graph(shape: BertShape, weights: Mapping[str, NDArray[np.float32]]) -> 
     outputs = [helper.make_tensor_value_info(last, TensorProto.FLOAT, size)]
     graph = helper.make_graph(made.nodes, "bert", inputs, outputs, made.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=10)
-    found: bytes = model.SerializeToString()
-    return found
+    return BertGraph(model.SerializeToString(), made.weights)
 
 
 class _Graph:
@@ -74,7 +84,8 @@ class _Graph:
     def __init__(self, shape: BertShape, weights: Mapping[str, NDArray[np.float32]]) -> None:
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
-        self._shape, self._weights = shape, weights
+        self.weights: dict[str, NDArray[np.float32]] = {}
+        self._shape, self._read = shape, weights
 
     def all_layers(self, embedded: str) -> str:
         of_head = self._shape.width // self._shape.heads
@@ -108,20 +119,29 @@ class _Graph:
             yield self._node("Reshape", self._dense(tokens, f"{name}.{one}"), self._split)
 
     def _dense(self, tokens: str, name: str) -> str:
-        weight = self._constant(f"{name}.weight", self._weights[f"{name}.weight"].T)
+        weight = self._weight(f"{name}.weight", transposed=True)
         return self._node("Add", self._node("MatMul", tokens, weight), self._weight(f"{name}.bias"))
 
     def _norm(self, tokens: str, name: str) -> str:
         weight, bias = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
         return self._node("LayerNormalization", tokens, weight, bias, axis=-1, epsilon=self._shape.epsilon)
 
-    def _weight(self, name: str) -> str:
-        return self._constant(name, self._weights[name])
+    def _weight(self, name: str, *, transposed: bool = False) -> str:
+        """Name a weight that stands outside the model: written into it, each would be copied three times."""
+        from onnx import TensorProto
+
+        value = np.ascontiguousarray(self._read[name].T if transposed else self._read[name])
+        self.weights[name] = value
+        outside = TensorProto(name=name, dims=value.shape, data_type=TensorProto.FLOAT)
+        outside.data_location = TensorProto.EXTERNAL
+        outside.external_data.add(key="location", value="weights")
+        self.constants.append(outside)
+        return name
 
     def _constant(self, name: str, value: NDArray[Any]) -> str:
         from onnx import numpy_helper
 
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        self.constants.append(numpy_helper.from_array(value, name))
         return name
 
     def _node(self, kind: str, *inputs: str, **attributes: Any) -> str:

@@ -40,6 +40,7 @@ _BENCHMARKS = (
     "support",
     "synthesis_workers",
     "vectors",
+    "whole_commands",
 )
 _ON_DEMAND = ("checker_curve", "pool_grid", "pool_in_process", "slow_keeper")
 _PACKAGES = (
