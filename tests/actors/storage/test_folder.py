@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from longform.errors import UsageError
+from tests.s3_requests import counted, writes
 
 pytest_plugins = ["tests.s3_server"]
 
@@ -99,6 +101,20 @@ def test_of_all_who_create_a_file_at_once_one_succeeds(anywhere: Folder) -> None
     assert created.count(True) == 1
     assert anywhere.read_bytes("log/1") == contents[created.index(True)]
     assert anywhere.names("log") == ["1"]
+
+
+def test_small_file_on_s3_is_one_request(s3_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A multipart upload would be three, each billed as a write."""
+    with counted(os.environ["AWS_ENDPOINT_URL"]) as (endpoint, requests):
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+        folder = Folder(s3_url)
+        folder.write_bytes("units/first", b"makes the folder, too")
+        before = writes(requests)
+        folder.write_bytes("units/second", b"x" * 1_000_000)
+        after = writes(requests)
+        assert folder.read_bytes("units/second") == b"x" * 1_000_000
+
+    assert after - before == 1
 
 
 def test_file_that_cannot_be_created_is_an_error_and_not_one_that_stands_there(
