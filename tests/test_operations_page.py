@@ -53,6 +53,9 @@ def test_sizes_are_computed_with_the_constants_of_the_project() -> None:
         ("at {:,.0f} calls a second on S3", capacity.on_s3(capacity.Run(1, 1, 100, 16))),
         ("a lease ({:,.0f} leases a second)", 1 / capacity.lease_s(capacity.Run(1, 1, 500, 16))),
         ("is one call: {:,.0f} tasks a second", 1 / (capacity.RECEIPT_S + capacity.RAY_RECEIPT_S)),
+        ("ingress, at {:,.0f} requests a second of one item", capacity.ingress_most(1)),
+        ("and one proxy at\n  {:,.0f}: less than", capacity.proxy_most(1)),
+        ("requests of 64 carry {:,.0f}\n", 64 * capacity.ingress_most(64)),
         ("and {:,.0f} on a disk", capacity.on_disk(capacity.Run(1, 1, 100, 16))),
     ],
 )

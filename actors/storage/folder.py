@@ -289,7 +289,9 @@ def open_location(url: str) -> tuple[pafs.FileSystem, str]:
     if "://" not in url:
         return pafs.LocalFileSystem(), str(Path(url).absolute())
     _check_plain(url)
-    one_put = "?allow_delayed_open=true" if url.startswith("s3://") else ""  # a small file; else a multipart upload of 3
+    one_put = (
+        "?allow_delayed_open=true" if url.startswith("s3://") else ""
+    )  # a small file; else a multipart upload of 3
     try:  # from_uri, unlike S3FileSystem(...), honours AWS_ENDPOINT_URL
         filesystem, path = pafs.FileSystem.from_uri(f"{url}{one_put}")
     except (ValueError, OSError) as error:

@@ -19,9 +19,14 @@ PUT_S = 25e-3  # until S3 has taken an object; not measured on AWS
 CALLS_A_STEP = 0.1  # of those in flight at all workers, in one step of the keeper: measured with PUT_S, 100 workers
 RECEIPT_S, RAY_RECEIPT_S = 0.12e-3, 1.6e-3  # of the driver: its loop, and Ray Data's share
 TASK_BYTES = 850  # of the driver
+DRIVER_BYTES, KEEPER_BYTES = 300e6, 230e6  # of their processes, before any task and call
+WORKER_CALL_S = 3e-3  # of a worker
+PROXY_S, PROXY_ITEM_S = 4.1e-3, 0.02e-3  # a request through Serve, and each of its items
+INGRESS_S, INGRESS_ITEM_S = 5.8e-3, 0.04e-3
+LOCAL_PUT_S = 6e-3  # of an S3 server on the same machine
 LEDGER_BYTES = 520  # a call with a reply of fifty characters
 RECEIPTS_A_COMMIT, MOST_COMMITS = 8, 4096  # jobs/stages/runner.py
-PART_WRITES, COMMIT_WRITES, PART_READS = 3, 4, 3  # requests, counted; a listing is billed as a write
+PART_WRITES, COMMIT_WRITES, PART_READS = 1, 2, 3  # requests, counted; a listing is billed as a write
 WRITE_USD, READ_USD = 5e-6, 0.4e-6  # a request: list prices of us-east-1
 
 
@@ -73,6 +78,32 @@ def on_s3(run: Run) -> float:
 
 def on_disk(run: Run) -> float:
     return keeper_most(run, DISK_S)
+
+
+def keeper_s(run: Run) -> float:
+    """Return the seconds of the keeper's processor, without its durable writes."""
+    return ledger_steps(run) * MESSAGE_S + run.calls * CALL_S
+
+
+def ledger_steps(run: Run) -> float:
+    """Return the durable steps of a ledger."""
+    return ledger_writes(run)
+
+
+def seconds(run: Run, reply_s: float, write_s: float, per_minute: float | None = None) -> float:
+    """Return the time of a run from its first call to its last, if neither a part nor a processor is the bottleneck."""
+    by_places = run.calls * reply_s / (run.workers * run.in_flight)
+    return max(by_places, 0.0 if per_minute is None else run.calls / per_minute * 60)
+
+
+def proxy_most(items: int) -> float:
+    """Return the requests of so many items a second at which one proxy of Serve stops."""
+    return 1 / (PROXY_S + PROXY_ITEM_S * items)
+
+
+def ingress_most(items: int) -> float:
+    """Return those at which one replica of a served application's ingress stops."""
+    return 1 / (INGRESS_S + INGRESS_ITEM_S * items)
 
 
 def driver_load(run: Run) -> float:

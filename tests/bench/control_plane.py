@@ -2,7 +2,8 @@
 Each part of the control plane alone, with simulated workers: what its code costs, and so up to where one process goes.
 
 Rates are a second of the part's own processor time, from calls of the real objects in this process; one figure of each
-part goes through its Ray actor. Notes have the wall time if a part also waits for a disk or a server.
+part goes through its Ray actor, and those of serving through its proxy and its ingress. Notes have the wall time if a
+part also waits for a disk or a server.
 
 LONGFORM_BENCH_SHARE is the share of the sizes below.
 """
@@ -15,6 +16,7 @@ import os
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import cycle, islice
 from pathlib import Path
@@ -37,6 +39,7 @@ from longform.chat.server_standing import Server
 from longform.quota.leases import Accepted, Ask, Limits
 from tests.bench.commit_log import environment_of
 from tests.bench.measure import Figure
+from tests.bench.served_load import DEPLOYMENT, closed_loop, deploy, of_items, on_serve
 from tests.s3_server import BUCKET, binary, running_s3_server
 
 _SHARE = float(os.environ.get("LONGFORM_BENCH_SHARE", "1"))
@@ -51,6 +54,9 @@ _A_LEASE = 16  # calls
 _A_MESSAGE = (1, 16, 64)  # calls
 _UNDER_WAY = 6_400  # calls, on a hundred nodes, 64 each
 _ASKERS = 8  # connections to an actor
+_A_REQUEST = (1, 16, 64)  # items
+_CALLERS = 16  # of a served judge
+_SERVED_S = 6.0 * _SHARE
 _LIMIT = Limits(requests_per_minute=10_000_000 / 60)  # ten million calls an hour
 _NO_LIMIT = Limits(requests_per_minute=1e8)  # that binds
 _SERVER = Server("http://127.0.0.1", "bench", "BENCH_KEY", timeout_s=60.0, patience_s=600.0)
@@ -254,6 +260,7 @@ def _through_actors() -> list[Figure]:
             asyncio.run(_governor_actor()),
             asyncio.run(_keeper_actor(f"{place}/ledger")),
             _stage_on_ray(f"{place}/run"),
+            *_ingress(),
         ]
 
 
@@ -307,3 +314,47 @@ def _stage_on_ray(url: str) -> Figure:
     _run(f"{url}/warm", tasks[:20], workers=2)
     cost = spent(lambda: _run(f"{url}/stage", tasks, workers=2))
     return _rate("driver of a stage on Ray", _TASKS, "receipts/s", cost, "2 workers, a part of one row each")
+
+
+# ---------------------------------------------------------------- serving
+
+
+def _ingress() -> Iterator[Figure]:
+    """Ask a judge that takes no time, through one proxy and one replica of the ingress."""
+    with on_serve() as url:
+        deploy(unit_s=0.0)
+        for items in _A_REQUEST:
+            _answered(url, items)  # a start
+            before = _serving_seconds()
+            answered, wall = _answered(url, items)
+            spent = {part: seconds - before[part] for part, seconds in _serving_seconds().items()}
+            cost = Cost(spent["proxy"] + spent["ingress"], wall)
+            parts = ", ".join(f"{part} {1000 * seconds / answered:.2f}" for part, seconds in spent.items())
+            note = f"{_CALLERS} callers; ms a request: {parts}"
+            yield _rate(f"serving, {items} items a request", answered, "requests/s", cost, note)
+
+
+def _answered(url: str, items: int) -> tuple[int, float]:
+    """Return the requests answered, and the seconds they took."""
+    began = time.perf_counter()
+    answers = asyncio.run(
+        closed_loop(url, callers=_CALLERS, until=lambda: time.perf_counter() - began > _SERVED_S, ask=of_items(items))
+    )
+    assert all(answer.status == 200 for answer in answers)
+    return len(answers), time.perf_counter() - began
+
+
+def _serving_seconds() -> dict[str, float]:
+    """Return the processor seconds so far of the proxy, of the ingress, and of the judge's replica."""
+    found = dict.fromkeys(_SERVING, 0.0)
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            title = " ".join(process.cmdline())
+            for part, name in _SERVING.items():
+                if title.startswith("ray::") and name in title:
+                    found[part] += _processor_seconds(process)
+    return found
+
+
+_SERVING: Mapping[str, str] = {"proxy": "ProxyActor", "ingress": "ServeReplica:load:ingress", "judge": DEPLOYMENT}
+"""Parts of a served application, and what Ray calls their processes."""

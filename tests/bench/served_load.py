@@ -146,13 +146,22 @@ async def _asked(session: aiohttp.ClientSession, address: str, request: dict[str
         return Answer(0, None, None, time.monotonic() - started)
 
 
-async def closed_loop(url: str, *, callers: int, until: Callable[[], bool]) -> list[Answer]:
+def of_items(count: int) -> Ask:
+    """One request to the paced judge with so many items, asked once."""
+
+    async def ask(session: aiohttp.ClientSession, url: str) -> Answer:
+        return await _asked(session, f"{url}/v1/judge", {"items": [item() for _ in range(count)]})
+
+    return ask
+
+
+async def closed_loop(url: str, *, callers: int, until: Callable[[], bool], ask: Ask = plain) -> list[Answer]:
     """Each caller asks again as soon as it was answered."""
     found: list[Answer] = []
 
     async def caller(session: aiohttp.ClientSession) -> None:
         while not until():
-            found.append(await plain(session, url))
+            found.append(await ask(session, url))
 
     async with _session() as session:
         await asyncio.gather(*(caller(session) for _ in range(callers)))
