@@ -7,9 +7,9 @@ from functools import cached_property
 
 from actors.local_models.encoder import Encoder
 from longform.records import Document
-from longform.retrieval.bm25 import Bm25, stem_documents
+from longform.retrieval.bm25 import Bm25, OkapiBm25, stem_documents
 from longform.retrieval.ranking import keyword_tokens
-from longform.settings.retrievers import Bm25RetrieverSettings, EncoderRetrieverSettings
+from longform.settings.retrievers import Bm25RetrieverSettings, EncoderRetrieverSettings, OkapiRetrieverSettings
 from longform.summaries.extractive import Extractor, shipped_ranker
 from longform.support.model import shipped_support_model
 from longform.text.words import words
@@ -27,6 +27,7 @@ class Haystack:
         self.documents = documents
         self._extractor: Extractor | None = None
         self._indexes: dict[tuple[float, float, bool], Bm25] = {}
+        self._okapi: dict[OkapiRetrieverSettings, OkapiBm25] = {}
         self._chunks: dict[tuple[str, int | None, str], list[list[str]]] = {}
 
     def __len__(self) -> int:
@@ -42,6 +43,12 @@ class Haystack:
         if key not in self._indexes:
             self._indexes[key] = Bm25(self._stems if settings.stem else self._words, k1=settings.k1, b=settings.b)
         return self._indexes[key]
+
+    def okapi(self, settings: OkapiRetrieverSettings) -> OkapiBm25:
+        if settings not in self._okapi:
+            documents = [text.split(" ") for text in self.texts]
+            self._okapi[settings] = OkapiBm25(documents, k1=settings.k1, b=settings.b, epsilon=settings.epsilon)
+        return self._okapi[settings]
 
     def chunks(self, settings: EncoderRetrieverSettings, encoder: Encoder) -> list[list[str]]:
         """Return the chunks of each document, which fit the encoder's window with the prefix."""

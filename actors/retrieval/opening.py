@@ -13,12 +13,12 @@ from actors.retrieval.cross_encoder import CrossEncoderReranker
 from actors.retrieval.endpoint_reranker import EndpointReranker, token_of
 from actors.retrieval.looked_up import OracleRetriever, ReleasedRetriever
 from actors.retrieval.python_ranker import PythonReranker, PythonRetriever
-from actors.retrieval.query_free import FullContext, RandomRetriever, ShortFirstRetriever
+from actors.retrieval.query_free import FullContext, NoDocuments, RandomRetriever, ShortFirstRetriever
 from actors.retrieval.reranker import Reranker
 from actors.retrieval.retriever import Resources, Retriever
 from actors.retrieval.statements import ClusterFeedbackRetriever, StatementsRetriever
 from actors.retrieval.vectors import EncoderRetriever
-from actors.retrieval.word_match import Bm25Retriever, KeywordRetriever
+from actors.retrieval.word_match import Bm25Retriever, KeywordRetriever, OkapiRetriever
 from longform.protocols import Ranker
 from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
@@ -32,6 +32,8 @@ from longform.settings.retrievers import (
     FullContextSettings,
     FusionRetrieverSettings,
     KeywordRetrieverSettings,
+    NoDocumentsSettings,
+    OkapiRetrieverSettings,
     OracleRetrieverSettings,
     PythonRerankerSettings,
     PythonRetrieverSettings,
@@ -66,12 +68,16 @@ def _made(settings: RetrieverSettings, bases: Mapping[str, Retriever], resources
             return RandomRetriever(settings)
         case ShortFirstRetrieverSettings():
             return ShortFirstRetriever()
+        case NoDocumentsSettings():
+            return NoDocuments()
         case FullContextSettings():
             return FullContext()
         case KeywordRetrieverSettings():
             return KeywordRetriever(resources)
         case Bm25RetrieverSettings():
             return Bm25Retriever(settings, resources)
+        case OkapiRetrieverSettings():
+            return OkapiRetriever(settings, resources)
         case EncoderRetrieverSettings():
             return EncoderRetriever(settings, resources)
         case ClusterFeedbackRetrieverSettings():

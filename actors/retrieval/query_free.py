@@ -34,3 +34,10 @@ class FullContext(Retriever):
 
     def scores(self, haystack: Haystack, _query: Query, /) -> Scores:
         return -np.arange(len(haystack), dtype=np.float64)
+
+
+class NoDocuments(Retriever):
+    """Ranks no document."""
+
+    def scores(self, haystack: Haystack, _query: Query, /) -> Scores:
+        return np.full(len(haystack), np.nan)

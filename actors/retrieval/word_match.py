@@ -6,7 +6,7 @@ from actors.retrieval.haystack import Haystack
 from actors.retrieval.retriever import Resources, Retriever, Scores
 from longform.records import Query
 from longform.retrieval.ranking import keyword_overlap, keyword_tokens
-from longform.settings.retrievers import Bm25RetrieverSettings
+from longform.settings.retrievers import Bm25RetrieverSettings, OkapiRetrieverSettings
 from longform.text.words import stems, words
 
 
@@ -30,3 +30,14 @@ class Bm25Retriever(Retriever):
     def scores(self, haystack: Haystack, query: Query) -> Scores:
         text = self._resources.text(query)
         return haystack.bm25(self._settings).scores(stems(text) if self._settings.stem else words(text))
+
+
+class OkapiRetriever(Retriever):
+    """Scores by BM25 as the package `rank_bm25` does."""
+
+    def __init__(self, settings: OkapiRetrieverSettings, resources: Resources) -> None:
+        self._settings = settings
+        self._resources = resources
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        return haystack.okapi(self._settings).scores(self._resources.text(query).split(" "))

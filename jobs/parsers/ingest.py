@@ -4,12 +4,13 @@ Read published or own files into a benchmark folder.
     longform ingest summhay topic_news3.json.gz topic_news5.json.gz --out BENCH
     longform ingest summhay eval_benchmark_data.json.gz --out HUMAN
     longform ingest longformfact generation/multixscience.jsonl.gz --out BENCH
+    longform ingest msrs story/ --out BENCH
     longform ingest beir scifact/ --out BENCH
     longform ingest jsonl my_corpus/ --out BENCH
     longform ingest python --class my_module:MyReader notes/ --out BENCH
 
-Reads   SummHay's files (plain or gzipped, or a folder of topic_*.json), longformfact's (labels or inputs), a BEIR
-        folder, a folder of plain JSON Lines, or what a class of your own reads (docs/extending.md)
+Reads   SummHay's files (plain or gzipped, or a folder of topic_*.json), longformfact's (labels or inputs), a folder of
+        MSRS, of BEIR or of plain JSON Lines, or what a class of your own reads (docs/extending.md)
 Writes  documents, queries, targets, qrels, rankings, summaries, labels; benchmark.json last. Malformed input: nothing
 """
 
@@ -18,8 +19,9 @@ from __future__ import annotations
 import argparse
 
 from jobs.parsers.verb import verb_parser
+from longform.formats.names import NAMES
 
-KINDS = ("summhay", "longformfact", "beir", "jsonl", "python")
+KINDS = (*NAMES, "python")
 
 
 def parser() -> argparse.ArgumentParser:

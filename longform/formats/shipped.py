@@ -1,7 +1,8 @@
 """
 The formats that `longform ingest` reads.
 
-A new format is a file beside this one with a function from named files to what they hold, and its place in this list.
+A new format is a file beside this one with a function from named files to what they hold, its place in this list, and
+its name in `longform.formats.names`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from longform.formats.beir import beir_files
 from longform.formats.files import Found
 from longform.formats.jsonl import jsonl_files
 from longform.formats.longformfact import longformfact_files
+from longform.formats.msrs import msrs_files
 from longform.formats.summhay import summhay_files
 
 FORMATS: Mapping[str, Callable[..., Found]] = {
     "summhay": summhay_files,
     "longformfact": longformfact_files,
+    "msrs": msrs_files,
     "beir": beir_files,
     "jsonl": jsonl_files,
 }

@@ -6,6 +6,8 @@ BM25 and Beyond, 2009; without the constant factor k1 + 1, which changes no rank
 
     idf(t) * tf / (tf + k1 * (1 - b + b * length(d) / mean length))
     idf(t) = ln(1 + (n - df + 0.5) / (df + 0.5))
+
+`OkapiBm25` weighs terms as the package `rank_bm25` does, with which MSRS's release ranks.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class Bm25:
         lengths = np.fromiter(map(len, documents), dtype=np.int64, count=len(documents))
         self.terms, self.term_frequency = _count(documents, lengths)
         document_frequency = np.diff(self.term_frequency.indptr)
-        self.idf = np.log1p((len(lengths) - document_frequency + 0.5) / (document_frequency + 0.5))
+        self.idf = self._idf(len(lengths), document_frequency)
         mean_length = lengths.mean() if lengths.any() else 1.0
         saturation = k1 * (1 - b + b * lengths / mean_length)
         self._rows: NDArray[np.int32] = self.term_frequency.indices
@@ -43,6 +45,10 @@ class Bm25:
         frequency = self.term_frequency.data
         self._weights = np.repeat(self.idf, document_frequency) * (frequency / (frequency + saturation[self._rows]))
         self._n_documents = len(lengths)
+
+    def _idf(self, n_documents: int, document_frequency: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the weight of each term, shape (terms,)."""
+        return np.asarray(np.log1p((n_documents - document_frequency + 0.5) / (document_frequency + 0.5)))
 
     def scores(self, query_tokens: Iterable[str]) -> NDArray[np.float64]:
         """Return scores of shape (documents,). A token that stands twice in the query counts twice."""
@@ -62,6 +68,23 @@ class Bm25:
         if factors is not None:
             weights *= np.repeat(factors, [span.stop - span.start for span in spans])
         return np.asarray(np.bincount(rows, weights, minlength=self._n_documents), dtype=np.float64)
+
+
+class OkapiBm25(Bm25):
+    """
+    BM25 with Robertson's idf, ln((n - df + 0.5) / (df + 0.5)), as `rank_bm25.BM25Okapi` has it.
+
+    A term of more than half of the documents has a negative idf: *epsilon* times the mean of all terms stands in its
+    place. The constant factor k1 + 1 is left out.
+    """
+
+    def __init__(self, documents: Sequence[Sequence[str]], *, k1: float, b: float, epsilon: float) -> None:
+        self._epsilon = epsilon
+        super().__init__(documents, k1=k1, b=b)
+
+    def _idf(self, n_documents: int, document_frequency: NDArray[np.int32]) -> NDArray[np.float64]:
+        idf = np.log(n_documents - document_frequency + 0.5) - np.log(document_frequency + 0.5)
+        return np.where(idf < 0, self._epsilon * idf.mean(), idf) if len(idf) else idf
 
 
 def stem_documents(texts: Iterable[str]) -> list[list[str]]:

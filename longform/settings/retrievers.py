@@ -46,6 +46,15 @@ class Bm25RetrieverSettings(_Retriever):
     stem: bool = True
 
 
+class OkapiRetrieverSettings(_Retriever):
+    """BM25 as the package `rank_bm25` computes it (Okapi), over words that are split at single spaces, case kept."""
+
+    kind: Literal["bm25_okapi"]
+    k1: float = Field(1.5, ge=0)
+    b: float = Field(0.75, ge=0, le=1)
+    epsilon: float = Field(0.25, ge=0)
+
+
 class EncoderRetrieverSettings(_Retriever):
     """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
 
@@ -121,6 +130,12 @@ class OracleRetrieverSettings(_Retriever):
     kind: Literal["oracle"]
 
 
+class NoDocumentsSettings(_Retriever):
+    """Ranks nothing: prompts hold the query alone, which shows what a model knows by heart."""
+
+    kind: Literal["none"]
+
+
 class FullContextSettings(_Retriever):
     kind: Literal["full"]
 
@@ -142,6 +157,7 @@ RetrieverSettings = Annotated[
     RandomRetrieverSettings
     | KeywordRetrieverSettings
     | Bm25RetrieverSettings
+    | OkapiRetrieverSettings
     | EncoderRetrieverSettings
     | FusionRetrieverSettings
     | ShortFirstRetrieverSettings
@@ -149,6 +165,7 @@ RetrieverSettings = Annotated[
     | ClusterFeedbackRetrieverSettings
     | StatementsRetrieverSettings
     | OracleRetrieverSettings
+    | NoDocumentsSettings
     | FullContextSettings
     | ReleasedRetrieverSettings
     | PythonRetrieverSettings,

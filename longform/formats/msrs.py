@@ -1,0 +1,202 @@
+"""
+MSRS (Phanse et al., MSRS: Evaluating Multi-Source Retrieval-Augmented Generation): one corpus, its queries, answers.
+
+A folder as the publishers lay it out, or the same as JSON Lines:
+
+    documents/ID.txt, queries_SPLIT.json        {query_id: {"query", "gold_documents": [...], "answer"}}
+    documents.jsonl, queries.jsonl              {"id", "text"}; {"query_id", "query", "gold_documents", "answer"}
+    output_references.jsonl                     {"query_id", "query", "answer"}: queries of outputs, gold unknown
+    outputs.jsonl                               {"setting", "model", "query_id", "summary"}: what systems wrote
+
+`answer` is a text or a list of texts: reference summaries. `queries_all.json` repeats the splits and is read only if
+it stands alone. Documents stand in the order of their file names, because BM25 breaks ties by it. Gold documents that
+the corpus lacks are left out and counted: the paper's tables are computed so (its released code keeps them).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from pydantic import RootModel
+
+from longform.errors import UsageError
+from longform.formats.fields import Entry, Filled, Record, Text
+from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
+from longform.formats.json_files import json_lines, json_object
+from longform.formats.rows import HaystackRows, ShippedSummary
+from longform.records import Document, Qrel, Query, Target
+
+_LOG = logging.getLogger(__name__)
+_LAYOUT = "documents/*.txt and queries_*.json, or documents.jsonl and queries.jsonl"
+_ALL = "queries_all.json"
+_REFERENCES = "output_references.jsonl"
+_OUTPUTS = "outputs.jsonl"
+
+
+class _DocumentLine(Entry):
+    id: Filled
+    text: Text
+
+
+class _Asked(Entry):
+    query: Filled
+    answer: Filled | list[Text]
+    gold_documents: list[Filled] | None = None
+
+    @property
+    def answers(self) -> list[str]:
+        return [self.answer] if isinstance(self.answer, str) else self.answer
+
+
+class _QueryLine(_Asked):
+    query_id: Filled
+
+
+class _OutputLine(Entry):
+    setting: Filled
+    model: Filled
+    query_id: Filled
+    summary: Text
+
+
+_Split = RootModel[dict[str, _Asked]]
+
+
+def msrs_files(named: Named) -> Found:
+    """
+    Return the corpus of the one folder that is named, as a haystack `msrs:FOLDER`.
+
+    Raises:
+        UsageError: Several folders are named, or a file is missing.
+        InputError: A file is not as above.
+    """
+    url, files = only_folder(named, "msrs")
+    by_name = {path.removesuffix(".gz"): file for path, file in files.items()}
+    used = [file for path, file in by_name.items() if _is_document(path) or _is_queries(path, by_name)]
+    if not any(map(_is_document, by_name)) or not any(_is_queries(path, by_name) for path in by_name):
+        raise UsageError(f"{url}: expected {_LAYOUT}, found {list(files)[:5]}")
+    more = [by_name[name] for name in (_REFERENCES, _OUTPUTS) if name in by_name]
+    name = last_part(url)
+    return Found([*used, *more], _haystack(name, by_name), dataset=name)
+
+
+def _is_document(path: str) -> bool:
+    return path == "documents.jsonl" or (path.startswith("documents/") and path.endswith(".txt"))
+
+
+def _is_queries(path: str, files: Mapping[str, SourceFile]) -> bool:
+    if path == _ALL:
+        return not any(_is_queries(other, {}) for other in files if other != _ALL)
+    return path == "queries.jsonl" or (path.startswith("queries_") and path.endswith(".json"))
+
+
+def _haystack(name: str, files: Mapping[str, SourceFile]) -> Iterator[HaystackRows]:
+    haystack_id = f"msrs:{name}"
+    documents = _documents(haystack_id, files)
+    queries: dict[str, _Asked] = {}
+    for record, query_id, asked in _queries(files):
+        known = queries.get(query_id)
+        if known is not None and (known.query, known.answers) != (asked.query, asked.answers):
+            raise record.error("query_id", expected="an id that no other query has")
+        queries.setdefault(query_id, asked)
+    yield HaystackRows(
+        haystack_id,
+        documents=documents,
+        queries=[Query(query_id, haystack_id, asked.query) for query_id, asked in queries.items()],
+        targets=[
+            Target(f"{query_id}:{place}", "reference", query_id, haystack_id, place, None, answer)
+            for query_id, asked in queries.items()
+            for place, answer in enumerate(asked.answers)
+        ],
+        qrels=_qrels(name, queries, {document.doc_id for document in documents}),
+        summaries=list(_summaries(haystack_id, files, queries)),
+    )
+
+
+def _documents(haystack_id: str, files: Mapping[str, SourceFile]) -> list[Document]:
+    texts: dict[str, str] = {}
+    for path, file in files.items():
+        if path == "documents.jsonl":
+            for record in json_lines(file.lines(), path):
+                line = record.read(_DocumentLine)
+                if line.id in texts:
+                    raise record.error("id", expected="an id that no other document has")
+                texts[line.id] = line.text
+        elif _is_document(path):
+            texts[last_part(path).removesuffix(".txt")] = _text(file, path)
+    in_order = sorted(texts, key=lambda doc_id: f"{doc_id}.txt")
+    return [Document(doc_id, haystack_id, place, None, texts[doc_id]) for place, doc_id in enumerate(in_order)]
+
+
+def _text(file: SourceFile, path: str) -> str:
+    try:
+        return file.read().decode()
+    except UnicodeDecodeError as error:
+        raise Record({}, path, "(file)").error("(file)", expected="text in UTF-8", found=str(error)) from error
+
+
+def _queries(files: Mapping[str, SourceFile]) -> Iterator[tuple[Record, str, _Asked]]:
+    """Yield each query with its place and id; those of released outputs come last."""
+    for path, file in files.items():
+        if path in ("queries.jsonl", _REFERENCES):
+            continue
+        if _is_queries(path, files):
+            whole = json_object(file.read(), path)
+            yield from ((whole, query_id, asked) for query_id, asked in whole.read(_Split).root.items())
+    for path in ("queries.jsonl", _REFERENCES):
+        for record in json_lines(files[path].lines(), path) if path in files else ():
+            line = record.read(_QueryLine)
+            yield record, line.query_id, line
+
+
+def _qrels(name: str, queries: Mapping[str, _Asked], known: Collection[str]) -> list[Qrel]:
+    missing: dict[str, list[str]] = {}
+    found = []
+    for query_id, asked in queries.items():
+        for doc_id in dict.fromkeys(asked.gold_documents or ()):
+            if doc_id in known:
+                found.append(Qrel(query_id, None, doc_id, 1))
+            else:
+                missing.setdefault(doc_id, []).append(query_id)
+    for doc_id, query_ids in missing.items():
+        _LOG.warning(
+            "%s: gold document %s of %d queries (%s) is not in the corpus, and left out of the gold",
+            name, doc_id, len(query_ids), ", ".join(query_ids[:5]),
+        )  # fmt: skip
+    return found
+
+
+def _summaries(
+    haystack_id: str, files: Mapping[str, SourceFile], queries: Mapping[str, _Asked]
+) -> Iterator[ShippedSummary]:
+    """Yield what systems wrote; a system that wrote nothing for a query has no summary of it."""
+    seen: set[str] = set()
+    empty = 0
+    for record in json_lines(files[_OUTPUTS].lines(), _OUTPUTS) if _OUTPUTS in files else ():
+        line = record.read(_OutputLine)
+        summary_id = f"{line.setting}:{line.model}:{line.query_id}"
+        if line.query_id not in queries:
+            raise record.error("query_id", expected=f"the id of a query of {_listed(files)}")
+        if summary_id in seen:
+            raise record.error("query_id", expected="one line for each setting, model and query")
+        seen.add(summary_id)
+        if not line.summary.strip():
+            empty += 1
+            continue
+        yield {
+            "summary_id": summary_id,
+            "query_id": line.query_id,
+            "haystack_id": haystack_id,
+            "summarizer": line.model,
+            "setting": line.setting,
+            "method": "plain",
+            "text": line.summary,
+        }
+    if empty:
+        _LOG.warning("%s: %d summaries without text are left out", haystack_id, empty)
+
+
+def _listed(files: Mapping[str, SourceFile]) -> str:
+    names: Sequence[str] = [path for path in files if path == _REFERENCES or _is_queries(path, files)]
+    return ", ".join(names)
