@@ -17,6 +17,7 @@ from jobs.exit_codes import FAILURES_ABOVE_THRESHOLD
 from jobs.parsers.evaluate import parser
 from jobs.parsers.steps import REPORT
 from jobs.results.faithfulness import with_another_order
+from jobs.results.retrieval import retrieval_so_far
 from jobs.runs.record import RECORD_FILE, check_goes_on
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unscored
@@ -74,7 +75,8 @@ def evaluate(
     if until == REPORT:
         return found
     told = unscored(evaluation.experiment, evaluation.benchmark, evaluation.plan.query_ids)
-    return {"run": found, "unscored": told}
+    retrieval = retrieval_so_far(evaluation.run, evaluation.benchmark, evaluation.experiment, evaluation.plan)
+    return {"run": found, "unscored": told, "retrieval": retrieval}
 
 
 def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
@@ -129,8 +131,14 @@ def _evaluated(arguments: argparse.Namespace, experiment: Experiment, cluster: C
         results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given)
         failures = calling.failure_words()
     if arguments.until != REPORT:
-        return Outcome(results, "\n".join([f"done until {arguments.until}: {arguments.out}", *results["unscored"]]))
+        done = f"done until {arguments.until}: {arguments.out}"
+        return Outcome(results, "\n".join([done, *results["unscored"], *map(_ranking_words, results["retrieval"])]))
     return _outcome(results, experiment.unjudged_threshold, arguments.out, failures)
+
+
+def _ranking_words(row: Mapping[str, Any]) -> str:
+    means = "  ".join(f"{name} {row[name]:.2f}" for name in ("P", "R", "NDCG", "MAP"))
+    return f"{row['dataset'] or 'queries'}, {row['system']}, first {row['k']}: {means}  ({row['n']} queries)"
 
 
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:

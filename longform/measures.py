@@ -18,6 +18,7 @@ SHIPPED: tuple[Measure, ...] = (
     *coverage.MEASURES,
     *length.MEASURES,
     *rouge.MEASURES,
+    *rouge.RELEASED,
     *embedding.MEASURES,
     *faithfulness.MEASURES,
     *ratings.MEASURES,

@@ -31,6 +31,14 @@ class OracleRetriever(Retriever):
         return np.array([float(relevance.get(doc_id, 0)) for doc_id in haystack.doc_ids])
 
 
+class GoldRetriever(OracleRetriever):
+    """Ranks the documents that people found relevant; the others are not ranked."""
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        scores = super().scores(haystack, query)
+        return np.where(scores > 0, scores, np.nan)
+
+
 class ReleasedRetriever(Retriever):
     """Scores as a ranking that the benchmark ships; documents that it leaves out are not ranked."""
 

@@ -11,7 +11,7 @@ from actors.python_class import check_class, class_version
 from actors.retrieval.combined import FeedbackRetriever, FusionRetriever, ScoredOnce
 from actors.retrieval.cross_encoder import CrossEncoderReranker
 from actors.retrieval.endpoint_reranker import EndpointReranker, token_of
-from actors.retrieval.looked_up import OracleRetriever, ReleasedRetriever
+from actors.retrieval.looked_up import GoldRetriever, OracleRetriever, ReleasedRetriever
 from actors.retrieval.python_ranker import PythonReranker, PythonRetriever
 from actors.retrieval.query_free import FullContext, NoDocuments, RandomRetriever, ShortFirstRetriever
 from actors.retrieval.reranker import Reranker
@@ -31,6 +31,7 @@ from longform.settings.retrievers import (
     FeedbackRetrieverSettings,
     FullContextSettings,
     FusionRetrieverSettings,
+    GoldRetrieverSettings,
     KeywordRetrieverSettings,
     NoDocumentsSettings,
     OkapiRetrieverSettings,
@@ -68,6 +69,8 @@ def _made(settings: RetrieverSettings, bases: Mapping[str, Retriever], resources
             return RandomRetriever(settings)
         case ShortFirstRetrieverSettings():
             return ShortFirstRetriever()
+        case GoldRetrieverSettings():
+            return GoldRetriever(resources)
         case NoDocumentsSettings():
             return NoDocuments()
         case FullContextSettings():

@@ -14,10 +14,14 @@ from longform.settings.chat import (
     ChatSummarizerSettings,
     OfflineSummarizerSettings,
     PythonSummarizerSettings,
+    ReleasedSummarizerSettings,
     SummarizerSettings,
 )
 from longform.settings.methods import MethodSettings
 from longform.summaries import extractive
+
+RELEASED = "released@1"
+"""Version of looking a shipped summary up."""
 
 
 def make_summarizer(
@@ -41,6 +45,10 @@ def make_summarizer(
             from actors.summarizers.python import PythonSummarizer
 
             return PythonSummarizer(bench_url, settings)
+        case ReleasedSummarizerSettings():
+            from actors.summarizers.released import ReleasedSummarizer
+
+            return ReleasedSummarizer(bench_url, settings)
         case OfflineSummarizerSettings():
             from actors.summarizers.offline import OfflineSummarizer
 
@@ -59,7 +67,7 @@ def check_summarizer(settings: SummarizerSettings, *, with_keys: bool) -> None:
             check_chat(settings.chat, with_key=with_keys)
         case PythonSummarizerSettings():
             check_class(settings, protocols.Summarizer)
-        case OfflineSummarizerSettings():
+        case OfflineSummarizerSettings() | ReleasedSummarizerSettings():
             pass
 
 
@@ -70,5 +78,7 @@ def summarizer_version(settings: SummarizerSettings, method: MethodSettings, pro
             return versions_of(prompts_of(settings, method), prompts)
         case PythonSummarizerSettings():
             return class_version(settings)
+        case ReleasedSummarizerSettings():
+            return RELEASED
         case OfflineSummarizerSettings():
             return extractive.VERSION

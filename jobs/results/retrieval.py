@@ -1,14 +1,18 @@
-"""Rankings and prompts of a run, for the study of retrieval."""
+"""Rankings and prompts of a run, for the study of retrieval and for commands that end before it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
+from jobs.stages.stage import Plan
 from longform.records import Qrel
 from longform.results.ranked import PackedQuery, RankedQuery, Ranker
+from longform.results.retrieval_tables import RankingRow, ranking_rows
+from longform.settings.experiment import Experiment
 
 _RANKING_COLUMNS = ["work_id", "doc_id", "rank"]
 _CONTEXT_COLUMNS = ["work_id", "doc_ids", "cut_share"]
@@ -38,6 +42,15 @@ def ranked_queries(run: Folder, wanted: Mapping[str, Ranked], depth: int) -> Ite
         if key in found:
             documents = [doc_id for _, doc_id in sorted(found[key])]
             yield RankedQuery(Ranker(key.retriever, key.reranker), key.query_id, documents)
+
+
+def retrieval_so_far(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> list[RankingRow]:
+    """Return the quality of the rankings that stand in a run; empty if no document of the benchmark is judged."""
+    gold = {query: set[str]().union(*of.values()) for query, of in gold_by_query(benchmark.qrels).items()}
+    wanted = {ranking.work_id: ranking.key for ranking in plan.of(Ranked)}
+    datasets = {query_id: query.dataset for query_id, query in benchmark.queries.items()}
+    rankings = list(ranked_queries(run, wanted, max(experiment.cutoffs, default=0))) if gold else []
+    return ranking_rows(rankings, gold, datasets, experiment.cutoffs)
 
 
 def packed_queries(run: Folder, wanted: Mapping[str, Packed]) -> Iterator[PackedQuery]:

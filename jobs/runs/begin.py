@@ -19,6 +19,7 @@ from jobs.runs.stage_order import check_order, stages_of
 from jobs.stages.check_methods import check_methods_before
 from jobs.stages.stage import Plan, Site
 from longform.settings.experiment import Experiment
+from longform.settings.fidelity import readings_told
 
 
 class Begun(NamedTuple):
@@ -87,12 +88,14 @@ def begin(
     check_batches(chat_models(experiment))
     calling.check_prices(chat_models(experiment))
     plan = Plan(stages, benchmark, limit=limit)
+    config = configured.model_dump(mode="json")
     record = RunRecord(
         run,
         command=calling.job,
         verb="evaluate",
         benchmark=benchmark,
-        config=configured.model_dump(mode="json"),
+        config=config,
+        fidelity=readings_told(config),
         limit=limit,
         prompts=prompts,
         planning=planning,

@@ -2,6 +2,7 @@
 `run.json`: what a run was made from, and what its work cost in all the commands that did it.
 
     config, limit   what the folder is a run of; null as long as it has only been planned
+    fidelity        the readings, by component, in which the run follows a release or a paper rather than us
     prompts         version of each prompt that the configuration asks with, and of each class of a user
     stages          one entry a stage: what it wants, and `work`, what each command that did some of it took
     commands        the commands that did work: verb, git commit, versions
@@ -50,6 +51,7 @@ class RunRecord:
         benchmark: Of the run.
         config: Of the run, as JSON values.
         limit: Queries, the first ones; None: all.
+        fidelity: What the fidelity of the configuration changes, by component.
         prompts: Version of each prompt that is asked with, and of each class of a user.
         planning: Whether the command only plans: the folder is not bound to its configuration.
         goes_on: Whether what the command did before is part of its call, as with a further order of documents.
@@ -67,6 +69,7 @@ class RunRecord:
         benchmark: Benchmark,
         config: Mapping[str, Any],
         limit: int | None = None,
+        fidelity: Mapping[str, Mapping[str, str]] | None = None,
         prompts: Mapping[str, str] | None = None,
         planning: bool = False,
         goes_on: bool = False,
@@ -78,6 +81,8 @@ class RunRecord:
         bound = {"config": dict(config), "limit": limit, "prompts": dict(prompts or {})}
         if planning:
             bound = {key: before.get(key) for key in bound}
+        if fidelity:
+            bound["fidelity"] = dict(fidelity)
         self.content: dict[str, Any] = {
             "format": _FORMAT,
             "verb": verb,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from actors.measures import open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
 from jobs.stages.summarize import USUAL_BULLETS
+from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.settings.experiment import Experiment
 
@@ -19,8 +21,8 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
     without = [query_id for query_id in query_ids if not _insights(benchmark, query_id)]
     uncounted = [query_id for query_id in without if not benchmark.targets.get(query_id)]
     found = []
-    if not experiment.judges:
-        found.append("No summary is scored: the configuration names no judge.")
+    if not experiment.judges and not _measured_without_judge(experiment):
+        found.append("No summary is scored: the configuration names no judge, and no measure that needs none.")
     if experiment.judges_of("coverage") and without:
         found.append(
             f"Coverage, citation and joint scores need insights, and {_share(without, query_ids)} insights: "
@@ -32,6 +34,11 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
             f"{USUAL_BULLETS} bullets are asked for there; set bullets to another number."
         )
     return found
+
+
+def _measured_without_judge(experiment: Experiment) -> bool:
+    measures = open_measures(wanted_measures(experiment))
+    return any(isinstance(measure, Measure) and measure.judged_by is None for measure in measures)
 
 
 def _share(without: Collection[str], query_ids: Collection[str]) -> str:

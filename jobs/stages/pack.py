@@ -11,6 +11,7 @@ from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan, Site, Stage, Works
+from longform.axes import Axes
 from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within
 from longform.rows import ContextRow, RankingRow
@@ -115,21 +116,21 @@ class Pack(Stage[Packed]):
             return [context(one.work_id, one.key, reader.rows(one.sources[0], RankingRow)) for one in given]
 
         def context(work_id: str, how: Packed, rows: Sequence[RankingRow]) -> ContextRow:
-            first = rows[0]
-            documents = benchmark.documents(first["haystack_id"])
+            query = benchmark.queries[how.query_id]
+            documents = benchmark.documents(query.haystack_id)
             index = {document.doc_id: document.doc_index for document in documents}
             needed = how.order in BY_IMPORTANCE
             ranking = [index[row["doc_id"]] for row in sorted(rows, key=lambda row: row["rank"])][: how.n_documents]
             shown = ranking
             if how.length_tokens is not None:
-                shown = whole_within(ranking, tokens(first["haystack_id"]), how.length_tokens)
+                shown = whole_within(ranking, tokens(query.haystack_id), how.length_tokens)
             packing = pack(
                 shown,
-                document_tokens=tokens(first["haystack_id"]),
+                document_tokens=tokens(query.haystack_id),
                 budget_tokens=how.budget_tokens,
                 order=how.order,
-                importance=weigh(first["query_id"]) if needed else None,
-                seed=stable_seed(self.seed, first["query_id"], how.order),
+                importance=weigh(how.query_id) if needed else None,
+                seed=stable_seed(self.seed, how.query_id, how.order),
                 permutation=how.permutation,
             )
             kept = [documents[place] for place in packing.documents]
@@ -141,9 +142,9 @@ class Pack(Stage[Packed]):
             return {
                 "work_id": work_id,
                 "context_id": work_id,
-                "query_id": first["query_id"],
-                "haystack_id": first["haystack_id"],
-                "system": first["system"],
+                "query_id": how.query_id,
+                "haystack_id": query.haystack_id,
+                "system": Axes(how.retriever, how.reranker).ranking,
                 "retriever": how.retriever,
                 "reranker": how.reranker,
                 "budget_tokens": how.budget_tokens,
@@ -151,7 +152,7 @@ class Pack(Stage[Packed]):
                 "length_tokens": how.length_tokens,
                 "permutation": how.permutation,
                 "order": how.order,
-                "dataset": benchmark.queries[first["query_id"]].dataset,
+                "dataset": query.dataset,
                 "doc_ids": [document.doc_id for document in kept],
                 "doc_numbers": [document.number for document in kept],
                 "doc_tokens": list(packing.tokens),

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Annotated
 
-from pydantic import RootModel
+from pydantic import BeforeValidator, Field, RootModel
 
 from longform.errors import UsageError
 from longform.formats.fields import Entry, Filled, Record, Text
@@ -39,14 +40,14 @@ class _DocumentLine(Entry):
     text: Text
 
 
+def _one_is_a_list_of_one(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
 class _Asked(Entry):
     query: Filled
-    answer: Filled | list[Text]
+    answers: Annotated[list[Text], Field(alias="answer", min_length=1), BeforeValidator(_one_is_a_list_of_one)]
     gold_documents: list[Filled] | None = None
-
-    @property
-    def answers(self) -> list[str]:
-        return [self.answer] if isinstance(self.answer, str) else self.answer
 
 
 class _QueryLine(_Asked):

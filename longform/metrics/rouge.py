@@ -3,14 +3,14 @@ ROUGE of a summary against reference texts: F1 of shared words (1), word pairs (
 
 Lin, ROUGE: A Package for Automatic Evaluation of Summaries (2004), as Google's `rouge_score` computes it with stemming:
 lower-case runs of a-z and 0-9, Porter stems of words of more than three letters, and L over the whole text. The best of
-several references counts.
+several references counts. Citations are taken out first; MSRS's release leaves them in (`rouge_1_released` and so on).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache, partial
 from typing import Protocol
 
@@ -71,29 +71,37 @@ def _f1(shared: int, n_own: int, n_wanted: int) -> float:
     return 2 * shared / (n_own + n_wanted) if shared else 0.0
 
 
-def _score(facts: Facts, name: str, compare: Callable[[Sequence[str], Sequence[str]], float]) -> Score:
+def _score(
+    facts: Facts, name: str, compare: Callable[[Sequence[str], Sequence[str]], float], *, as_released: bool
+) -> Score:
     references = [target.text for target in facts.targets("reference")]
     if facts.text is None:
         return Score(name, 0.0, 0, reason=f"summary_failed: {facts.failure or 'no text'}")
     if not references:
         return Score(name, 0.0, 0, reason="the query has no reference text")
-    own = rouge_words("\n".join(without_citations(line) for line in facts.text.split("\n")))
+    text = facts.text if as_released else "\n".join(map(without_citations, facts.text.split("\n")))
+    own = rouge_words(text)
     return Score(name, max(compare(own, rouge_words(text)) for text in references), 1)
 
 
-def _measure(name: str, title: str, told: str, compare: Callable[[Sequence[str], Sequence[str]], float]) -> Measure:
-    return Measure(
-        name,
-        partial(_score, name=name, compare=compare),
-        needs=frozenset({"text", "references"}),
-        version="rouge@1",
-        title=title,
-        told=f"F1 of the {told} that summary and reference share",
-    )
+def _measures(version: str, *, as_released: bool) -> Iterator[Measure]:
+    """Yield the three measures; the released ones count a number in square brackets as a word."""
+    for name, title, told, compare in (
+        ("rouge_1", "ROUGE-1", "words", partial(rouge_n, n=1)),
+        ("rouge_2", "ROUGE-2", "pairs of neighbouring words", partial(rouge_n, n=2)),
+        ("rouge_l", "ROUGE-L", "longest sequence of words", rouge_l),
+    ):
+        named = f"{name}_released" if as_released else name
+        yield Measure(
+            named,
+            partial(_score, name=named, compare=compare, as_released=as_released),
+            needs=frozenset({"text", "references"}),
+            version=version,
+            title=f"{title}, as released" if as_released else title,
+            told=f"F1 of the {told} that summary and reference share{_KEPT if as_released else ''}",
+        )
 
 
-MEASURES = (
-    _measure("rouge_1", "ROUGE-1", "words", partial(rouge_n, n=1)),
-    _measure("rouge_2", "ROUGE-2", "pairs of neighbouring words", partial(rouge_n, n=2)),
-    _measure("rouge_l", "ROUGE-L", "longest sequence of words", rouge_l),
-)
+_KEPT = ", with citations as words"
+MEASURES = tuple(_measures("rouge@1", as_released=False))
+RELEASED = tuple(_measures("rouge-released@1", as_released=True))

@@ -15,6 +15,8 @@ from longform.results.columns import with_columns
 from longform.results.evidence import Evidence
 from longform.results.ranked import PackedQuery, RankedQuery, Ranker
 
+_UNKNOWN = Estimate(None, None, None, 0)
+
 
 class RetrievalRow(TypedDict):
     """A system and budget; a column for each measure and cutoff, such as P@5."""
@@ -23,7 +25,7 @@ class RetrievalRow(TypedDict):
     retriever: str
     reranker: str | None
     budget_tokens: int | None
-    cut_share: float
+    cut_share: float | None  # null: a number of documents ends each prompt, and no budget
     recall_at_budget: float | None
     intervals: dict[str, list[float | None]]  # of all measures
     dataset: str | None
@@ -33,7 +35,7 @@ class RetrievalRow(TypedDict):
 def retrieval(evidence: Evidence) -> list[RetrievalRow]:
     """Return one row a data set, system and budget; none if the run retrieves nothing, or no document is judged."""
     rankings, contexts = evidence.rankings(), evidence.contexts()
-    if not contexts or not evidence.gold:
+    if not rankings or not evidence.gold:
         return []
     by_query = {query: set().union(*targets.values()) for query, targets in evidence.gold.items()}
     _, seed, resamples = evidence.averaging
@@ -55,6 +57,48 @@ def retrieval(evidence: Evidence) -> list[RetrievalRow]:
             dataset=dataset,
         )
     return rows
+
+
+class RankingRow(TypedDict):
+    """Means of a system's rankings at a cutoff, in percent, over the *n* queries that have gold documents."""
+
+    dataset: str | None
+    system: str
+    k: int
+    P: float
+    R: float
+    NDCG: float
+    MAP: float
+    n: int
+
+
+def ranking_rows(
+    rankings: Sequence[RankedQuery],
+    gold: Mapping[str, set[str]],
+    datasets: Mapping[str, str | None],
+    cutoffs: Sequence[int],
+) -> list[RankingRow]:
+    """Return one row a data set, system and cutoff; none of a data set without gold documents."""
+    members: dict[tuple[str | None, str], list[RankedQuery]] = {}
+    for ranked in rankings:
+        if gold.get(ranked.query_id):
+            members.setdefault((datasets.get(ranked.query_id), ranked.ranker.words), []).append(ranked)
+    return [
+        _ranking_row(dataset, system, k, [(one.doc_ids, gold[one.query_id]) for one in found])
+        for (dataset, system), found in members.items()
+        for k in cutoffs
+    ]
+
+
+def _ranking_row(
+    dataset: str | None, system: str, k: int, rankings: Sequence[tuple[Sequence[str], set[str]]]
+) -> RankingRow:
+    """Return the means of *rankings*, each a list of documents and its gold."""
+    p, r, ndcg, mean_precision = (
+        100 * float(np.mean([measure.at(doc_ids, gold, k) for doc_ids, gold in rankings])) for measure in MEASURES
+    )
+    n = len(rankings)
+    return RankingRow(dataset=dataset, system=system, k=k, P=p, R=r, NDCG=ndcg, MAP=mean_precision, n=n)
 
 
 def ranking_table(
@@ -113,9 +157,11 @@ def table(
     *,
     dataset: str | None = None,
 ) -> list[RetrievalRow]:
-    """Return one row for each (ranker, budget), best recall first."""
+    """Return one row for each (ranker, budget), best recall first; a ranker without a prompt has one of no budget."""
     rows = []
-    for (ranker, budget), (recall, cut_share) in budgets.items():
+    measured = {ranker for ranker, _ in budgets}
+    others = {(ranker, None): (_UNKNOWN, None) for ranker in rankings if ranker not in measured}
+    for (ranker, budget), (recall, cut_share) in [*budgets.items(), *others.items()]:
         estimates = {"recall_at_budget": recall, **rankings.get(ranker, {})}
         row: RetrievalRow = {
             "system": ranker.words,

@@ -84,7 +84,7 @@ class OkapiBm25(Bm25):
 
     def _idf(self, n_documents: int, document_frequency: NDArray[np.int32]) -> NDArray[np.float64]:
         idf = np.log(n_documents - document_frequency + 0.5) - np.log(document_frequency + 0.5)
-        return np.where(idf < 0, self._epsilon * idf.mean(), idf) if len(idf) else idf
+        return np.asarray(np.where(idf < 0, self._epsilon * idf.mean(), idf) if len(idf) else idf)
 
 
 def stem_documents(texts: Iterable[str]) -> list[list[str]]:

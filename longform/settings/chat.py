@@ -83,11 +83,29 @@ class ChatSummarizerSettings(Strict):
         return False
 
 
+class ReleasedSummarizerSettings(Strict):
+    """Summaries that the benchmark ships: those of *name*, in the setting that has the ranking's name."""
+
+    kind: Literal["released"]
+    name: str  # of the summarizer in the benchmark
+
+    @property
+    def ignores_order(self) -> bool:
+        """Return whether it writes the same for every order of documents."""
+        return True
+
+    @property
+    def deterministic(self) -> bool:
+        """Return whether it writes the same text every time it is asked."""
+        return True
+
+
 class PythonSummarizerSettings(PythonClassSettings):
     ignores_order: bool = False  # whether it writes the same for every order of documents
     deterministic: bool = False  # whether it writes the same text however often it is asked
 
 
 SummarizerSettings = Annotated[
-    OfflineSummarizerSettings | ChatSummarizerSettings | PythonSummarizerSettings, Field(discriminator="kind")
+    OfflineSummarizerSettings | ChatSummarizerSettings | ReleasedSummarizerSettings | PythonSummarizerSettings,
+    Field(discriminator="kind"),
 ]

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
+from longform.settings.fidelity import Fidelity, as_published
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
 from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
@@ -78,6 +79,7 @@ class Experiment(Strict):
     name: str
     benchmark: str | None = None  # a folder or s3:// URL; null: named on the command line
     synthesize: str | None = None  # make this benchmark first where none is named
+    fidelity: Fidelity = "ours"  # where we, a release and its paper differ: whose reading is taken
     seed: int
     retrievers: dict[str, RetrieverSettings]
     rerankers: dict[str, RerankerSettings] = Field(default_factory=dict)
@@ -105,6 +107,12 @@ class Experiment(Strict):
     unjudged_threshold: float = Field(0.02, ge=0, le=1)
     citations: str = "written"  # matrix, or a support judge: repairs citations, in a twin of each summary
     prompts: str | None = None  # a folder whose files replace the project's own of the same name
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_as_published(cls, content: Any) -> Any:
+        """Fill what components leave open by the readings of the fidelity."""
+        return as_published(content) if isinstance(content, Mapping) else content
 
     @model_validator(mode="before")
     @classmethod

@@ -130,6 +130,12 @@ class OracleRetrieverSettings(_Retriever):
     kind: Literal["oracle"]
 
 
+class GoldRetrieverSettings(_Retriever):
+    """Ranks the documents that are judged relevant and no others; a query without them gets none."""
+
+    kind: Literal["gold"]
+
+
 class NoDocumentsSettings(_Retriever):
     """Ranks nothing: prompts hold the query alone, which shows what a model knows by heart."""
 
@@ -165,6 +171,7 @@ RetrieverSettings = Annotated[
     | ClusterFeedbackRetrieverSettings
     | StatementsRetrieverSettings
     | OracleRetrieverSettings
+    | GoldRetrieverSettings
     | NoDocumentsSettings
     | FullContextSettings
     | ReleasedRetrieverSettings

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.metrics.measure import Facts, Measure
-from longform.metrics.rouge import MEASURES, longest_common, rouge_l, rouge_n, rouge_words
+from longform.metrics.rouge import MEASURES, RELEASED, longest_common, rouge_l, rouge_n, rouge_words
 from longform.records import Target
 
 ROUGE_1, ROUGE_2, ROUGE_L = MEASURES
@@ -67,7 +67,14 @@ def test_the_best_of_several_references_counts_and_citations_do_not() -> None:
     assert (found.total, found.n) == (0.5, 1)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+def test_the_released_reading_counts_a_citation_as_words() -> None:
+    """Four words, one of them among the two of the reference: 2 x 1 / (4 + 2)."""
+    found = RELEASED[0].per_summary(facts("red blue [1, 2]", "red green"))
+
+    assert (found.measure, found.total, found.n) == ("rouge_1_released", pytest.approx(1 / 3), 1)
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, *RELEASED])
 def test_no_score_without_a_reference_or_a_text(measure: Measure) -> None:
     assert measure.per_summary(facts("red")).reason == "the query has no reference text"
     assert measure.per_summary(facts(None, "red", failure="length")).reason == "summary_failed: length"

@@ -5,10 +5,11 @@ from math import log
 import bm25s
 import numpy as np
 import pytest
+import rank_bm25
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.retrieval.bm25 import Bm25, stem_documents
+from longform.retrieval.bm25 import Bm25, OkapiBm25, stem_documents
 from longform.text.words import stems
 
 DOCUMENTS = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=12), min_size=1, max_size=8).filter(any)
@@ -50,3 +51,18 @@ def test_a_haystack_of_empty_documents_can_be_searched() -> None:
 @given(text=st.text(alphabet=st.sampled_from("aAbing's,.-$ 12\n\tÉ\u2003\x1cΣσ"), max_size=60))
 def test_stems_of_many_documents_are_the_stems_of_each(text: str) -> None:
     assert stem_documents([text, f"{text} {text}"]) == [stems(text), stems(f"{text} {text}")]
+
+
+@given(documents=DOCUMENTS, query=QUERY, k1=st.sampled_from([0.9, 1.5]), b=st.sampled_from([0.0, 0.4, 0.75]))
+def test_okapi_scores_are_those_of_rank_bm25(documents: list[list[str]], query: list[str], k1: float, b: float) -> None:
+    reference = rank_bm25.BM25Okapi(documents, k1=k1, b=b, epsilon=0.25)
+    ours = OkapiBm25(documents, k1=k1, b=b, epsilon=0.25).scores(query)
+    assert ours * (k1 + 1) == pytest.approx(reference.get_scores(query), abs=1e-9)
+
+
+def test_okapi_gives_a_term_of_most_documents_a_share_of_the_mean_idf() -> None:
+    """`a` stands in all three documents, `b` and `c` in one each: ln(0.5 / 3.5) and twice ln(2.5 / 1.5)."""
+    index = OkapiBm25([["a", "b"], ["a", "c"], ["a"]], k1=1.5, b=0.75, epsilon=0.25)
+    negative, positive = log(0.5 / 3.5), log(2.5 / 1.5)
+    mean = (negative + 2 * positive) / 3
+    assert index.idf == pytest.approx([0.25 * mean, positive, positive])

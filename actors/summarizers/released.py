@@ -1,0 +1,51 @@
+"""Summaries that the benchmark ships, in place of written ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import pyarrow.compute as pc
+
+from actors.storage.benchmark import Benchmark
+from actors.summarizers.summarizer import AskedContext, Summarizer, summary_row
+from longform.chat.call import ChatReply
+from longform.errors import UsageError
+from longform.rows import SummaryRow
+from longform.settings.chat import ReleasedSummarizerSettings
+
+NOT_SHIPPED = "not_shipped"
+"""The failure of a query for which the benchmark has no summary by this summarizer in this setting."""
+
+
+class ReleasedSummarizer(Summarizer):
+    """
+    Looks a summary up by query, summarizer and setting; the setting is the name of the ranking.
+
+    What the prompt of the released summary held is not known: the context beside it is the one that the run packed.
+
+    Raises:
+        UsageError: The benchmark ships no summary of such a summarizer.
+    """
+
+    def __init__(self, bench_url: str, settings: ReleasedSummarizerSettings) -> None:
+        self._benchmark, self._name = Benchmark(bench_url), settings.name
+        if not self._texts:
+            raise UsageError(f"expected summaries of {self._name!r} in the benchmark at {bench_url!r}, found none")
+
+    async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
+        """Return the shipped summary of each row."""
+        return [self._row(row) for row in rows]
+
+    def _row(self, row: AskedContext) -> SummaryRow:
+        text = self._texts.get((row["query_id"], row["system"]))
+        failure = NOT_SHIPPED if text is None else None
+        return summary_row(row, ChatReply(text=text, failure=failure, model=self._name), None)
+
+    @cached_property
+    def _texts(self) -> dict[tuple[str, str], str]:
+        """(query id, setting) -> text."""
+        columns = ["query_id", "summarizer", "setting", "text"]
+        batches = self._benchmark.folder.batches("summaries", columns=columns)
+        own = (batch.filter(pc.equal(batch["summarizer"], self._name)) for batch in batches)
+        return {(row["query_id"], row["setting"]): row["text"] for batch in own for row in batch.to_pylist()}
