@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # Three processes on two cores: most of a test's time is spent waiting for other processes. A file stays in one of them.
 PARALLEL ?= --numprocesses 3 --dist loadfile --no-loadscope-reorder
+# Without the compiled modules that Python keeps, each process compiles the project and its tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
@@ -29,7 +31,7 @@ test: install
 	$(BIN)/pytest $(PARALLEL) -m "not slow"
 
 test-quick: install
-	$(BIN)/pytest $(PARALLEL) -m "not slow and not ray"
+	$(BIN)/pytest $(PARALLEL) --ignore tests/jobs --ignore tests/actors/local_models -m "not slow and not ray and not long"
 
 test-slow: install
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -m slow

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.long_tests import long_tests
 from tests.modules import write  # noqa: F401  # a fixture
 
 # a busy machine is no failure; the same examples wherever a commit is tested
@@ -27,6 +28,14 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # as docs/serving.md has it for nodes that serve; the proxies inherit it from the Ray that starts here
 os.environ.setdefault("RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH", "serve.http.proxy.middlewares")
 os.environ.setdefault("LONGFORM_SERVE_LIMITS", '{"body_s": 8}')
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of `tests/long_tests.txt`."""
+    listed = set(long_tests())
+    for item in items:
+        if item.nodeid.partition("[")[0] in listed:
+            item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(scope="session")
