@@ -79,7 +79,9 @@ def _told(arguments: argparse.Namespace, kind: Kind, place: LabelledPlace, fille
     labels = [_as_label(row) for row in labels_of(place, kind) if not row["annotator"].startswith(RELEASED)]
     if not labels:
         raise UsageError(f"{arguments.folder}: expected labels of {kind.task}, found none; --sheets writes sheets")
-    found = between_annotators(labels, kind.counts, seed=arguments.seed, resamples=arguments.resamples)
+    found = between_annotators(
+        labels, kind.counts, seed=arguments.seed, resamples=arguments.resamples, named=kind.labels
+    )
     rows, done = Counter(one.annotator for one in filled), Counter(one.annotator for one in filled if one.answer)
     told: Told = {
         "task": kind.task,
@@ -106,6 +108,7 @@ def _agreement_words(one: Between) -> str:
     ]
     if one.links.n:
         figures.append(f"same line {with_interval(one.links.as_json(), 100, 1)} % where both link")
+    figures += [f"kappa of {label} {with_interval(of.as_json(), 1, 2)}" for label, of in one.by_label.items()]
     return f"{' and '.join(one.annotators)}, {one.same.n:,} labels each: {', '.join(figures)}"
 
 

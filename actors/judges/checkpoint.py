@@ -18,7 +18,7 @@ from actors.local_models.pair_tokens import Ids, ModelInput, PairTokens, TextTok
 from longform.errors import UsageError
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.kinds.support import NO_SENTENCE, SUPPORT
-from longform.judges.pairs import Pair, in_place, open_groups
+from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.windows import Window, sentence_windows
 
@@ -117,7 +117,7 @@ class CheckpointJudge:
             windows = lru_cache(maxsize=None)(lambda limit, tokens=tokens: _windows(tokens, limit))
             near = self._nearest.nearness(group.text, group.items) if self._nearest else {}
             for sentence in group.items:
-                planned[group.shared, sentence] = self._inputs(read[sentence], windows, near.get(sentence))
+                planned[shared_of(group), sentence] = self._inputs(read[sentence], windows, near.get(sentence))
         return planned
 
     def _inputs(self, sentence: Ids, windows: Callable[[int], list[Sight]], near: Nearness | None) -> Planned | Verdict:

@@ -10,7 +10,7 @@ from actors.local_models.weights import MINILM
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.lexical_support import Evidence, evidence, shipped_lexical_support
-from longform.judges.pairs import Pair, in_place, open_groups
+from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.support.index import SupportIndex
 from longform.text.words import without_marks, words
 
@@ -49,7 +49,7 @@ class LexicalJudge:
         # all at once: a batch has texts of one length
         self._encoder.embed([text for group, index in asked for text in (*index.sentences, *group.items)])
         return {
-            (group.shared, sentence): verdict
+            (shared_of(group), sentence): verdict
             for group, index in asked
             for sentence, verdict in self._row(index, group.items).items()
         }

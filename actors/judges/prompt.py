@@ -24,8 +24,8 @@ class JudgePrompt:
     def __init__(self, kind: Kind, name: str, *, settings: ChatJudgeSettings, asking: Asking) -> None:
         self._kind, self._settings = kind, settings.chat
         self._prompt, self._wish = asking.prompt(settings.prompt), asking.prompt(REPAIR_PROMPT).render()
-        if self._prompt.fields != frozenset(kind.fields):
-            fields = sorted(kind.fields)
+        if self._prompt.fields != kind.prompt_fields:
+            fields = sorted(kind.prompt_fields)
             msg = f"judge {name!r}: prompt {settings.prompt!r} is not one for {kind.task}, with {fields}"
             raise UsageError(msg)
         self._json_schema = kind.schema if asking.chat.accepted.json_schema else None

@@ -9,7 +9,7 @@ from math import isfinite
 
 from actors.python_class import UserCodeError, open_class, user_code
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
-from longform.judges.pairs import Pair, in_place, open_groups
+from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.protocols import Judge
 from longform.settings.judges import PythonJudgeSettings
 
@@ -42,7 +42,8 @@ class PythonJudge:
         if len(found) != len(group.items):
             raise self._wrong(f"{len(group.items)} judgements, one an item", str(len(found)))
         return {
-            (group.shared, item): self._verdict(judgement) for item, judgement in zip(group.items, found, strict=True)
+            (shared_of(group), item): self._verdict(judgement)
+            for item, judgement in zip(group.items, found, strict=True)
         }
 
     def _verdict(self, judgement: object) -> Verdict:

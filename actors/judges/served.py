@@ -11,7 +11,7 @@ from actors.serving.client import RefusedError, ServedClient, over_handle, over_
 from actors.serving.handle import is_of_cluster
 from longform.errors import LongformError, UsageError
 from longform.judges.kind import Group, Kind, Verdicts, unjudged
-from longform.judges.pairs import in_place, open_groups
+from longform.judges.pairs import in_place, open_groups, shared_of
 from longform.judges.served import BACKGROUND, read_verdict, request_item
 
 _GROUPS_A_REQUEST = 16
@@ -47,7 +47,7 @@ class ServedJudge:
             return await self._all(groups)
         opened = open_groups(self._kind, groups)
         judged = {
-            (group.shared, item): verdict
+            (shared_of(group), item): verdict
             for group, verdicts in zip(opened, await self._all(opened), strict=True)
             for item, verdict in zip(group.items, verdicts, strict=True)
         }

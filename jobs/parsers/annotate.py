@@ -18,13 +18,11 @@ import argparse
 
 from jobs.parsers.verb import verb_parser
 
-TASKS = ("coverage", "support", "key_point", "reference")
-
 
 def parser() -> argparse.ArgumentParser:
     made = verb_parser("annotate", __doc__)
     made.add_argument("folder", metavar="FOLDER", help="a run, or a benchmark with summaries")
-    made.add_argument("--task", default="coverage", help=f"{', '.join(TASKS)}, or MODULE:KIND; default: coverage")
+    made.add_argument("--task", default="coverage", help="task of a judge, or MODULE:KIND; default: coverage")
     made.add_argument("--sheets", metavar="DIR", help="write sheets into this folder")
     made.add_argument("--annotator", action="append", default=[], metavar="NAME", help="of --sheets; may be repeated")
     made.add_argument("--summaries", type=int, metavar="N", help="of --sheets: so many, at random; default: all")

@@ -45,6 +45,7 @@ def judged_summary(kind: Kind, item: SummaryToJudge, units: Iterable[str], bench
         targets=tuple(TargetText(target.kind, target.target_id, target.text) for target in targets),
         background=tuple(target.text for target in others if target.kind == kind.targets),
         failure=item["failure"],
+        query=benchmark.queries[item["query_id"]].text if kind.shows_query else "",
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest
 from longform.judges.kind import Group, Kind, Verdict, Verdicts
-from longform.judges.pairs import in_place, open_groups
+from longform.judges.pairs import in_place, open_groups, shared_of
 
 
 class Pair(NamedTuple):
@@ -69,5 +69,5 @@ def verdicts(kind: Kind, groups: Sequence[Group], questions: Questions) -> Asks[
             unread = found[first].failure is not None and reply.text is not None and not name.again
             if unread and (second := questions.again(request, reply.text or "")) is not None:
                 new[name._replace(again=True)] = waiting[name._replace(again=True)] = second
-    judged = {(opened[pair.group].shared, opened[pair.group].items[pair.item]): one for pair, one in found.items()}
+    judged = {(shared_of(opened[pair.group]), opened[pair.group].items[pair.item]): one for pair, one in found.items()}
     return in_place(kind, groups, judged)

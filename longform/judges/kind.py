@@ -25,12 +25,14 @@ class Group(NamedTuple):
         shared: The text's parts: a summary's bullets; a document is one part.
         items: Sentences, insights, key points or references.
         background: Texts by which a judge that counts words weighs them; none: the items.
+        query: Asks for the summary; empty unless the kind shows it.
     """
 
     key: str
     shared: tuple[str, ...]
     items: tuple[str, ...]
     background: tuple[str, ...] = ()
+    query: str = ""
 
     @property
     def text(self) -> str:
@@ -117,11 +119,13 @@ class Kind:
         shared: The side of a pair that many pairs share, and that prompts show first.
         unit: Makes of a summary's line what is judged.
         fields: Names of the shared text and of an item in prompts.
+        shows_query: True if prompts show the query, too, as the field `query`.
         show: Makes of the shared parts what a prompt shows.
         settle: Returns the verdict that needs no judge, or None if one must be asked.
         read: Reads a reply.
         schema: JSON schema of a reply, for models that accept one; None: replies are no JSON.
         counts: Answer -> what it counts, from 0 to 1.
+        labels: Labels of which an answer may have several, joined by `+`; none: an answer is one word.
         decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
         measures: Shipped measures of its verdicts that a configuration has if it lists none.
         columns: What people fill when they label a pair.
@@ -135,11 +139,13 @@ class Kind:
     shared: Literal["summary", "target"]
     unit: Callable[[str], str] = str
     fields: tuple[str, str]
+    shows_query: bool = False
     show: Callable[[Sequence[str]], str] = "\n".join
     settle: Settle = ask
     read: Read = unreadable
     schema: Mapping[str, Any] | None = None
     counts: Mapping[str, float]
+    labels: tuple[str, ...] = ()
     decide: Callable[[float, Sequence[float]], str]
     measures: tuple[str, ...] = ()
     columns: tuple[str, ...] = ("answer",)
@@ -165,4 +171,10 @@ class Kind:
     def filled(self, group: Group, item: str) -> dict[str, str]:
         """Fill a prompt's fields."""
         shared, of_item = self.fields
-        return {shared: self.show(group.shared), of_item: item}
+        query = {"query": group.query} if self.shows_query else {}
+        return {shared: self.show(group.shared), of_item: item, **query}
+
+    @property
+    def prompt_fields(self) -> frozenset[str]:
+        """The names of all fields of its prompts."""
+        return frozenset({*self.fields, "query"} if self.shows_query else self.fields)

@@ -39,6 +39,7 @@ class JudgedText(NamedTuple):
         mode: What a target is: `document` (each apart), `full` (the whole), or a chunk.
         background: Texts by which a judge that counts words weighs them.
         failure: Why there is no summary; None: there is one.
+        query: Asks for the summary; empty unless the kind shows it.
     """
 
     work_id: str
@@ -48,6 +49,7 @@ class JudgedText(NamedTuple):
     mode: str = "full"
     background: tuple[str, ...] = ()
     failure: str | None = None
+    query: str = ""
 
 
 def groups_of(kind: Kind, judged: JudgedText) -> list[Group]:
@@ -56,7 +58,7 @@ def groups_of(kind: Kind, judged: JudgedText) -> list[Group]:
         return []
     if kind.shared == "summary":
         texts = tuple(target.text for target in judged.targets)
-        return [Group(judged.summary_id, judged.units, texts, judged.background)] if texts else []
+        return [Group(judged.summary_id, judged.units, texts, judged.background, judged.query)] if texts else []
     return [Group(content_key(target.text), (target.text,), judged.units) for target in judged.targets]
 
 

@@ -6,22 +6,30 @@ from collections.abc import Mapping, Sequence
 
 from longform.judges.kind import Group, Kind, Verdict, Verdicts
 
-Pair = tuple[tuple[str, ...], str]
-"""The parts of a shared text, and an item."""
+Shared = tuple[tuple[str, ...], str]
+"""The parts of a shared text, and the query that is shown with it."""
+
+Pair = tuple[Shared, str]
+"""A shared text, and an item."""
+
+
+def shared_of(group: Group) -> Shared:
+    """Return all that the items of a group are judged with."""
+    return group.shared, group.query
 
 
 def open_groups(kind: Kind, groups: Sequence[Group]) -> list[Group]:
     """Keep the pairs that a judge must be asked about, every pair once, those of equal texts in one group."""
-    keys: dict[tuple[str, ...], str] = {}
-    found: dict[tuple[str, ...], dict[str, None]] = {}
+    keys: dict[Shared, str] = {}
+    found: dict[Shared, dict[str, None]] = {}
     for group in groups:
         for item in group.items:
             if kind.settle(group, item) is None:
-                keys.setdefault(group.shared, group.key)
-                found.setdefault(group.shared, {})[item] = None
-    return [Group(keys[shared], shared, tuple(items)) for shared, items in found.items()]
+                keys.setdefault(shared_of(group), group.key)
+                found.setdefault(shared_of(group), {})[item] = None
+    return [Group(keys[of], of[0], tuple(items), query=of[1]) for of, items in found.items()]
 
 
 def in_place(kind: Kind, groups: Sequence[Group], judged: Mapping[Pair, Verdict]) -> Verdicts:
     """Return the verdicts of all pairs: those of `open_groups` out of *judged*, and the settled ones."""
-    return [[kind.settle(group, item) or judged[group.shared, item] for item in group.items] for group in groups]
+    return [[kind.settle(group, item) or judged[shared_of(group), item] for item in group.items] for group in groups]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -16,9 +17,11 @@ from typing import NamedTuple
 from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.keys import content_key
+from longform.metrics.label_sets import LABEL_SEPARATOR, NO_LABEL, label_set
 
 PAIR, ANNOTATOR, NOTE = "pair", "annotator", "note"
 _ANSWER, _LINK = "answer", "linked_unit"
+_BETWEEN_LABELS = re.compile(r"[+,;\n]")
 _SEPARATORS = (",", ";", "\t")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that begins so is computed, not shown
 _LONGEST_CELL = sys.maxsize  # a summary may be longer than the 131,072 characters that `csv` allows
@@ -108,6 +111,10 @@ def guide(kind: Kind) -> str:
 
 
 def _answers(kind: Kind) -> str:
+    if kind.labels:
+        return (
+            f"{NO_LABEL}, or all that apply of {', '.join(kind.labels)}, with {LABEL_SEPARATOR} or a comma between them"
+        )
     *others, last = kind.counts
     return f"{', '.join(others)} or {last}"
 
@@ -175,6 +182,8 @@ def _filled(kind: Kind, cells: _Cells, pairs: Mapping[str, SheetPair]) -> Filled
 
 
 def _answer(kind: Kind, stated: str) -> str | None:
+    if kind.labels:
+        return label_set([part.strip() for part in _BETWEEN_LABELS.split(stated.casefold())], kind.labels)
     known = {answer.casefold(): answer for answer in kind.counts}
     return known.get(stated.casefold()) or known.get(str(_whole_number(stated)))
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from longform.metrics.coverage import ANSWERS
+from longform.metrics.label_sets import labels_in
 from longform.metrics.statistics import Array, Estimate, EstimateColumns, kappa, pearson, pooled_mean
 
 WEIGHTS: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
@@ -47,6 +48,13 @@ def answer_kappa(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> E
     judge, human = [p.judge for p in pairs], [p.human for p in pairs]
     classes = tuple(pairs[0].counts) if pairs else ANSWERS
     return kappa(judge, human, classes, _clusters(pairs), seed=seed, resamples=resamples)
+
+
+def label_kappa(pairs: Sequence[JudgedPair], label: str, *, seed: int, resamples: int) -> Estimate:
+    """Cohen's kappa of having one label, of answers that have several."""
+    judge = [str(label in labels_in(pair.judge)) for pair in pairs]
+    human = [str(label in labels_in(pair.human)) for pair in pairs]
+    return kappa(judge, human, (str(True), str(False)), _clusters(pairs), seed=seed, resamples=resamples)
 
 
 def linking_accuracy(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
@@ -140,6 +148,7 @@ class BetweenColumns(TypedDict):
     kappa: EstimateColumns
     pearson: EstimateColumns
     links: EstimateColumns
+    by_label: dict[str, EstimateColumns]
 
 
 class Between(NamedTuple):
@@ -150,6 +159,7 @@ class Between(NamedTuple):
         same: Share of equal answers.
         pearson: Correlation of what the answers count.
         links: Share of equal links over the pairs that both linked.
+        by_label: Label -> Cohen's kappa of having it, of answers that have several labels.
     """
 
     annotators: tuple[str, str]
@@ -157,6 +167,7 @@ class Between(NamedTuple):
     kappa: Estimate
     pearson: Estimate
     links: Estimate
+    by_label: Mapping[str, Estimate] = {}
 
     def as_json(self) -> BetweenColumns:
         return {
@@ -165,11 +176,17 @@ class Between(NamedTuple):
             "kappa": self.kappa.as_json(),
             "pearson": self.pearson.as_json(),
             "links": self.links.as_json(),
+            "by_label": {label: one.as_json() for label, one in self.by_label.items()},
         }
 
 
 def between_annotators(
-    labels: Iterable[Label], counts: Mapping[str, float], *, seed: int, resamples: int
+    labels: Iterable[Label],
+    counts: Mapping[str, float],
+    *,
+    seed: int,
+    resamples: int,
+    named: Sequence[str] = (),
 ) -> list[Between]:
     """
     Compare each two annotators who have labelled the same items.
@@ -179,6 +196,7 @@ def between_annotators(
         counts: What each answer counts.
         seed: Of the intervals.
         resamples: Of each interval.
+        named: The labels of which an answer may have several.
     """
     by_annotator: dict[str, dict[Hashable, Label]] = {}
     for label in labels:
@@ -189,7 +207,8 @@ def between_annotators(
         both = [(one, other[item]) for item, one in by_annotator[first].items() if item in other]
         if both:
             pairs = [_as_pair(one, two, counts) for one, two in both]
-            found.append(_between((first, second), pairs, seed, resamples))
+            by_label = {name: label_kappa(pairs, name, seed=seed, resamples=resamples) for name in named}
+            found.append(_between((first, second), pairs, seed, resamples)._replace(by_label=by_label))
     return found
 
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from longform.judges.kind import Group, Kind
+from longform.judges.kind import Group, Kind, Verdict
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import JudgedText, TargetText, groups_of, rows_of
 from longform.measures import default_names, named
@@ -26,8 +26,8 @@ def test_every_task_of_the_settings_is_a_kind() -> None:
 def test_its_prompt_shows_its_fields_and_offers_its_answers(kind: Kind) -> None:
     prompt = load_prompt(PROMPTS[kind.task])  # type: ignore[index]
 
-    assert prompt.fields == set(kind.fields)
-    assert len(prompt.answers) == len(kind.counts)
+    assert prompt.fields == kind.prompt_fields
+    assert len(prompt.answers) == len(kind.labels or kind.counts)
 
 
 @EVERY
@@ -43,7 +43,7 @@ def test_a_row_of_each_pair_fits_the_table(kind: Kind) -> None:
     targets = tuple(TargetText(kind.targets, f"t{n}", f"A target {n}.") for n in range(3))
     judged = JudgedText("w", "s", ("One line. [1]", "Another."), targets)
     groups = groups_of(kind, judged)
-    verdicts = [[kind.by_number(0.9, (0.5, 0.8)[: 2 if kind.task == "coverage" else 1])] * len(g.items) for g in groups]
+    verdicts = [[Verdict(next(iter(kind.counts)), None)] * len(g.items) for g in groups]
     rows = rows_of(kind, "judge", judged, verdicts, version="v")
 
     assert conform(rows, VERDICTS).num_rows == 3 * (1 if kind.shared == "summary" else 2)
