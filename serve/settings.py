@@ -71,6 +71,12 @@ class ServedKind(Strict):
         return {**content, "judge": {**judge, "task": content.get("task")}}
 
     @model_validator(mode="after")
+    def _decides_without_the_query(self) -> ServedKind:
+        if self.task == "errors":
+            raise ValueError("a judge of errors is shown the query, which no request has: expected another task")
+        return self
+
+    @model_validator(mode="after")
     def _spends_nothing(self) -> ServedKind:
         chat = self.judge.asked_model
         if chat is not None and chat.provider not in FREE_PROVIDERS:

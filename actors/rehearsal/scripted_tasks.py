@@ -6,6 +6,7 @@ Only prompts as they ship are understood: a folder with other wordings is not.
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from math import log
 from typing import NamedTuple
@@ -15,10 +16,11 @@ from actors.rehearsal.scripted_summaries import Merging, Profile, Sentences, Upd
 from longform import prompts
 from longform.chat.call import TokenLogprobs
 from longform.summaries.methods import Place
-from longform.text.words import stems
+from longform.text.words import numbers, stems
 
 _SEPARATOR = "\n====\n"
 _PLACES: tuple[Place, ...] = ("top", "middle", "bottom")
+_MAJOR, _MINOR = 0.4, 0.8  # shares of a reference below which details are missing
 _LITERAL, _ELSE_AT_MOST, _LEAST = 0.95, 0.45, 1e-4  # P(yes)
 
 
@@ -69,7 +71,23 @@ class Rating(NamedTuple):
         return (TokenLogprobs(*ranked[0], ranked),)
 
 
-SentenceTask = Sentences | Merging | Updating | Supporting | Rating
+class Erring(NamedTuple):
+    """An error analysis: a summary with few of a reference's stems lacks details; a number of its own is invented."""
+
+    summary: str
+    reference: str
+
+    def reply(self) -> str:
+        share = Rating(self.summary, self.reference).share
+        missing = ["major_details"] if share < _MAJOR else ["minor_details"] if share < _MINOR else []
+        invented = numbers(self.summary) - numbers(self.reference)
+        return json.dumps({"errors": [*missing, *(["hallucination"] if invented else [])]})
+
+    def logprobs(self) -> tuple[TokenLogprobs, ...]:
+        return ()
+
+
+SentenceTask = Sentences | Merging | Updating | Supporting | Rating | Erring
 
 
 def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask | None:
@@ -85,13 +103,15 @@ def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask
     return _read_judging(prompt)
 
 
-def _read_judging(prompt: str) -> Supporting | Rating | None:
+def _read_judging(prompt: str) -> Supporting | Rating | Erring | None:
     if (values := _values("judge_support", prompt)) is not None:
         return Supporting(values["document"], values["sentence"])
     if (values := _values("judge_key_point", prompt)) is not None:
         return Supporting(values["response"], values["key_point"])
     if (values := _values("judge_reference", prompt)) is not None:
         return Rating(values["summary"], values["reference"])
+    if (values := _values("judge_errors", prompt)) is not None:
+        return Erring(values["summary"], values["reference"])
     return None
 
 

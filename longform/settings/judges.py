@@ -14,7 +14,7 @@ from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_seri
 from longform.settings.chat import ChatSettings
 from longform.settings.python_class import CodeSettings, PythonClassSettings
 
-Task = Literal["coverage", "support", "key_point", "reference"]
+Task = Literal["coverage", "support", "key_point", "reference", "errors"]
 """Tasks of judges; `longform.judges.kinds` says what each one means."""
 
 PROMPTS: Mapping[Task, str] = {
@@ -22,6 +22,7 @@ PROMPTS: Mapping[Task, str] = {
     "support": "judge_support",
     "key_point": "judge_key_point",
     "reference": "judge_reference",
+    "errors": "judge_errors",
 }
 """Prompts of chat models if a configuration names none."""
 
@@ -187,7 +188,7 @@ class OfflineJudgeSettings(_Judge):
 class ChatJudgeSettings(_Judge):
     """A prompted chat model; with the log probabilities of its answer, a number beside the answer."""
 
-    tasks = ("coverage", "support", "key_point", "reference")
+    tasks = ("coverage", "support", "key_point", "reference", "errors")
     judges_own = True
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {
         "probability": ("support", "key_point", "reference"),

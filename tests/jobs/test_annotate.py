@@ -195,7 +195,10 @@ def test_some_summaries_are_chosen_by_the_seed(annotating: Annotating) -> None:
         (["--annotator", "ann"], "expected --sheets DIR"),
         (["--sheets", "SHEETS", "--annotator", "a/b"], "expected a name that a file can have, found 'a/b'"),
         (["--sheets", "SHEETS", "--annotator", "released:m"], "found 'released:m'"),
-        (["--task", "mood"], "no task 'mood': expected one of coverage, support, key_point, reference, or MODULE:KIND"),
+        (
+            ["--task", "mood"],
+            "no task 'mood': expected one of coverage, support, key_point, reference, errors, or MODULE:KIND",
+        ),
         (["--task", "reference"], "expected labels of reference, found none; --sheets writes sheets"),
         (["--filled", "nowhere.csv"], "nowhere.csv: expected a filled sheet"),
     ],

@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
+from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calibrate import main as calibrate
 from jobs.evaluate import main as evaluate
 from jobs.ingest import ingest
+from jobs.stages.judged_texts import SummaryToJudge, judged_summary
+from longform.judges.kinds.errors import ERRORS
+from longform.judges.kinds.reference import REFERENCE
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient", "max_tokens": 100}
 FILES = {
@@ -32,6 +36,7 @@ JUDGES: dict[str, Any] = {
     "asked": {"task": "key_point", "kind": "chat", "chat": CHAT},
     "both": {"task": "key_point", "kind": "mean", "of": ["words", "asked"]},
     "rated": {"task": "reference", "kind": "chat", "chat": CHAT},
+    "errors": {"task": "errors", "kind": "chat", "chat": CHAT},
 }
 
 
@@ -66,6 +71,7 @@ def test_key_points_and_references_are_judged(bench: str, tmp_path: Path) -> Non
     assert {(row["judge"], row["target_kind"]) for row in rows} == {
         *((name, "key_point") for name in ("words", "asked", "both")),
         ("rated", "reference"),
+        ("errors", "reference"),
     }
     for name in ("words", "asked", "both"):
         assert found[name, "k1"]["answer"] == "entailed"
@@ -77,6 +83,8 @@ def test_key_points_and_references_are_judged(bench: str, tmp_path: Path) -> Non
     assert found["rated", "r"]["prompt_version"].startswith("judge_reference@")
     scores = {(row["judge"], row["measure"]): row for row in Folder(str(tmp_path / "run")).read("scores").to_pylist()}
     assert (scores["both", "key_point_recall"]["n"], scores["rated", "reference_rating"]["n"]) == (2, 1)
+    assert found["errors", "r"]["answer"] in ERRORS.counts
+    assert (scores["errors", "error_free"]["n"], scores["errors", "error_hallucination"]["n"]) == (1, 1)
     assert scores["rated", "reference_rating"]["value"] == pytest.approx(found["rated", "r"]["probability"])
 
 
@@ -107,3 +115,17 @@ def test_a_judge_of_key_points_is_calibrated_as_one_of_insights(
     assert made["judged_by"]["backend"] == "offline"
     assert made["kappa"]["value"] == 1.0
     assert "r 1.00" in capsys.readouterr().out or made["pearson"]["value"] > 0.9
+
+
+def test_the_query_is_shown_to_kinds_that_show_it(bench: str) -> None:
+    item: SummaryToJudge = {
+        "work_id": "w", "summary_id": "s", "query_id": "q", "haystack_id": "dam", "failure": None,
+    }  # fmt: skip
+    shown = {
+        kind.task: judged_summary(kind, item, ["It was closed."], Benchmark(bench)) for kind in (ERRORS, REFERENCE)
+    }
+
+    assert {task: judged.query for task, judged in shown.items()} == {
+        "errors": "What happened at the dam?",
+        "reference": "",
+    }

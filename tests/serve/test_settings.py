@@ -85,3 +85,9 @@ def test_a_value_is_not_repeated() -> None:
     with pytest.raises(UsageError) as refused:
         parse_settings({"embeddings": {"e": {"model": MODEL}}, "access": {"tokens": "my-secret-token"}})
     assert "secret" not in str(refused.value)
+
+
+def test_a_judge_that_is_shown_the_query_is_not_served() -> None:
+    judge = {"kind": "chat", "chat": {"provider": "scripted", "model": "m", "script": "obedient"}}
+    with pytest.raises(UsageError, match=r"judges\.wrong.*shown the query, which no request has"):
+        parse_settings({"judges": {"wrong": {"task": "errors", "judge": judge}}, "ledger": "ledger"})

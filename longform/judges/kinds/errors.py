@@ -1,0 +1,77 @@
+"""
+Errors: which of six kinds of error does a summary make beside a reference?
+
+The error analysis of MSRS, section 5.3 and appendix B.4, table 12: all labels that apply, by people who have the query,
+the reference and the documents. Here the documents are not shown: an invention is what the reference gives no ground
+for, and support by documents is the task of judges of support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longform.chat.call import TokenLogprobs
+from longform.judges.json_replies import UnreadableError, only_object
+from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
+from longform.metrics.errors import LABELS
+from longform.metrics.label_sets import NO_LABEL, label_set, label_sets
+from longform.text.citations import without_citations
+
+NO_REFERENCE = "reference_without_text"
+"""The failure of a reference that says nothing."""
+
+_ALL_LEFT_OUT = "major_details"
+
+
+def parse_errors(reply: str) -> Verdict:
+    """
+    Read the labels that *reply* states, as `{"errors": [...]}`, in a ```json fence or bare.
+
+    Failures: `no_json_object`, `not_an_object`, `extra_prose`, `several_objects`, `repeated_field`, `missing_field`,
+    `not_a_list_of_names`, `unknown_label`.
+    """
+    try:
+        stated = only_object(reply)
+    except UnreadableError as unreadable:
+        return unjudged(unreadable.reason)
+    if "errors" not in stated:
+        return unjudged("missing_field")
+    names = stated["errors"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return unjudged("not_a_list_of_names")
+    answer = label_set(names, LABELS)
+    return unjudged("unknown_label") if answer is None else Verdict(answer, None)
+
+
+def _read(reply: str, _logprobs: Sequence[TokenLogprobs] | None, _group: Group, _fidelity: Fidelity) -> Verdict:
+    return parse_errors(reply)
+
+
+def _decided(number: float, _bounds: Sequence[float]) -> str:
+    raise ValueError(f"a number cannot name errors: expected labels, found {number}")
+
+
+ERRORS = Kind(
+    task="errors",
+    targets="reference",
+    shared="summary",
+    unit=without_citations,
+    fields=("summary", "reference"),
+    shows_query=True,
+    show="\n".join,
+    settle=settle_empty(NO_REFERENCE, _ALL_LEFT_OUT),
+    read=_read,
+    schema={
+        "type": "object",
+        "properties": {"errors": {"type": "array", "items": {"type": "string", "enum": list(LABELS)}}},
+        "required": ["errors"],
+        "additionalProperties": False,
+    },
+    counts={answer: float(answer == NO_LABEL) for answer in label_sets(LABELS)},
+    labels=LABELS,
+    decide=_decided,
+    measures=("error_free", *(f"error_{label}" for label in LABELS)),
+    columns=("answer",),
+    work="errors",
+    mean="mean_errors",
+)
