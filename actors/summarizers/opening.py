@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking, check_chat, open_pool, versions_of
 from actors.python_class import check_class, class_version
+from actors.storage.benchmark import Benchmark
 from actors.summarizers.prompts import prompts_of
 from actors.summarizers.summarizer import Summarizer
 from longform import protocols
@@ -55,19 +56,23 @@ def make_summarizer(
             return OfflineSummarizer(bench_url, max_words=settings.max_words, threads=threads)
 
 
-def check_summarizer(settings: SummarizerSettings, *, with_keys: bool) -> None:
+def check_summarizer(settings: SummarizerSettings, benchmark: Benchmark, *, with_keys: bool) -> None:
     """
-    Check that the summarizer can be opened; look for a model's key if *with_keys*.
+    Check that the summarizer can be used on *benchmark*; look for a model's key if *with_keys*.
 
     Raises:
-        UsageError: Its class, its model or its key is missing.
+        UsageError: Its class, its model, its key or its texts are missing.
     """
     match settings:
         case ChatSummarizerSettings():
             check_chat(settings.chat, with_key=with_keys)
         case PythonSummarizerSettings():
             check_class(settings, protocols.Summarizer)
-        case OfflineSummarizerSettings() | ReleasedSummarizerSettings():
+        case ReleasedSummarizerSettings():
+            from actors.summarizers.released import check_shipped
+
+            check_shipped(settings, benchmark)
+        case OfflineSummarizerSettings():
             pass
 
 

@@ -30,8 +30,7 @@ class ReleasedSummarizer(Summarizer):
 
     def __init__(self, bench_url: str, settings: ReleasedSummarizerSettings) -> None:
         self._benchmark, self._name = Benchmark(bench_url), settings.name
-        if not self._texts:
-            raise UsageError(f"expected summaries of {self._name!r} in the benchmark at {bench_url!r}, found none")
+        check_shipped(settings, self._benchmark)
 
     async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
         """Return the shipped summary of each row."""
@@ -49,3 +48,19 @@ class ReleasedSummarizer(Summarizer):
         batches = self._benchmark.folder.batches("summaries", columns=columns)
         own = (batch.filter(pc.equal(batch["summarizer"], self._name)) for batch in batches)
         return {(row["query_id"], row["setting"]): row["text"] for batch in own for row in batch.to_pylist()}
+
+
+def check_shipped(settings: ReleasedSummarizerSettings, benchmark: Benchmark) -> None:
+    """
+    Check that *benchmark* ships summaries of the summarizer.
+
+    Raises:
+        UsageError: It ships none.
+    """
+    batches = benchmark.folder.batches("summaries", columns=["summarizer"])
+    known = sorted({name for batch in batches for name in batch["summarizer"].unique().to_pylist()})
+    if settings.name not in known:
+        raise UsageError(
+            f"expected summaries of {settings.name!r} in the benchmark at {benchmark.folder.url!r}, which ships "
+            f"{f'those of {known}' if known else 'none'}; leave such systems out, or ingest the outputs too"
+        )

@@ -132,7 +132,7 @@ def _documents(haystack_id: str, files: Mapping[str, SourceFile]) -> list[Docume
 
 def _text(file: SourceFile, path: str) -> str:
     try:
-        return file.read().decode()
+        return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Record({}, path, "(file)").error("(file)", expected="text in UTF-8", found=str(error)) from error
 
