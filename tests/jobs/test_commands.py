@@ -12,12 +12,11 @@ import pytest
 from jobs.command_line import VERBS, main
 from jobs.commands import Outcome, run_verb
 from jobs.ingest import PYTHON
-from jobs.parsers import annotate, calibrate, ingest, train
+from jobs.parsers import calibrate, ingest, train
 from jobs.parsers.verb import verb_parser
 from jobs.train import MODELS
 from longform.errors import InputError, LongformError, UsageError
 from longform.formats.shipped import FORMATS
-from longform.judges.kinds import KINDS
 from longform.judges.meta_evaluation import DOCUMENT
 
 
@@ -96,5 +95,4 @@ def test_parsers_name_what_there_is() -> None:
     """They spell names out, so as not to load what defines them."""
     assert (*FORMATS, PYTHON) == ingest.KINDS
     assert (*MODELS, "all") == train.NAMES
-    assert tuple(KINDS) == annotate.TASKS
     assert calibrate.parser().get_default("modes") == DOCUMENT
