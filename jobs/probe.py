@@ -88,6 +88,8 @@ def _schema_shortcoming(reply: ChatReply) -> str | None:
 
 _PROBES: dict[str, tuple[dict[str, Any], Callable[[ChatReply], str | None]]] = {
     "temperature": ({"temperature": 0.0}, lambda _: None),
+    "top_p": ({"top_p": 0.9}, lambda _: None),
+    "seed": ({"seed": 1}, lambda _: None),  # taken; whether it is heeded, no one reply shows
     "json_schema": ({"json_schema": _SCHEMA}, _schema_shortcoming),
     "logprobs": ({"top_logprobs": 2}, lambda reply: None if reply.logprobs else "taken, but no logprobs came"),
     "reasoning_effort": (

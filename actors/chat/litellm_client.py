@@ -59,10 +59,12 @@ class LitellmChat:
     async def _attempt(self, request: ChatRequest) -> ChatReply:
         import openai
 
+        asked = completion_parameters(self.settings, self.accepted, replace(request, extra_body=None))
         try:
             async with asyncio.timeout(self.settings.timeout_s):
                 response = await self._litellm.acompletion(
-                    **completion_parameters(self.settings, self.accepted, request),
+                    **asked,
+                    extra_body=None if request.extra_body is None else dict(request.extra_body),
                     api_key=self._key,
                     api_base=self.settings.base_url,
                     timeout=self.settings.timeout_s,

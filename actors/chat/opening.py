@@ -23,7 +23,8 @@ from actors.chat.price_list import PriceList
 from actors.closing import close_later
 from actors.json_value import Json
 from actors.ledger.keeper import open_keeper
-from actors.serving.handle import SCHEME
+from actors.secret_values import redaction
+from actors.serving.handle import SCHEME, is_of_cluster
 from actors.storage.folder import Folder
 from longform import prompts
 from longform.chat.call import Capabilities, ChatRequest, Message, capabilities, refusal_reason
@@ -32,6 +33,7 @@ from longform.errors import UsageError
 from longform.keys import content_key
 from longform.quota.leases import Limits
 from longform.settings.chat import ChatSettings
+from longform.settings.extra_body import OF_LLAMA_CPP, OF_SERVED
 
 
 def open_chat(settings: ChatSettings) -> ChatModel:
@@ -102,29 +104,22 @@ def quota_domain(settings: ChatSettings) -> str:
     return content_key("quota", settings.provider, settings.base_url, settings.quota or settings.model, key)
 
 
-def check_chat(
-    settings: ChatSettings, *, logprobs: bool = False, reasoning_effort: bool = False, with_key: bool = True
-) -> None:
+def check_chat(settings: ChatSettings, *, logprobs: bool = False, with_key: bool = True) -> None:
     """
-    Find, before the first call, faults that are certain; *logprobs* and *reasoning_effort* will be asked for.
+    Find, before the first call, faults that are certain; *logprobs* will be asked for.
 
     A key is looked for if *with_key*: counting calls needs none.
 
     Raises:
         UsageError: The model is known to lack a requested capability, its window is smaller than its output limit, the
-            key's environment variable is not set, the base URL is none, the environment's proxy is none of HTTP, or the
-            script is missing, unknown or not wanted.
+            key's environment variable is not set, the base URL is none, the environment's proxy is none of HTTP, a
+            field of `extra_body` is unknown to the server or holds a secret of the environment, or the script is
+            missing, unknown or not wanted.
     """
     _check_provider(settings, with_key=with_key)
+    _check_extra_body(settings)
     accepted = capabilities(settings)
-    probe = ChatRequest(
-        messages=(Message("user", ""),),
-        max_tokens=settings.max_tokens,
-        temperature=settings.temperature,
-        top_logprobs=0 if logprobs else None,
-        reasoning_effort="low" if reasoning_effort else None,
-        input_tokens=0,
-    )
+    probe = replace(_configured(settings, ""), top_logprobs=0 if logprobs else None, input_tokens=0)
     reason = refusal_reason(probe, accepted)
     if reason is None:
         return
@@ -166,6 +161,22 @@ def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
         api_key(settings)
         for url in servers(settings):
             proxy_of(url)
+
+
+def _check_extra_body(settings: ChatSettings) -> None:
+    fields = settings.extra_body or {}
+    served = settings.base_url is not None and is_of_cluster(settings.base_url)
+    known = OF_LLAMA_CPP if settings.provider == "llama_cpp" else OF_SERVED if served else fields.keys()
+    if unknown := sorted(fields.keys() - known):
+        server = "a model that this cluster serves" if served else "llama.cpp"
+        msg = f"model {settings.model!r}: extra_body: {server} takes {', '.join(sorted(known))}, found {unknown}"
+        raise UsageError(msg)
+    if redaction().value(dict(fields)) != fields:
+        msg = (
+            f"model {settings.model!r}: extra_body holds a secret of the environment, which a run would store; leave "
+            f"it out: the key is read from the environment variable {settings.api_key_env}"
+        )
+        raise UsageError(msg)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,13 +223,23 @@ def prompt_request(
     count_tokens: Callable[[str], int] | None,
     json_schema: Mapping[str, Json] | None = None,
 ) -> ChatRequest:
-    """Return one user message with the configured limit and temperature."""
+    """Return one user message with the configured limit and sampling."""
+    return replace(
+        _configured(settings, text),
+        json_schema=json_schema,
+        input_tokens=None if count_tokens is None else count_tokens(text),
+    )
+
+
+def _configured(settings: ChatSettings, text: str) -> ChatRequest:
     return ChatRequest(
         messages=(Message("user", text),),
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
-        json_schema=json_schema,
-        input_tokens=None if count_tokens is None else count_tokens(text),
+        top_p=settings.top_p,
+        seed=settings.seed,
+        reasoning_effort=settings.reasoning_effort,
+        extra_body=settings.extra_body,
     )
 
 

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from pydantic import JsonValue
+
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 
@@ -32,16 +34,25 @@ class ChatRequest:
     messages: tuple[Message, ...]
     max_tokens: int
     temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None  # of the first repeat; `sampling_seed` is sent
     json_schema: Mapping[str, Any] | None = None
     top_logprobs: int | None = None  # alternatives a token, from 0; None: no logprobs
     reasoning_effort: str | None = None
+    extra_body: Mapping[str, JsonValue] | None = None  # further fields of the body
     repeat: int = 0  # tells apart calls that ask the same again on purpose
     input_tokens: int | None = None  # cl100k tokens of the messages; None: not counted. No part of the content
     replica: int = 0  # which of several servers of one model is asked. No part of the content
 
     @property
+    def sampling_seed(self) -> int | None:
+        """Return the seed that is sent: one seed for all repeats would bring the same text each time."""
+        return None if self.seed is None else self.seed + self.repeat
+
+    @property
     def content(self) -> dict[str, Any]:
-        """All that can change the reply, as JSON values."""
+        """All that can change the reply, as JSON values; of what came later only what is asked for."""
+        later = {"top_p": self.top_p, "seed": self.seed, "extra_body": self.extra_body}
         return {
             "messages": [list(message) for message in self.messages],
             "max_tokens": self.max_tokens,
@@ -50,6 +61,7 @@ class ChatRequest:
             "top_logprobs": self.top_logprobs,
             "reasoning_effort": self.reasoning_effort,
             "repeat": self.repeat,
+            **{name: value for name, value in later.items() if value is not None},
         }
 
 
@@ -146,15 +158,18 @@ class Capabilities:
 
     context_window: int | None = None  # tokens of input and output together
     temperature: bool | None = None
+    top_p: bool | None = None
+    seed: bool | None = None
     json_schema: bool | None = None
     logprobs: bool | None = None
     reasoning_effort: bool | None = None
     max_completion_tokens: bool | None = None  # takes its output limit under this name only
 
 
-_SAMPLING = {"temperature": True, "logprobs": True, "reasoning_effort": False, "max_completion_tokens": False}
-_REASONING = {"temperature": False, "logprobs": False, "max_completion_tokens": True}
-_CLAUDE_3 = {"temperature": True, "json_schema": False, "logprobs": False}
+_DRAWN = {"temperature": True, "top_p": True}
+_SAMPLING = {**_DRAWN, "seed": True, "logprobs": True, "reasoning_effort": False, "max_completion_tokens": False}
+_REASONING = {"temperature": False, "top_p": False, "logprobs": False, "max_completion_tokens": True}
+_CLAUDE_3 = {**_DRAWN, "seed": False, "json_schema": False, "logprobs": False, "reasoning_effort": False}
 _DATED = r"(-\d{4}-\d{2}-\d{2})?"
 
 # From the providers' model pages. A pattern matches a whole name: a variant that nobody wrote down here is unknown.
@@ -181,12 +196,20 @@ _KNOWN: tuple[tuple[str, Capabilities], ...] = (
         Capabilities(context_window=400_000, json_schema=True, reasoning_effort=True, **_REASONING),
     ),
     (r"claude-3(-5)?-(haiku|sonnet|opus)(-\d{8}|-latest)?", Capabilities(context_window=200_000, **_CLAUDE_3)),
-    (r"gemini-1\.5-pro(-00[12])?", Capabilities(context_window=2_097_152, temperature=True, json_schema=True)),
-    (r"gemini-1\.5-flash(-00[12])?", Capabilities(context_window=1_048_576, temperature=True, json_schema=True)),
+    (r"gemini-1\.5-pro(-00[12])?", Capabilities(context_window=2_097_152, json_schema=True, **_DRAWN)),
+    (r"gemini-1\.5-flash(-00[12])?", Capabilities(context_window=1_048_576, json_schema=True, **_DRAWN)),
     (
-        r"gemini-2\.[05]-(flash|flash-lite|pro)(-00\d)?",
-        Capabilities(context_window=1_048_576, temperature=True, json_schema=True),
+        r"gemini-2\.0-(flash|flash-lite|pro)(-00\d)?",
+        Capabilities(context_window=1_048_576, json_schema=True, **_DRAWN),
     ),
+    (
+        r"gemini-2\.5-(flash|flash-lite|pro)(-00\d)?",
+        Capabilities(context_window=1_048_576, json_schema=True, reasoning_effort=True, **_DRAWN),
+    ),
+    (r"gpt-oss-(20|120)b", Capabilities(context_window=131_072, reasoning_effort=True, **_DRAWN)),
+    # takes temperature and top_p in silence, without effect
+    (r"deepseek-reasoner", Capabilities(temperature=False, top_p=False, logprobs=False, json_schema=False)),
+    (r"deepseek-chat", Capabilities(logprobs=True, json_schema=False, **_DRAWN)),
 )
 
 
@@ -205,6 +228,8 @@ def capabilities(settings: ChatSettings) -> Capabilities:
     found = known_capabilities(settings.model)
     if settings.provider == "scripted":
         found = replace(found, logprobs=True)
+    if settings.provider == "llama_cpp" or (settings.base_url or "").startswith("serve://"):
+        found = replace(found, reasoning_effort=False, seed=True, **_DRAWN)
     if settings.context_window is not None:
         found = replace(found, context_window=settings.context_window)
     if settings.json_schema is not None:
@@ -216,6 +241,8 @@ def refusal_reason(request: ChatRequest, accepted: Capabilities) -> str | None:
     """Return why *request* must not be sent to a model that accepts *accepted*; None if nothing speaks against it."""
     asked = {
         "temperature": request.temperature,
+        "top_p": request.top_p,
+        "seed": request.seed,
         "json_schema": request.json_schema,
         "logprobs": request.top_logprobs,
         "reasoning_effort": request.reasoning_effort,

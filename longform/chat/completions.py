@@ -40,7 +40,11 @@ _WINDOW = re.compile(
 
 
 def completion_parameters(settings: ChatSettings, accepted: Capabilities, request: ChatRequest) -> dict[str, Any]:
-    """Return the body of the request; the output limit goes by the name that the model takes."""
+    """
+    Return the body of the request; the output limit goes by the name that the model takes.
+
+    What `extra_body` has stands beside the rest, and replaces nothing.
+    """
     limit = "max_completion_tokens" if accepted.max_completion_tokens else "max_tokens"
     sent: dict[str, Any] = {
         "model": settings.model,
@@ -49,6 +53,10 @@ def completion_parameters(settings: ChatSettings, accepted: Capabilities, reques
     }
     if request.temperature is not None:
         sent["temperature"] = request.temperature
+    if request.top_p is not None:
+        sent["top_p"] = request.top_p
+    if request.sampling_seed is not None:
+        sent["seed"] = request.sampling_seed
     if request.reasoning_effort is not None:
         sent["reasoning_effort"] = request.reasoning_effort
     if request.top_logprobs is not None:
@@ -56,7 +64,7 @@ def completion_parameters(settings: ChatSettings, accepted: Capabilities, reques
     if request.json_schema is not None:
         schema = {"name": "answer", "strict": True, "schema": request.json_schema}
         sent["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return sent
+    return {**(request.extra_body or {}), **sent}
 
 
 def http_failure(status: int, error: object) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
+from longform.settings.extra_body import ExtraBody
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
@@ -29,6 +30,8 @@ class ChatSettings(Strict):
             "batch",
         }
     )
+    newer: ClassVar[frozenset[str]] = frozenset({"top_p", "seed", "reasoning_effort", "extra_body"})
+    """Fields that are no part of the identity unless they are set: stored work is older than they."""
 
     provider: Literal["openai", "litellm", "llama_cpp", "scripted"] = "openai"
     model: str  # llama_cpp: the path or s3:// URL of a GGUF file
@@ -37,7 +40,11 @@ class ChatSettings(Strict):
     api_key_env: str = "OPENAI_API_KEY"  # the name of the variable; the key itself is never in a file
     context_window: int | None = Field(None, gt=0)  # tokens; overrides the capability table
     max_tokens: int = Field(1000, gt=0)
-    temperature: float | None = Field(None, ge=0)  # null: not sent
+    temperature: float | None = Field(None, ge=0)  # null: not sent; so are the next four
+    top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = Field(None, ge=0)  # of sampling; repeat r (from 0) is asked with seed + r
+    reasoning_effort: str | None = Field(None, min_length=1)  # low, medium, high, or what the provider has besides
+    extra_body: ExtraBody | None = None  # further fields of the body, which this server has
     json_schema: bool | None = None  # null: as the capability table says
     script: str | None = None  # scripted only: the name of its behaviour
     timeout_s: float = Field(400.0, gt=0)  # the deadline of one attempt
@@ -50,6 +57,10 @@ class ChatSettings(Strict):
     quota: str | None = None  # models that name one quota share one limit upstream
     prefix_cache: Literal["shared", "slot"] = "shared"  # slot: a server that keeps one prefix a slot (llama.cpp)
     batch: bool = False  # through the provider's batch API: cheaper, within a day
+
+    @property
+    def identity(self) -> dict[str, JsonValue]:
+        return {name: value for name, value in super().identity.items() if name not in self.newer or value is not None}
 
 
 class OfflineSummarizerSettings(Strict):

@@ -28,6 +28,8 @@ async def test_what_is_taken_and_heeded_is_accepted() -> None:
     assert found == {
         "max_completion_tokens": NO,
         "temperature": YES,
+        "top_p": YES,
+        "seed": YES,
         "json_schema": YES,
         "logprobs": YES,
         "reasoning_effort": reasoning,
@@ -38,6 +40,8 @@ async def test_what_is_taken_and_heeded_is_accepted() -> None:
     ("sent", "name"),
     [
         ("temperature", "temperature"),
+        ("top_p", "top_p"),
+        ("seed", "seed"),
         ("response_format", "json_schema"),
         ("logprobs", "logprobs"),
         ("reasoning_effort", "reasoning_effort"),

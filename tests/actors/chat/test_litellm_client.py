@@ -46,6 +46,13 @@ async def test_a_reply_comes_back_whole() -> None:
     assert reply.seconds
 
 
+@pytest.mark.parametrize("name", ["top_p", "seed", "top_k"])
+async def test_sampling_and_further_fields_reach_the_provider(name: str) -> None:
+    asked = ChatRequest(messages=REQUEST.messages, max_tokens=50, top_p=0.9, seed=7, extra_body={"top_k": 20})
+    assert (await ask(asked, refused_parameters=(name,)))[0].failure == "http_400"
+    assert (await ask(asked))[0].failure is None
+
+
 async def test_a_schema_is_sent() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     reply, _ = await ask(ChatRequest(messages=REQUEST.messages, max_tokens=50, json_schema=schema))

@@ -119,6 +119,16 @@ async def test_a_reasoning_model_gets_its_limit_under_its_own_name(server: Serve
     assert "max_tokens" not in sent
 
 
+async def test_sampling_is_sent_and_repeats_have_seeds_of_their_own(server: Server, ask: Any) -> None:
+    """One seed for all repeats would bring the same text each time."""
+    for repeat in range(2):
+        drawn = replace(REQUEST, top_p=0.9, seed=7, extra_body={"top_k": 20, "guided": {"a": [1]}}, repeat=repeat)
+        await ask(drawn)
+    assert [sent["seed"] for sent in server.requests] == [7, 8]
+    assert {(sent["top_p"], sent["top_k"], sent["guided"]["a"][0]) for sent in server.requests} == {(0.9, 20, 1)}
+    assert all("extra_body" not in sent for sent in server.requests)
+
+
 @pytest.mark.parametrize("status", [400, 401, 429, 500, 503])
 async def test_an_http_error_is_its_status_after_one_attempt(server: Server, ask: Any, status: int) -> None:
     server.handler = answer({"error": {"message": f"bad key {KEY}"}}, status=status)

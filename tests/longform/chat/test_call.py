@@ -53,11 +53,15 @@ def test_a_configuration_overrides_what_is_known() -> None:
         ({"json_schema": {}}, "unsupported_json_schema"),
         ({"top_logprobs": 0}, "unsupported_logprobs"),
         ({"reasoning_effort": "low"}, "unsupported_reasoning_effort"),
+        ({"top_p": 0.9}, "unsupported_top_p"),
+        ({"seed": 0}, "unsupported_seed"),
     ],
 )
 def test_what_a_model_lacks_is_refused_and_what_is_unknown_is_not(asked: dict[str, object], reason: str) -> None:
     request = replace(REQUEST, **asked)
-    nothing = Capabilities(temperature=False, json_schema=False, logprobs=False, reasoning_effort=False)
+    nothing = Capabilities(
+        temperature=False, top_p=False, seed=False, json_schema=False, logprobs=False, reasoning_effort=False
+    )
     assert refusal_reason(request, nothing) == reason
     assert refusal_reason(request, Capabilities()) is None
     assert refusal_reason(REQUEST, nothing) is None
@@ -84,8 +88,20 @@ def test_a_call_id_follows_who_is_asked_and_what() -> None:
         call_id(settings, replace(REQUEST, json_schema={"type": "object"})),
         call_id(settings, replace(REQUEST, top_logprobs=0)),
         call_id(settings, replace(REQUEST, repeat=1)),
+        call_id(settings, replace(REQUEST, top_p=0.9)),
+        call_id(settings, replace(REQUEST, seed=0)),
+        call_id(settings, replace(REQUEST, reasoning_effort="low")),
+        call_id(settings, replace(REQUEST, extra_body={"top_k": 20})),
     ]
     assert len(set(ids)) == len(ids)
+
+
+def test_a_call_without_newer_parameters_has_the_id_that_it_always_had() -> None:
+    """Stored replies would be paid for again."""
+    assert set(REQUEST.content) == {
+        "messages", "max_tokens", "temperature", "json_schema", "top_logprobs", "reasoning_effort", "repeat"
+    }  # fmt: skip
+    assert call_id(ChatSettings(model="m"), REQUEST) == "19c852c5a52a9120a96a"
 
 
 def test_a_call_id_does_not_follow_keys_limits_or_counts() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from actors.ledger.ledger import Ledger
 from longform.errors import UsageError
+from longform.settings.extra_body import OF_SERVED
 from serve.chat_workers import sent
 from serve.deployments import load_engine, load_worker
 from serve.engine import Engine
@@ -26,6 +27,10 @@ DOCUMENT = "The bank raised its rate on Monday. Shops were closed. The mayor spo
 SENTENCES = ("The bank raised its rate on Monday.", "Whales sing at night in the sea.")
 ASKED = {"judge": "asked", "items": [{"document": DOCUMENT, "sentences": SENTENCES}]}
 SAID = [{"role": "user", "content": "a b c"}]
+
+
+def test_further_fields_that_a_configuration_may_ask_of_a_served_model_are_taken() -> None:
+    assert CompletionRequest.model_fields.keys() >= OF_SERVED
 
 
 def judge_settings(ledger: Path | None, **chat: Any) -> Settings:
