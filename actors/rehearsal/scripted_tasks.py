@@ -7,6 +7,7 @@ Only prompts as they ship are understood: a folder with other wordings is not.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from math import log
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from longform.text.words import numbers, stems
 
 _SEPARATOR = "\n====\n"
 _PLACES: tuple[Place, ...] = ("top", "middle", "bottom")
+_HEADING = re.compile(r"^Document \d+:\n", re.MULTILINE)
+_ANSWER_SENTENCES = 10  # of 200 to 300 words
 _MAJOR, _MINOR = 0.4, 0.8  # shares of a reference below which details are missing
 _LITERAL, _ELSE_AT_MOST, _LEAST = 0.95, 0.45, 1e-4  # P(yes)
 
@@ -87,7 +90,18 @@ class Erring(NamedTuple):
         return ()
 
 
-SentenceTask = Sentences | Merging | Updating | Supporting | Rating | Erring
+class Answering(NamedTuple):
+    """An answer in running text: sentences of the documents; without documents, words that state nothing."""
+
+    shown: Sentences | None
+
+    def reply(self) -> str:
+        if self.shown is None:
+            return "I remember too little of these texts to say more than the question does."
+        return self.shown.reply().removeprefix("Summary:").strip()
+
+
+SentenceTask = Answering | Sentences | Merging | Updating | Supporting | Rating | Erring
 
 
 def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask | None:
@@ -100,7 +114,15 @@ def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask
     if (values := _values("update_summary", prompt)) is not None:
         shown = Sentences((values["document"],), int(values["n_sentences"]), None, profile, seed)
         return Updating(values["summary"], shown)
-    return _read_judging(prompt)
+    return _read_answering(prompt, profile, seed) or _read_judging(prompt)
+
+
+def _read_answering(prompt: str, profile: Profile, seed: int) -> Answering | None:
+    for name in ("summarize_story", "summarize_story_oracle", "summarize_meeting"):
+        if (values := _values(name, prompt)) is not None:
+            documents = tuple(text.strip() for text in _HEADING.split(values["documents"])[1:])
+            return Answering(Sentences(documents, _ANSWER_SENTENCES, None, profile, seed))
+    return None if _values("answer_from_memory", prompt) is None else Answering(None)
 
 
 def _read_judging(prompt: str) -> Supporting | Rating | Erring | None:

@@ -64,9 +64,10 @@ class ChatSummarizer(Summarizer):
     is asked first, and the server has then read the beginning of the others.
 
     A row that cannot be summarised stays a row, with the reason in `failure`: that of the model's reply, `no_documents`
-    if its context holds none, `missing_query`, `missing_document: ID`, `missing_FIELD` if the prompt shows a field that
-    the benchmark does not state, `empty_summary` if nothing stands behind the requested label, `parent_failed: STEP:
-    reason` if a step of its method failed, `unknown_method: NAME`, or `method_refused: MESSAGE`.
+    if its context holds none and its prompt shows some, `missing_query`, `missing_document: ID`, `missing_FIELD` if the
+    prompt shows a field that the benchmark does not state, `empty_summary` if nothing stands behind the requested
+    label, `parent_failed: STEP: reason` if a step of its method failed, `unknown_method: NAME`, or `method_refused:
+    MESSAGE`.
 
     `usage`, cost and seconds of a row are those of its own call. A row's `summary_id` is a hash of its work id, and of
     its step's name if it is not the summary itself.
@@ -152,7 +153,7 @@ class ChatSummarizer(Summarizer):
 
     def _plan(self, row: AskedContext) -> Plan | str:
         """Return the row's plan, or the reason why it has none."""
-        if not row["doc_ids"]:
+        if not row["doc_ids"] and self._prompts.shows_documents(row):
             return "no_documents"
         name = row["method"]
         if name not in self._methods:

@@ -12,7 +12,7 @@ from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.prompts import Prompt
 from longform.records import Query
-from longform.settings.chat import ChatSummarizerSettings
+from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings
 from longform.settings.methods import (
     CalibrationMethodSettings,
     FocusMethodSettings,
@@ -29,6 +29,9 @@ _PROMPT_OF_DOMAIN = {"conversation": "summarize_conversation", "news": "summariz
 _PROMPT_OF_ANY = "summarize_documents"
 _HEADING_OF = {"summarize_conversation": "Conversation", "summarize_news": "Article", _PROMPT_OF_ANY: "Document"}
 """Headings of documents in the prompts for cited bullets."""
+
+_ANSWERS = ("summarize_story", "summarize_story_oracle", "summarize_meeting")
+"""Prompts for answers in running text, without citations; their documents are headed as any."""
 
 _SENTENCES = "summarize_sentences"
 _MERGE, _UPDATE = "merge_summaries", "update_summary"
@@ -49,7 +52,8 @@ def prompts_of(settings: ChatSummarizerSettings, method: MethodSettings) -> list
     Return the names of all prompts that *settings* may use under *method*: their versions decide which rows are made
     anew.
     """
-    names = [_SENTENCES] if settings.prompt == _SENTENCES else sorted(_HEADING_OF)
+    alone = settings.prompt if settings.prompt in (_SENTENCES, *_ANSWERS, FROM_MEMORY) else None
+    names = [*([alone] if alone else sorted(_HEADING_OF)), *sorted((settings.prompt_with or {}).values())]
     match method:
         case FocusMethodSettings(at=place):
             return [*names, _FOCUS_OF[place]]
@@ -74,15 +78,16 @@ class SummaryPrompts:
     """
 
     def __init__(self, benchmark: Benchmark, name: str, settings: ChatSummarizerSettings, asking: Asking) -> None:
-        offered = [*_HEADING_OF, _SENTENCES]
-        if settings.prompt is not None and settings.prompt not in offered:
-            msg = f"summarizer {name!r}: expected a prompt of {sorted(offered)}, found {settings.prompt!r}"
+        offered, own = [*_HEADING_OF, *_ANSWERS, _SENTENCES, FROM_MEMORY], settings.prompt_with or {}
+        named = [*([settings.prompt] if settings.prompt else []), *own.values()]
+        if unknown := [prompt for prompt in named if prompt not in offered]:
+            msg = f"summarizer {name!r}: expected a prompt of {sorted(offered)}, found {unknown[0]!r}"
             raise UsageError(msg)
         names = [settings.prompt] if settings.prompt else sorted(_HEADING_OF)
-        names += [_MERGE, _UPDATE, *_FOCUS_OF.values()]
+        names += [*own.values(), _MERGE, _UPDATE, *_FOCUS_OF.values()]
         self._prompts = {prompt: asking.prompt(prompt) for prompt in names}
         self._benchmark = benchmark
-        self._prompt_name = settings.prompt
+        self._settings = settings
         self._chat = settings.chat
         self._count_tokens = asking.counter
 
@@ -108,6 +113,10 @@ class SummaryPrompts:
             used.append(self._prompts[_FOCUS_OF[step.focus]])
         return "+".join(prompt.version for prompt in used)
 
+    def shows_documents(self, row: AskedContext) -> bool:
+        """Return whether the prompt of a row shows documents; if not, it needs none."""
+        return self._summarize_prompt(row) != FROM_MEMORY
+
     def labelled(self, row: AskedContext, step: Step) -> bool:
         """Return whether the reply should begin with a label that is no part of the summary."""
         return self._prompt(row, step).name in _LABELLED
@@ -116,12 +125,14 @@ class SummaryPrompts:
 
     def _prompt(self, row: AskedContext, step: Step) -> Prompt:
         if step.task == "summarize":
-            return self._prompts[self._summarize_prompt(self._query(row))]
+            return self._prompts[self._summarize_prompt(row)]
         return self._prompts[_MERGE if step.task == "merge" else _UPDATE]
 
-    def _summarize_prompt(self, query: Query | None) -> str:
-        domain = query.domain if query and query.domain else ""
-        return self._prompt_name or _PROMPT_OF_DOMAIN.get(domain, _PROMPT_OF_ANY)
+    def _summarize_prompt(self, row: AskedContext) -> str:
+        if (named := self._settings.prompt_of(row["retriever"])) is not None:
+            return named
+        query = self._query(row)
+        return _PROMPT_OF_DOMAIN.get((query and query.domain) or "", _PROMPT_OF_ANY)
 
     def _query(self, row: AskedContext) -> Query | None:
         return self._benchmark.queries.get(row["query_id"])
@@ -142,11 +153,12 @@ class SummaryPrompts:
             "subtopic": query.subtopic,
             "participants": ", ".join(query.participants) if query.participants else None,
             "query": query.text,
-            "question": self._question(query),
+            "question": self._question(self._summarize_prompt(row), query),
+            "about": self._about(query),
             "n_insights": row["n_requested"],
             "n_sentences": row["n_requested"],
             "focus": self._focus(step),
-            **self._documents(self._summarize_prompt(query), row, step),
+            **self._documents(self._summarize_prompt(row), row, step),
             "summaries": SEPARATOR.join(texts),
             "summary": texts[0] if texts else None,
         }
@@ -155,9 +167,15 @@ class SummaryPrompts:
                 raise _UnanswerableError(reason=f"missing_{field}")
         return {field: known[field] for field in prompt.fields}
 
-    def _question(self, query: Query) -> str:
+    def _about(self, query: Query) -> str:
+        """Return the lines that say which texts an answer from memory is about; empty if nothing states it."""
+        told = (("Collection", self._settings.collection), ("Topic", query.topic))
+        lines = "".join(f"{name}: {value}\n" for name, value in told if value)
+        return f"\n{lines}" if lines else ""
+
+    def _question(self, summarize_prompt: str, query: Query) -> str:
         """Return the line of a merge or update that states the question; empty if the summaries answer none."""
-        match self._summarize_prompt(query):
+        match summarize_prompt:
             case "summarize_sentences":
                 return ""
             case "summarize_news" if query.subtopic:  # its prompt asks by subtopic, too
@@ -167,10 +185,10 @@ class SummaryPrompts:
 
     def _documents(self, summarize_prompt: str, row: AskedContext, step: Step) -> dict[str, str]:
         texts = self._texts(row, step)
-        heading = _HEADING_OF.get(summarize_prompt)
-        if heading is None:
+        if summarize_prompt == _SENTENCES:
             joined = SEPARATOR.join(texts)
             return {"documents": joined, "document": joined}
+        heading = _HEADING_OF.get(summarize_prompt, _HEADING_OF[_PROMPT_OF_ANY])
         numbers = [row["doc_numbers"][place] for place in step.documents]
         shown = [f"{heading} {number}:\n{text}\n\n" for number, text in zip(numbers, texts, strict=True)]
         return {"documents": "".join(shown), "document": "".join(shown).strip()}

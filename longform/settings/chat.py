@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from longform.settings.extra_body import ExtraBody
 from longform.settings.python_class import PythonClassSettings
@@ -78,10 +79,35 @@ class OfflineSummarizerSettings(Strict):
         return True
 
 
+FROM_MEMORY = "answer_from_memory"
+"""The prompt that shows no documents."""
+
+
 class ChatSummarizerSettings(Strict):
+    newer: ClassVar[frozenset[str]] = frozenset({"prompt_with", "collection"})
+    """Fields that are no part of the identity unless they are set: stored work is older than they."""
+
     kind: Literal["chat"]
     chat: ChatSettings
     prompt: str | None = None  # null: by the query's domain
+    prompt_with: Mapping[str, str] | None = None  # retriever -> the prompt in its systems, in place of `prompt`
+    collection: str | None = Field(None, min_length=1)  # the texts that an answer from memory is about, in words
+
+    @model_validator(mode="after")
+    def _shows_its_collection(self) -> ChatSummarizerSettings:
+        if self.collection is not None and FROM_MEMORY not in {self.prompt, *(self.prompt_with or {}).values()}:
+            raise ValueError(
+                f"`collection` is for the prompt {FROM_MEMORY}: expected it as `prompt` or in `prompt_with`"
+            )
+        return self
+
+    def prompt_of(self, retriever: str | None) -> str | None:
+        """Return the prompt in systems with this retriever; None: by the query's domain."""
+        return (self.prompt_with or {}).get(retriever or "", self.prompt)
+
+    @property
+    def identity(self) -> dict[str, JsonValue]:
+        return {name: value for name, value in super().identity.items() if name not in self.newer or value is not None}
 
     @property
     def ignores_order(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from longform.errors import UsageError
-from longform.settings.chat import ChatSummarizerSettings, SummarizerSettings
+from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings, SummarizerSettings
 from longform.settings.fidelity import Fidelity, as_published
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
 from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
@@ -192,6 +192,19 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _memory_is_shown_no_documents(self) -> Experiment:
+        for system in self.all_systems():
+            writer, retriever = self.summarizers[system.summarizer], self.retrievers[system.retriever]
+            by_heart = isinstance(writer, ChatSummarizerSettings) and writer.prompt_of(system.retriever) == FROM_MEMORY
+            if by_heart and retriever.kind != "none":
+                msg = (
+                    f"systems: {system.summarizer!r} answers from memory with retriever {system.retriever!r}, whose "
+                    f"documents no prompt would show: expected a retriever of kind none, found {retriever.kind}"
+                )
+                raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
     def _a_ranking_is_one_retriever(self) -> Experiment:
         known: dict[str, System] = {}
         for system in self.all_systems():
@@ -218,6 +231,9 @@ class Experiment(Strict):
         for name, judge in self.judges.items():
             asking = [other for other, one in judges_of(judge.task, self.judges).items() if not one.members]
             yield from ((f"judges.{name}.of", member, asking) for member in judge.members)
+        for name, writer in self.summarizers.items():
+            own = writer.prompt_with if isinstance(writer, ChatSummarizerSettings) else None
+            yield from ((f"summarizers.{name}.prompt_with", retriever, self.retrievers) for retriever in own or ())
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in retriever.bases)
 
