@@ -16,6 +16,7 @@ from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
 from longform.report.retrieval import retrieval_sections
+from longform.report.retrieval_against_generation import against_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
 from longform.report.tables import Cell, Column, Table
 from longform.results.results import Results
@@ -58,6 +59,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     comparison_sections,
     position_sections,
     retrieval_sections,
+    against_sections,
     citation_sections,
     repair_sections,
     faithfulness_sections,

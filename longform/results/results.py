@@ -21,6 +21,7 @@ from longform.results.order_dependence import IndependentRow
 from longform.results.own_study import OwnStudy
 from longform.results.position import PositionRow
 from longform.results.repair import Repair
+from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_tables import RetrievalRow
 from longform.results.work import RunFacts
 from longform.synthesis.written.account import Account
@@ -59,6 +60,7 @@ class Results(TypedDict, total=False):
     comparisons: list[ComparedFamily]
     position: list[PositionRow]
     retrieval: list[RetrievalRow]
+    retrieval_against_generation: RetrievalAgainstGeneration
     repair: Repair
     faithfulness: Faithfulness
     curve: list[MinutesRow]

@@ -22,6 +22,7 @@ from longform.results.faithfulness import faithfulness
 from longform.results.minutes import over_minutes
 from longform.results.position import position
 from longform.results.repair import repair
+from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.retrieval_tables import retrieval
 
 FAITHFULNESS = tuple(merging.name for merging in GRID)
@@ -52,6 +53,11 @@ SHIPPED = (
     Study("comparisons", {"scores", "summaries"}, comparisons, (MEASURE,)),
     Study("position", {"scores", "summaries"}, position, (MEASURE,)),
     Study("retrieval", {"rankings", "contexts", "qrels"}, retrieval),
+    Study(
+        "retrieval_against_generation",
+        {"rankings", "qrels", "scores", "summaries"},
+        retrieval_against_generation,
+    ),
     Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
     Study("curve", {"scores", "summaries"}, over_minutes),

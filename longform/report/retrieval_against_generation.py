@@ -1,0 +1,110 @@
+"""The section of retrieval against generation: a table of both, and their correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from longform.metrics.statistics import EstimateColumns
+from longform.report.measures import Head, all_heads
+from longform.report.parts import INTERVAL, Section
+from longform.report.row_names import name_columns, named, with_dataset
+from longform.report.tables import Cell, Column, Table, count, number
+from longform.results.results import Results
+from longform.results.retrieval_against_generation import CorrelationRow, JointRow
+
+_NOT_RANKED = "it ranks nothing, or no document of its queries is judged"
+_NOT_SCORED = "not scored"
+
+
+def against_sections(results: Results) -> Iterator[Section]:
+    """One section if the run ranks documents that are judged, and scores summaries."""
+    found = results.get("retrieval_against_generation")
+    if not found:
+        return
+    paragraphs, tables = _perfect_told(found["systems"]), [_joint_table(results, found["systems"], found["k"])]
+    for level in ("systems", "queries"):
+        rows = [row for row in found["correlations"] if row["level"] == level]
+        if rows and all(row["reason"] for row in rows):
+            told = "; ".join(dict.fromkeys(str(row["reason"]) for row in rows))
+            paragraphs.append(f"No correlation over {level}: {told}.")
+        elif rows:
+            tables.append(_correlation_table(results, rows, found["k"]))
+    yield Section("against", "Retrieval against generation", paragraphs, tables)
+
+
+def _perfect_told(rows: Sequence[JointRow]) -> list[str]:
+    names = dict.fromkeys(f"{row['summarizer']}, {row['setting']}" for row in rows if row["perfect"])
+    if not names:
+        return []
+    told = "its" if len(names) == 1 else "their"
+    return [f"In no correlation: {'; '.join(names)}. Every ranking of {told} queries is perfect, as an oracle's is."]
+
+
+def _joint_table(results: Results, rows: Sequence[JointRow], k: int) -> Table:
+    names = with_dataset(rows, "summarizer", "setting")
+    ranked = list(dict.fromkeys(name for row in rows for name in row["retrieval"]))
+    scored = list(dict.fromkeys((cell["judge"], cell["measure"]) for row in rows for cell in row["generation"]))
+    judges = dict.fromkeys(judge for judge, _ in scored)
+    columns = [*name_columns(names), *(Column(f"{name}@{k}") for name in ranked)]
+    for judge, measure in scored:
+        by = f", {judge}" if judge is not None and len(judges) > 1 else ""
+        columns.append(Column(f"{_head(results, measure).title}{by}"))
+    body = [
+        [
+            *named(results, row, names),
+            *(_estimate(row["retrieval"].get(name), _NOT_RANKED, digits=1, factor=100) for name in ranked),
+            *(_estimate(_score(row, *one), _NOT_SCORED, digits=_head(results, one[1]).digits) for one in scored),
+        ]
+        for row in sorted(rows, key=lambda row: -_first(row))
+    ]
+    caption = (
+        "Each system's rankings and summaries side by side, from 0 to 100, higher is better; rankings over the queries "
+        f"that it has summaries of. {INTERVAL}"
+    )
+    return Table(caption, columns, body)
+
+
+def _first(row: JointRow) -> float:
+    return next((cell["score"]["value"] or 0.0 for cell in row["generation"]), 0.0)
+
+
+def _score(row: JointRow, judge: str | None, measure: str) -> EstimateColumns | None:
+    found = (cell["score"] for cell in row["generation"] if (cell["judge"], cell["measure"]) == (judge, measure))
+    return next(found, None)
+
+
+def _correlation_table(results: Results, rows: Sequence[CorrelationRow], k: int) -> Table:
+    of_systems = rows[0]["level"] == "systems"
+    judged = [] if all(row["judge"] is None for row in rows) else ["judge"]
+    names = with_dataset(rows, "summarizer", *([] if of_systems else ["setting"]), *judged)
+    points = "settings of one summarizer, by their means" if of_systems else "queries of one system"
+    caption = (
+        f"Correlation of a measure of rankings at {k} with one of summaries, over the {points}; from -1 to 1. "
+        f"Intervals resample queries. {INTERVAL}"
+    )
+    columns = [*name_columns(names), Column("rankings", numeric=False), Column("summaries", numeric=False)]
+    columns += [Column("Pearson"), Column("Spearman"), *([Column("systems")] if of_systems else []), Column("queries")]
+    body = [
+        [
+            *named(results, row, names),
+            Cell(row["ranking_measure"]),
+            Cell(_head(results, row["measure"]).title),
+            *(_estimate(row[of], row["reason"], digits=2) for of in ("pearson", "spearman")),
+            *([count(row["n"])] if of_systems else []),
+            count(row["n_queries"]),
+        ]
+        for row in rows
+    ]
+    return Table(caption, columns, body)
+
+
+def _estimate(found: EstimateColumns | None, reason: str | None, *, digits: int, factor: float = 1) -> Cell:
+    if found is None:
+        return Cell(None, reason=reason)
+    interval = (found["low"], found["high"])
+    return number(found["value"], digits=digits, factor=factor, interval=interval, reason=reason)
+
+
+def _head(results: Results, measure: str) -> Head:
+    known = {head.name: head for head in all_heads(results)}
+    return known.get(measure, Head(measure, measure, "points", None, ""))

@@ -1,0 +1,138 @@
+"""Systems whose summaries follow their rankings, and others; correlations known by construction."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from longform.axes import Axes
+from longform.measures import named
+from longform.metrics.retrieval import MEASURES
+from longform.report.retrieval_against_generation import against_sections
+from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.evidence import Evidence
+from longform.results.ranked import RankedQuery, Ranker
+from longform.results.results import Results
+from longform.results.retrieval_against_generation import retrieval_against_generation
+from longform.results.score_table import ScoreTable
+
+QUERIES = [f"q{place}" for place in range(6)]
+# the rank of the one gold document among two, for each query; None: not found
+RANKS = {
+    "good": [0, 0, 0, 1, 0, None],
+    "fair": [0, 1, None, 1, None, 0],
+    "poor": [1, None, None, None, None, None],
+    "oracle": [0] * 6,
+}
+NAMES = [*RANKS, "none"]
+
+
+def documents(rank: int | None) -> list[str]:
+    return ["gold" if place == rank else f"other-{place}" for place in range(2)]
+
+
+def found_at(retriever: str, place: int) -> float:
+    rank = RANKS[retriever][place] if retriever in RANKS else None
+    return 0.0 if rank is None else 1 / (1 + rank)
+
+
+def info(retriever: str, query_id: str, **more: Any) -> SummaryInfo:
+    known = SummaryInfo(f"{retriever}:{query_id}", query_id, "model", retriever, "given", None, 0.0, None)
+    return known._replace(axes=Axes(retriever, None), **more)
+
+
+def evidence(retrievers: list[str], *, judge: str | None = None, sign: float = 1, measure: str = "rouge_1") -> Evidence:
+    """Return a run whose every summary scores as much as its query's ranking does, or *sign* -1 the opposite."""
+    infos = {one.summary_id: one for name in retrievers for query in QUERIES for one in [info(name, query)]}
+    scores = [
+        {
+            "judge": judge,
+            "summary_id": f"{name}:{query}",
+            "measure": measure,
+            "total": 0.5 + 0.4 * sign * found_at(name, place),
+            "n": 1,
+            "n_unjudged": 0,
+            "reason": None,
+        }
+        for name in retrievers
+        for place, query in enumerate(QUERIES)
+    ]
+    ranked = [
+        RankedQuery(Ranker(name, None), query, documents(rank))
+        for name in retrievers
+        if name in RANKS
+        for query, rank in zip(QUERIES, RANKS[name], strict=True)
+    ]
+    return cast(
+        Evidence,
+        SimpleNamespace(
+            averaging=Averaging("pooled", 1, 200),
+            measures=named([measure]),
+            ranking_measures=MEASURES,
+            cutoffs=(1, 2),
+            infos=infos,
+            score_table=ScoreTable(cast(Any, scores), infos, [judge] if judge else []),
+            gold={query: {query: frozenset({"gold"})} for query in QUERIES},
+            rankings=lambda: ranked,
+        ),
+    )
+
+
+def test_what_follows_the_ranking_correlates_with_it() -> None:
+    found = retrieval_against_generation(evidence(NAMES))
+    assert found is not None
+    assert found["k"] == 2
+    rows = {(row["setting"], row["ranking_measure"]): row for row in found["correlations"]}
+    over_systems = rows[None, "MAP"]
+    assert (over_systems["n"], over_systems["n_queries"], over_systems["reason"]) == (3, 6, None)
+    assert over_systems["pearson"]["value"] == pytest.approx(1)
+    assert over_systems["spearman"]["value"] == pytest.approx(1)
+    assert rows["fair", "MAP"]["pearson"]["value"] == pytest.approx(1)
+    assert rows["fair", "MAP"]["n"] == 6
+    assert {setting for setting, _ in rows} == {None, "good", "fair", "poor"}
+
+
+def test_the_sign_is_that_of_the_data_and_the_interval_holds_the_value() -> None:
+    found = retrieval_against_generation(evidence(NAMES, sign=-1))
+    assert found is not None
+    row = next(row for row in found["correlations"] if row["ranking_measure"] == "R")
+    assert row["pearson"]["value"] is not None
+    assert row["pearson"]["value"] < 0
+    low, high = row["pearson"]["low"], row["pearson"]["high"]
+    assert low is not None
+    assert high is not None
+    assert low <= row["pearson"]["value"] <= high
+
+
+def test_two_systems_have_no_correlation_and_say_why() -> None:
+    found = retrieval_against_generation(evidence(["good", "fair", "oracle"]))
+    assert found is not None
+    row = found["correlations"][0]
+    assert (row["level"], row["n"], row["pearson"]["value"]) == ("systems", 2, None)
+    assert row["reason"] == "expected 3 or more systems that have both, found 2"
+
+
+def test_one_table_has_rankings_and_summaries_of_every_system() -> None:
+    found = retrieval_against_generation(evidence(NAMES, judge="j"))
+    assert found is not None
+    (section,) = against_sections(cast(Results, {"retrieval_against_generation": found, "aggregate": "pooled"}))
+    table = section.tables[0]
+    assert [column.name for column in table.columns] == [
+        "summarizer", "setting", "P@2", "R@2", "nDCG@2", "MAP@2", "rouge_1"
+    ]  # fmt: skip
+    shown = {str(row[1].text): [cell.text for cell in row[2:]] for row in table.rows}
+    assert [*shown] == ["oracle", "good", "fair", "poor", "none"]
+    assert shown["oracle"] == ["50.0", "100.0", "100.0", "100.0", "90.0"]
+    assert shown["none"] == [None, None, None, None, "50.0"]
+    assert section.paragraphs == [
+        "In no correlation: model, oracle. Every ranking of its queries is perfect, as an oracle's is."
+    ]
+
+
+@pytest.mark.parametrize("changed", [{"gold": {}}, {"measures": ()}, {"cutoffs": ()}, {"ranking_measures": ()}])
+def test_a_run_without_rankings_or_scores_has_no_such_study(changed: dict[str, Any]) -> None:
+    one = evidence(NAMES)
+    vars(one).update(changed)
+    assert retrieval_against_generation(one) is None
