@@ -17,7 +17,7 @@ FEWEST = 3
 """Points of a correlation; through two there is always a line."""
 
 
-_ROUNDING = 1e-12
+_ROUNDING, _DIGITS = 1e-12, 12  # what differs by less is a tie: means of the same values in another order
 _DRAWN_AT_ONCE = 500_000  # weights of items: 4 MB, however many items
 
 
@@ -80,8 +80,9 @@ class Resampling:
 
         first, second = (np.vstack([_means(side, weights) for weights in self._weights()]) for side in (x, y))
         each = np.ones_like(first)
-        of_ranks = _pearson(rankdata(first, axis=1), rankdata(second, axis=1), each)
-        return Correlation(_estimate(_pearson(first, second, each), len(x)), _estimate(of_ranks, len(x)))
+        one, other = (rankdata(np.round(side, _DIGITS), axis=1) for side in (first, second))
+        found = (_pearson(first, second, each), _pearson(one, other, each))
+        return Correlation(*(_estimate(values, len(x)) for values in found))
 
 
 def _means(side: Array, weights: Array) -> Array:
@@ -113,6 +114,7 @@ def _largest(side: Array, weights: Array) -> Array:
 
 def _ranks_of_drawn(side: Array, weights: Array) -> Array:
     """Return the ranks of items in each row of *weights* (rows, items), with an item as often as it was drawn."""
+    side = np.round(side, _DIGITS)
     order = np.argsort(side, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(side[order]) > 0])
     drawn = np.add.reduceat(weights[:, order], starts, axis=1)  # (rows, different values)

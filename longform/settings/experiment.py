@@ -15,11 +15,12 @@ from pydantic import Field, model_validator
 
 from longform.errors import UsageError
 from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings, SummarizerSettings
-from longform.settings.fidelity import Fidelity, as_published
+from longform.settings.fidelity import as_published
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
 from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
 from longform.settings.python_class import PythonClassSettings
+from longform.settings.readings import Fidelity
 from longform.settings.retrievers import RerankerSettings, RetrievalSettings, RetrieverSettings
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system

@@ -1,5 +1,5 @@
 """
-Readings of a paper on which it, its release and this project differ, and what a configuration chooses among them.
+The readings that a configuration takes of what a paper, its release and this project read in different ways.
 
 A configuration says `fidelity`: `ours` takes what we hold for better, `release` what the released code does, `paper`
 what the paper's text says (and what the release does where the text says nothing). A component that is described in
@@ -8,62 +8,22 @@ full keeps its description: fidelity fills only what is left open.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-Fidelity = Literal["ours", "release", "paper"]
-FIDELITIES: tuple[Fidelity, ...] = get_args(Fidelity)
-
-
-class Reading(NamedTuple):
-    """
-    A thing that is read in several ways.
-
-    Attributes:
-        section: Of a configuration: components by their names, or a list of names.
-        name: The kind of those components, or the name in the list, as the configuration writes it.
-        instead: Fidelity -> what stands in its place; one that is left out changes nothing.
-        told: Fidelity -> the reading in words.
-        decided_by: Keys that decide the reading; a component that has one of them keeps it.
-    """
-
-    section: str
-    name: str
-    instead: Mapping[Fidelity, str]
-    told: Mapping[Fidelity, str]
-    decided_by: frozenset[str] = frozenset()
-
-
-_AS_RANK_BM25 = (
-    "BM25Okapi of rank_bm25: split at single spaces, case and punctuation kept, idf floored at 0.25 times its mean"
+from longform.settings.readings import (
+    DISPUTES,
+    FIDELITIES,
+    KEYS,
+    READINGS,
+    Dispute,
+    Fidelity,
+    KeyReading,
+    Reading,
 )
-_WITH_NUMBERS = "a number in square brackets is a word, as any other"
 
-
-def _rouge(name: str) -> Reading:
-    released = f"{name}_released"
-    told: dict[Fidelity, str] = {
-        "ours": "citations, numbers in square brackets, are taken out of a summary first",
-        "release": _WITH_NUMBERS,
-        "paper": f"not described; as released: {_WITH_NUMBERS}",
-    }
-    return Reading("measures", name, {"release": released, "paper": released}, told)
-
-
-READINGS = (
-    Reading(
-        "retrievers",
-        "bm25",
-        {"release": "bm25_okapi", "paper": "bm25_okapi"},
-        {
-            "ours": "BM25 as Lucene has it, over lower-cased stems",
-            "release": _AS_RANK_BM25,
-            "paper": f"BM25, not described further; as released: {_AS_RANK_BM25}",
-        },
-        decided_by=frozenset({"stem"}),
-    ),
-    *map(_rouge, ("rouge_1", "rouge_2", "rouge_l")),
-)
+Told = dict[str, str]
+"""What is `taken`, and the readings of `ours` and, if they differ, of `release` and `paper`, in words."""
 
 
 def as_published(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,26 +32,38 @@ def as_published(content: Mapping[str, Any]) -> dict[str, Any]:
     for reading in READINGS:
         if fidelity in reading.instead and (entries := found.get(reading.section)):
             found[reading.section] = _replaced(entries, reading, reading.instead[fidelity])
+    for key in KEYS:
+        if fidelity in FIDELITIES and key.values[fidelity] != key.values["ours"]:
+            found = _filled(found, key, key.values[fidelity])
     return found
 
 
-def readings_told(content: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def readings_told(content: Mapping[str, Any]) -> dict[str, Told]:
     """
-    Return what the `fidelity` of a configuration changes in it.
+    Return what the `fidelity` of a configuration changes in it, and where a paper and its release differ.
 
     Args:
         content: As `as_published` returns it.
 
     Returns:
-        The place of a component or measure -> `taken` and `ours`, both in words; empty if nothing differs from ours.
+        The place of a component, measure or key -> what is taken, and the readings, in words; empty if nothing differs
+        from ours and nothing is disputed.
     """
     fidelity = content.get("fidelity", "ours")
-    return {
+    found = {
         f"{reading.section}.{name}": {"taken": reading.told[fidelity], "ours": reading.told["ours"]}
         for reading in READINGS
         if fidelity in reading.instead
         for name in _named(content.get(reading.section) or (), reading.instead[fidelity])
     }
+    for key in KEYS:
+        found |= {place: told for place, value in _values(content, key) if (told := _told(key, value, fidelity))}
+    for dispute in DISPUTES:
+        found |= {place: {"taken": dispute.taken} | _all_told(dispute) for place in dispute.places(content)}
+    return found
+
+
+# ---------------------------------------------------------------- kinds and measures
 
 
 def _replaced(entries: Any, reading: Reading, instead: str) -> Any:
@@ -113,3 +85,48 @@ def _left_open(component: Any, reading: Reading) -> bool:
     if not isinstance(component, Mapping) or component.get("kind") != reading.name:
         return False
     return reading.decided_by.isdisjoint(component)
+
+
+# ---------------------------------------------------------------- keys
+
+
+def _filled(content: dict[str, Any], reading: KeyReading, value: str) -> dict[str, Any]:
+    """Return *content* with the key wherever it is read and left open."""
+    if reading.section is None:
+        return {reading.key: value, **content} if reading.concerns(content) else content
+    entries = content.get(reading.section)
+    if not isinstance(entries, Mapping):
+        return content
+    filled = {
+        name: {**one, reading.key: one.get(reading.key, value)} if _concerned(one, reading) else one
+        for name, one in entries.items()
+    }
+    return content | {reading.section: filled}
+
+
+def _values(content: Mapping[str, Any], reading: KeyReading) -> Iterator[tuple[str, str]]:
+    """Yield each place of the key with its value."""
+    if reading.section is None:
+        if reading.concerns(content):
+            yield reading.key, content.get(reading.key, reading.values["ours"])
+        return
+    for name, one in (content.get(reading.section) or {}).items():
+        if _concerned(one, reading):
+            yield f"{reading.section}.{name}.{reading.key}", one.get(reading.key, reading.values["ours"])
+
+
+def _concerned(component: Any, reading: KeyReading) -> bool:
+    return isinstance(component, Mapping) and reading.concerns(component)
+
+
+def _told(reading: KeyReading, value: str, fidelity: Fidelity) -> Told | None:
+    """Return the words on a key with this *value*; None if it is ours, and nothing is disputed."""
+    known = (one for one in (fidelity, *FIDELITIES) if reading.values[one] == value)
+    taken = {"taken": reading.told[next(known)]}
+    if reading.disputed:
+        return taken | _all_told(reading)
+    return None if value == reading.values["ours"] else taken | {"ours": reading.told["ours"]}
+
+
+def _all_told(reading: KeyReading | Dispute) -> Told:
+    return {fidelity: reading.told[fidelity] for fidelity in FIDELITIES}

@@ -44,6 +44,15 @@ def test_systems_are_correlated_by_their_means_over_the_same_draws() -> None:
     assert found.pearson.low <= found.pearson.value <= (found.pearson.high or 0)
 
 
+def test_means_that_differ_by_rounding_alone_are_tied() -> None:
+    """Three systems: the sums of the first two differ in the last bit."""
+    totals = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.9, 0.9, 0.9]])
+    assert totals[0].sum() != totals[1].sum()
+    x = np.stack([totals, np.ones_like(totals)], axis=2)
+    y = np.stack([np.array([[3.0] * 3, [1.0] * 3, [2.0] * 3]), np.ones_like(totals)], axis=2)
+    assert Resampling(range(3), seed=1, resamples=0).of_means(x, y).spearman.value == pytest.approx(0)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_of_less_than_three_points_nothing_is_known(n: int) -> None:
     found = Resampling(range(n), seed=1, resamples=100).of_items(X[:n], Y[:n])

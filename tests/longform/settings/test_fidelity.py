@@ -8,7 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from longform.settings.experiment import Experiment
-from longform.settings.fidelity import FIDELITIES, READINGS, readings_told
+from longform.settings.fidelity import readings_told
+from longform.settings.judges import ChatJudgeSettings
+from longform.settings.readings import DISPUTES, FIDELITIES, KEYS, READINGS
 from longform.settings.retrievers import Bm25RetrieverSettings, OkapiRetrieverSettings
 
 
@@ -57,4 +59,73 @@ def test_an_unknown_fidelity_is_refused() -> None:
 
 
 def test_each_reading_is_told_for_each_fidelity() -> None:
-    assert all(set(reading.told) == set(FIDELITIES) for reading in READINGS)
+    assert all(set(reading.told) == set(FIDELITIES) for reading in (*READINGS, *KEYS, *DISPUTES))
+
+
+COVERAGE = {"people": {"kind": "offline", "calibration": "people"}}
+SUPPORT = {"asked": {"kind": "chat", "task": "support", "chat": {"model": "m"}}}
+
+
+@pytest.mark.parametrize(
+    ("fidelity", "aggregate", "query_text"),
+    [
+        ("ours", "pooled", "query_subtopic"),
+        ("release", "pooled", "query_subtopic"),
+        ("paper", "per_summary", "query"),
+    ],
+)
+def test_summhay_is_averaged_and_searched_as_the_fidelity_says(fidelity: str, aggregate: str, query_text: str) -> None:
+    """The paper and its release differ, so that both are told whatever is taken."""
+    found = experiment(fidelity=fidelity, judges=COVERAGE)
+    assert (found.aggregate, found.query_text) == (aggregate, query_text)
+    told = readings_told(found.model_dump(mode="json"))
+    for key in ("aggregate", "query_text"):
+        assert told[key]["taken"] == told[key][fidelity]
+        assert told[key]["release"] != told[key]["paper"]
+
+
+def test_a_key_that_is_stated_or_that_nothing_reads_stays() -> None:
+    stated = experiment(fidelity="paper", judges=COVERAGE, aggregate="pooled")
+    assert stated.aggregate == "pooled"
+    assert "together" in readings_told(stated.model_dump(mode="json"))["aggregate"]["taken"]
+    assert experiment(fidelity="paper").aggregate == "pooled"
+
+
+@pytest.mark.parametrize("fidelity", FIDELITIES)
+def test_replies_of_support_judges_are_read_as_the_fidelity_says(fidelity: str) -> None:
+    for section in ("judges", "support_judges"):  # older files have the second
+        judge = experiment(fidelity=fidelity, **{section: SUPPORT}).judges["asked"]
+        assert isinstance(judge, ChatJudgeSettings)
+        assert judge.fidelity == ("ours" if fidelity == "ours" else "release")
+    stated = experiment(fidelity=fidelity, judges={"asked": SUPPORT["asked"] | {"fidelity": "ours"}}).judges["asked"]
+    assert isinstance(stated, ChatJudgeSettings)
+    assert stated.fidelity == "ours"
+
+
+def test_the_reading_of_replies_is_told_if_it_is_not_ours() -> None:
+    place = "judges.asked.fidelity"
+    assert place not in readings_told(experiment(judges=SUPPORT).model_dump(mode="json"))
+    told = readings_told(experiment(fidelity="release", judges=SUPPORT).model_dump(mode="json"))[place]
+    assert told["taken"].startswith("yes or no anywhere")
+    assert told["ours"].startswith("the first word")
+
+
+@pytest.mark.parametrize("fidelity", FIDELITIES)
+def test_what_no_key_chooses_is_told_where_it_concerns_a_run(fidelity: str) -> None:
+    encoder = {"kind": "encoder", "model": "m", "pooling": "mean"}
+    writer = {"kind": "chat", "prompt": "summarize_meeting", "chat": {"model": "m"}}
+    found = experiment(
+        fidelity=fidelity,
+        measures=["R", "MAP", "P"],
+        retrievers={"dense": encoder, "whole": encoder | {"pooling": "whole"}, "full": {"kind": "full"}},
+        summarizers={"writer": writer},
+        systems=[
+            {"retriever": "full", "budget_tokens": None, "summarizer": "writer", "method": ["calibration-rotations"]}
+        ],
+    )
+    told = readings_told(found.model_dump(mode="json"))
+    assert set(told) == {
+        "measures.R", "measures.MAP", "retrievers.dense", "summarizers.writer", "systems.method.calibration-rotations"
+    }  # fmt: skip
+    assert all(set(one) == {"taken", *FIDELITIES} for one in told.values())
+    assert told["systems.method.calibration-rotations"]["taken"] == "the n rotations of the documents"

@@ -1,0 +1,247 @@
+"""
+Things that a paper, its release and this project read in different ways.
+
+`Reading` chooses a kind or a measure, `KeyReading` the value of a key; a `Dispute` has no key to choose by, and is
+told. The paper where it is silent is read as its release, and the words say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+Fidelity = Literal["ours", "release", "paper"]
+FIDELITIES: tuple[Fidelity, ...] = get_args(Fidelity)
+
+Content = Mapping[str, Any]
+"""A configuration, or one component of it, as a mapping of JSON values."""
+
+
+class Reading(NamedTuple):
+    """
+    A thing that is read in several ways.
+
+    Attributes:
+        section: Of a configuration: components by their names, or a list of names.
+        name: The kind of those components, or the name in the list, as the configuration writes it.
+        instead: Fidelity -> what stands in its place; one that is left out changes nothing.
+        told: Fidelity -> the reading in words.
+        decided_by: Keys that decide the reading; a component that has one of them keeps it.
+    """
+
+    section: str
+    name: str
+    instead: Mapping[Fidelity, str]
+    told: Mapping[Fidelity, str]
+    decided_by: frozenset[str] = frozenset()
+
+
+class KeyReading(NamedTuple):
+    """
+    A key whose value is a reading.
+
+    Attributes:
+        section: Of the components that have the key; None: it stands at the top.
+        key: Its name.
+        values: Fidelity -> its value.
+        told: Fidelity -> the reading in words.
+        concerns: Whether a component, or the whole configuration, reads the key.
+        disputed: Whether the paper and its release differ: then it is told under every fidelity.
+    """
+
+    section: str | None
+    key: str
+    values: Mapping[Fidelity, str]
+    told: Mapping[Fidelity, str]
+    concerns: Callable[[Content], bool]
+    disputed: bool = False
+
+
+class Dispute(NamedTuple):
+    """
+    A thing on which a paper and its release differ, and which no fidelity changes.
+
+    Attributes:
+        places: The places in a configuration that it concerns.
+        taken: What a run does, in words.
+        told: Fidelity -> the reading in words.
+    """
+
+    places: Callable[[Content], Iterable[str]]
+    taken: str
+    told: Mapping[Fidelity, str]
+
+
+# ---------------------------------------------------------------- kinds and measures
+
+_AS_RANK_BM25 = (
+    "BM25Okapi of rank_bm25: split at single spaces, case and punctuation kept, idf floored at 0.25 times its mean"
+)
+_WITH_NUMBERS = "a number in square brackets is a word, as any other"
+
+
+def _rouge(name: str) -> Reading:
+    released = f"{name}_released"
+    told: dict[Fidelity, str] = {
+        "ours": "citations, numbers in square brackets, are taken out of a summary first",
+        "release": _WITH_NUMBERS,
+        "paper": f"not described; as released: {_WITH_NUMBERS}",
+    }
+    return Reading("measures", name, {"release": released, "paper": released}, told)
+
+
+READINGS = (
+    Reading(
+        "retrievers",
+        "bm25",
+        {"release": "bm25_okapi", "paper": "bm25_okapi"},
+        {
+            "ours": "BM25 as Lucene has it, over lower-cased stems",
+            "release": _AS_RANK_BM25,
+            "paper": f"BM25, not described further; as released: {_AS_RANK_BM25}",
+        },
+        decided_by=frozenset({"stem"}),
+    ),
+    *map(_rouge, ("rouge_1", "rouge_2", "rouge_l")),
+)
+
+# ---------------------------------------------------------------- keys
+
+
+def _judges_coverage(content: Content) -> bool:
+    return any(judge.get("task", "coverage") == "coverage" for judge in _components(content, "judges").values())
+
+
+def _asks_for_support(judge: Content) -> bool:
+    return judge.get("kind") == "chat" and judge.get("task") == "support"
+
+
+_ANYWHERE = "yes or no anywhere in the reply, yes first, also within other words; not asked again"
+
+KEYS = (
+    KeyReading(
+        None,
+        "aggregate",
+        {"ours": "pooled", "release": "pooled", "paper": "per_summary"},
+        {
+            "ours": "the mean of all insights of all summaries together",
+            "release": "the mean of all insights of all summaries together",
+            "paper": "the mean of the summaries' own means",
+        },
+        _judges_coverage,
+        disputed=True,
+    ),
+    KeyReading(
+        None,
+        "query_text",
+        {"ours": "query_subtopic", "release": "query_subtopic", "paper": "query"},
+        {
+            "ours": "retrievers search with the query and its subtopic, if it has one",
+            "release": "retrievers search with the query and its subtopic",
+            "paper": "retrievers search with the query",
+        },
+        _judges_coverage,
+        disputed=True,
+    ),
+    KeyReading(
+        "judges",
+        "fidelity",
+        {"ours": "ours", "release": "release", "paper": "release"},
+        {
+            "ours": "the first word of a reply is its answer; another reply is asked for again",
+            "release": _ANYWHERE,
+            "paper": f"not described; as released: {_ANYWHERE}",
+        },
+        _asks_for_support,
+    ),
+)
+
+# ---------------------------------------------------------------- what no key chooses
+
+
+def _components(content: Content, section: str) -> Mapping[str, Content]:
+    """Return the components of a section that are described; a configuration that is wrong may have anything there."""
+    entries = content.get(section)
+    entries = entries if isinstance(entries, Mapping) else {}
+    return {name: one for name, one in entries.items() if isinstance(one, Mapping)}
+
+
+def _measures(*names: str) -> Callable[[Content], Iterable[str]]:
+    def places(content: Content) -> Iterable[str]:
+        return [f"measures.{name}" for name in content.get("measures") or () if name in names]
+
+    return places
+
+
+def _chunked(content: Content) -> Iterable[str]:
+    encoders = _components(content, "retrievers").items()
+    return [
+        f"retrievers.{name}" for name, one in encoders if (one.get("kind"), one.get("pooling")) == ("encoder", "mean")
+    ]
+
+
+def _of_meetings(content: Content) -> Iterable[str]:
+    writers = _components(content, "summarizers").items()
+    return [f"summarizers.{name}" for name, one in writers if one.get("prompt") == "summarize_meeting"]
+
+
+def _in_method(name: str) -> Callable[[Content], Iterable[str]]:
+    def places(content: Content) -> Iterable[str]:
+        systems = [system for system in content.get("systems") or () if isinstance(system, Mapping)]
+        used = any(name in (system.get("method"), *_listed(system.get("method"))) for system in systems)
+        return [f"systems.method.{name}"] if used else []
+
+    return places
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else ()
+
+
+_FIRST_K = "over the first K documents"
+_CALIBRATED: Mapping[Fidelity, str] = {
+    "ours": "as the method says",
+    "release": "the n rotations of the documents",
+    "paper": "all n! orders of the documents",
+}
+
+DISPUTES = (
+    Dispute(
+        _measures("nDCG", "MAP"),
+        _FIRST_K,
+        {
+            "ours": _FIRST_K,
+            "release": _FIRST_K,
+            "paper": "MSRS's text: across the entire ranking; its tables: over the first K documents",
+        },
+    ),
+    Dispute(
+        _measures("R"),
+        "gold documents that the corpus lacks are left out",
+        {
+            "ours": "gold documents that the corpus lacks are left out",
+            "release": "MSRS's code counts gold documents that the corpus lacks as missed (3 queries on meetings)",
+            "paper": "MSRS's tables leave them out",
+        },
+    ),
+    Dispute(
+        _chunked,
+        "chunks of chunk_tokens tokens, or of the encoder's window",
+        {
+            "ours": "chunks of chunk_tokens tokens, or of the encoder's window",
+            "release": "MSRS's code: chunks of 1,000 words, weighted by their words",
+            "paper": "MSRS: chunks of 1,000 tokens, weighted by their size",
+        },
+    ),
+    Dispute(
+        _of_meetings,
+        "cut to budget_tokens of a system, the last document first",
+        {
+            "ours": "cut to budget_tokens of a system, the last document first",
+            "release": "MSRS's code cuts for local models alone: 20,000 words, shared equally among the documents",
+            "paper": "MSRS: cut to a window of 32,000 tokens for all models but those that reason",
+        },
+    ),
+    Dispute(_in_method("calibration-rotations"), "the n rotations of the documents", _CALIBRATED),
+    Dispute(_in_method("calibration-all"), "all n! orders of the documents", _CALIBRATED),
+)
