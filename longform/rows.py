@@ -74,6 +74,7 @@ class _OfWork(TypedDict):
 class RankingRow(_OfWork, RankedRow):
     retriever: str | None  # null: ranked elsewhere, by `system`
     reranker: str | None  # null: none
+    failure: str | None  # why a reranker that was asked for a score gave none; null: it gave one, or was not asked
 
 
 class ShownRow(TypedDict):

@@ -61,6 +61,10 @@ class MatrixExecutor:
         found = await asyncio.gather(*(self._group(group, places) for group, places in zip(groups, cut, strict=True)))
         return list(found)
 
+    async def flat_replies(self, groups: Sequence[Group]) -> list[ChatReply]:
+        """Return the replies of all groups one after the other."""
+        return [reply for of_group in await self.replies(groups) for reply in of_group]
+
     async def growing_replies(self, shared: str, requests: Sequence[ChatRequest]) -> list[ChatReply]:
         """Return the reply to each request, in its place; like beginnings go to one replica, the longest first."""
         groups = growing(requests)

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 
 from actors.chat.live import carry_out, together
-from actors.chat.matrix_executor import Group as Calls
 from actors.chat.matrix_executor import MatrixExecutor, group_of
 from actors.chat.opening import Asking
 from actors.judges.prompt import JudgePrompt
@@ -72,12 +71,9 @@ class ChatJudge:
                 first.setdefault((name.text, name.group), {})[name] = request
         calls = [group_of(text, list(of_text.values())) for (text, _), of_text in first.items()]
         in_order = {name: request for of_text in first.values() for name, request in of_text.items()}
-        coming = together(in_order, self._replies(calls)) if calls else {}
+        coming = together(in_order, self._executor.flat_replies(calls)) if calls else {}
         again = {name: one for name, one in requests.items() if name not in in_order}
         return {**coming, **{name: self._chat.complete(request) for name, request in again.items()}}
-
-    async def _replies(self, calls: Sequence[Calls]) -> list[ChatReply]:
-        return [reply for of_text in await self._executor.replies(calls) for reply in of_text]
 
     def requests(self, groups: Sequence[Group]) -> list[ChatRequest]:
         """Make the first requests for all pairs."""

@@ -101,7 +101,26 @@ class Answering(NamedTuple):
         return self.shown.reply().removeprefix("Summary:").strip()
 
 
-SentenceTask = Answering | Sentences | Merging | Updating | Supporting | Rating | Erring
+class Scoring(NamedTuple):
+    """A document's score for a query: the share of the query's stems in it; behind two sentences if *reasoned*."""
+
+    document: str
+    query: str
+    n_points: int
+    reasoned: bool
+
+    def reply(self) -> str:
+        share = Rating(self.document, self.query).share
+        score = 1 + round((self.n_points - 1) * share)
+        if not self.reasoned:
+            return str(score)
+        return f"{share:.0%} of the words of the query stand in it. The others are left out.\nSCORE: {score}"
+
+    def logprobs(self) -> tuple[TokenLogprobs, ...]:
+        return ()
+
+
+SentenceTask = Answering | Sentences | Merging | Updating | Supporting | Rating | Erring | Scoring
 
 
 def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask | None:
@@ -114,7 +133,7 @@ def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask
     if (values := _values("update_summary", prompt)) is not None:
         shown = Sentences((values["document"],), int(values["n_sentences"]), None, profile, seed)
         return Updating(values["summary"], shown)
-    return _read_answering(prompt, profile, seed) or _read_judging(prompt)
+    return _read_answering(prompt, profile, seed) or _read_judging(prompt) or _read_scoring(prompt)
 
 
 def _read_answering(prompt: str, profile: Profile, seed: int) -> Answering | None:
@@ -123,6 +142,13 @@ def _read_answering(prompt: str, profile: Profile, seed: int) -> Answering | Non
             documents = tuple(text.strip() for text in _HEADING.split(values["documents"])[1:])
             return Answering(Sentences(documents, _ANSWER_SENTENCES, None, profile, seed))
     return None if _values("answer_from_memory", prompt) is None else Answering(None)
+
+
+def _read_scoring(prompt: str) -> Scoring | None:
+    for name, reasoned in (("rerank_documents", False), ("rerank_oracle", True)):
+        if (values := _values(name, prompt)) is not None:
+            return Scoring(values["document"], values["query"], int(values["n_points"]), reasoned)
+    return None
 
 
 def _read_judging(prompt: str) -> Supporting | Rating | Erring | None:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import JsonValue
 
+from actors.chat.opening import REPAIR_PROMPT, Asking, check_chat, load_prompt, versions_of
 from actors.local_models.checkpoints import changing_content, check_checkpoint
 from actors.python_class import check_class, class_version
+from actors.retrieval.chat_reranker import ChatReranker, check_prompt
 from actors.retrieval.combined import FeedbackRetriever, FusionRetriever, ScoredOnce
 from actors.retrieval.cross_encoder import CrossEncoderReranker
 from actors.retrieval.endpoint_reranker import EndpointReranker, token_of
@@ -24,6 +26,7 @@ from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import (
     Bm25RetrieverSettings,
+    ChatRerankerSettings,
     ClusterFeedbackRetrieverSettings,
     CrossEncoderRerankerSettings,
     EncoderRetrieverSettings,
@@ -113,9 +116,14 @@ def made_by(settings: RetrieverSettings) -> list[str]:
             return []
 
 
-def open_reranker(settings: RerankerSettings, *, threads: int) -> Reranker:
+def open_reranker(settings: RerankerSettings, *, threads: int, asking: Asking | None = None) -> Reranker:
     """
     Open the reranker that *settings* describe, and load its model here.
+
+    Args:
+        settings: Of the configuration.
+        threads: Of a local model.
+        asking: With what a chat model is asked; None: it is none.
 
     Raises:
         UsageError: Its model, its token or its class is missing.
@@ -127,11 +135,16 @@ def open_reranker(settings: RerankerSettings, *, threads: int) -> Reranker:
             return EndpointReranker(settings)
         case PythonRerankerSettings():
             return PythonReranker(settings)
+        case ChatRerankerSettings():
+            assert asking is not None, "a chat model is asked with something"
+            return ChatReranker(settings, asking)
 
 
-def reranker_identity(settings: RerankerSettings) -> dict[str, JsonValue]:
-    """Return all that a reranker's orders depend on."""
+def reranker_identity(settings: RerankerSettings, prompts: str | None = None) -> dict[str, JsonValue]:
+    """Return all that a reranker's orders depend on; a folder of *prompts* may have its own."""
     match settings:
+        case ChatRerankerSettings():
+            return settings.identity | {"prompts": versions_of([settings.prompt, REPAIR_PROMPT], prompts)}
         case PythonRerankerSettings():
             return settings.identity | {"version": class_version(settings)}
         case CrossEncoderRerankerSettings() if content := changing_content(settings.model):
@@ -157,12 +170,15 @@ def check_loadable(experiment: Experiment, *, bench_url: str, with_keys: bool = 
     used = (system.retriever for system in systems)
     for retriever in make_retrievers(experiment.retrievers, used, resources).values():
         retriever.check()
-    for name in dict.fromkeys(system.reranker for system in systems if system.reranker is not None):
-        _check_reranker(experiment.rerankers[name], with_keys=with_keys)
+    for settings in experiment.used_rerankers.values():
+        _check_reranker(settings, experiment.prompts, with_keys=with_keys)
 
 
-def _check_reranker(settings: RerankerSettings, *, with_keys: bool) -> None:
+def _check_reranker(settings: RerankerSettings, prompts: str | None, *, with_keys: bool) -> None:
     match settings:
+        case ChatRerankerSettings():
+            check_chat(settings.chat, with_key=with_keys)
+            check_prompt(load_prompt(settings.prompt, prompts))
         case CrossEncoderRerankerSettings():
             check_checkpoint(settings.model)
         case PythonRerankerSettings():

@@ -81,14 +81,14 @@ class Rerank(Stage[Ranked]):
             order = await opened[name].order(shown, [documents[row["doc_id"]] for row in rows])
             return [
                 {
-                    **rows[place],
+                    **rows[found.place],
                     "work_id": one.work_id,
                     "system": one.key.system,
                     "reranker": name,
                     "rank": rank,
-                    "score": score,
+                    "score": found.score,
                 }
-                for rank, (place, score) in enumerate(order)
+                for rank, found in enumerate(order)
             ]
 
         return rerank

@@ -244,6 +244,12 @@ class Experiment(Strict):
         return RetrievalSettings(self.retrievers, self.query_text, self.ranking_depth)
 
     @property
+    def used_rerankers(self) -> dict[str, RerankerSettings]:
+        """The rerankers that systems name."""
+        named = {system.reranker for system in self.all_systems()}
+        return {name: reranker for name, reranker in self.rerankers.items() if name in named}
+
+    @property
     def citing_judge(self) -> str | None:
         """
         Return the support judge whose verdicts drive the citations of twins; None if there are no

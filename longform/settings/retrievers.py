@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from longform.errors import UsageError
+from longform.settings.chat import ChatSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
@@ -218,13 +219,27 @@ class RetrievalSettings(NamedTuple):
     ranking_depth: int
 
 
-class CrossEncoderRerankerSettings(Strict):
+class _Reranker(Strict):
+    """The facts of a kind of reranker."""
+
+    @property
+    def asked_model(self) -> ChatSettings | None:
+        """The chat model that it asks; None: it asks none."""
+        return None
+
+    @property
+    def prompt_name(self) -> str | None:
+        """The prompt that it asks with; None: it has none."""
+        return None
+
+
+class CrossEncoderRerankerSettings(_Reranker):
     kind: Literal["cross_encoder"]
     model: str  # a hub name, a folder, s3:// or package:NAME
     depth: int = Field(20, gt=0)  # documents re-scored; the rest keep their order below
 
 
-class EndpointRerankerSettings(Strict):
+class EndpointRerankerSettings(_Reranker):
     """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
 
     how_it_is_asked = frozenset({"api_key_env", "in_flight", "attempts", "timeout_s"})
@@ -240,12 +255,31 @@ class EndpointRerankerSettings(Strict):
     timeout_s: float = Field(300.0, gt=0)  # of one attempt
 
 
-class PythonRerankerSettings(PythonClassSettings):
+class PythonRerankerSettings(_Reranker, PythonClassSettings):
     """A class that scores documents as a retriever's does."""
 
     depth: int = Field(20, gt=0)  # as above
 
 
+class ChatRerankerSettings(_Reranker):
+    """A prompted chat model that gives each document a whole number, one call each (MSRS, section 4.1)."""
+
+    kind: Literal["chat"]
+    chat: ChatSettings
+    depth: int = Field(20, gt=0)  # as above
+    scale: int = Field(20, ge=2)  # the highest score; the lowest is 1
+    prompt: str = "rerank_documents"
+
+    @property
+    def asked_model(self) -> ChatSettings:
+        return self.chat
+
+    @property
+    def prompt_name(self) -> str:
+        return self.prompt
+
+
 RerankerSettings = Annotated[
-    CrossEncoderRerankerSettings | EndpointRerankerSettings | PythonRerankerSettings, Field(discriminator="kind")
+    CrossEncoderRerankerSettings | EndpointRerankerSettings | PythonRerankerSettings | ChatRerankerSettings,
+    Field(discriminator="kind"),
 ]

@@ -9,6 +9,7 @@ import pytest
 from actors.local_models.checkpoints import check_checkpoint
 from actors.local_models.weights import MINILM
 from actors.retrieval.cross_encoder import CrossEncoderModel
+from actors.retrieval.reranker import Reranked
 from longform.errors import UsageError
 from longform.retrieval.ranking import ranked
 from tests.scores import ONE_STEP
@@ -62,13 +63,13 @@ def test_scores_are_rounded_logits(reranker: CrossEncoderModel) -> None:
 def test_the_first_are_rescored_and_the_rest_keep_their_order(reranker: CrossEncoderModel) -> None:
     scores = reranker.score("bank rate", TEXTS)
     found = reranker.rerank("bank rate", TEXTS, depth=3)
-    assert [place for place, _ in found[:3]] == sorted(range(3), key=lambda place: -scores[place])
-    assert [score for _, score in found[:3]] == pytest.approx(sorted(scores[:3], reverse=True), abs=ONE_STEP)
-    assert found[3:] == [(3, None), (4, None)]
+    assert [one.place for one in found[:3]] == sorted(range(3), key=lambda place: -scores[place])
+    assert [one.score for one in found[:3]] == pytest.approx(sorted(scores[:3], reverse=True), abs=ONE_STEP)
+    assert found[3:] == [Reranked(3, None), Reranked(4, None)]
 
 
 def test_equal_texts_keep_their_order(reranker: CrossEncoderModel) -> None:
-    assert [place for place, _ in reranker.rerank("bank", ["fed"] * 4, depth=10)] == [0, 1, 2, 3]
+    assert [one.place for one in reranker.rerank("bank", ["fed"] * 4, depth=10)] == [0, 1, 2, 3]
 
 
 def test_no_texts_are_no_scores(reranker: CrossEncoderModel) -> None:

@@ -38,9 +38,9 @@ async def test_order_of_the_real_application_through_overload(path: str) -> None
         found = await open_reranker(settings(f"{url}{path}"), threads=1).order(query, documents)
 
     assert app.refused == 2
-    assert [place for place, _ in found] == [1, 2, 4, 0, 3, 5]  # by words shared; ties as they came; the last unscored
-    assert [score is None for _, score in found] == [False] * 5 + [True]
-    assert [score for _, score in found[:5]] == sorted((score for _, score in found[:5]), reverse=True)
+    assert [one.place for one in found] == [1, 2, 4, 0, 3, 5]  # by words shared; ties as they came; the last unscored
+    assert [one.score is None for one in found] == [False] * 5 + [True]
+    assert [one.score for one in found[:5]] == sorted((one.score for one in found[:5]), reverse=True)
 
 
 async def test_token_is_sent_and_its_lack_found_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:

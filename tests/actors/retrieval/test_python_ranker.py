@@ -12,6 +12,7 @@ from actors.python_class import UserCodeError
 from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.retrieval.opening import check_loadable, open_reranker
 from actors.retrieval.python_ranker import PythonRanker
+from actors.retrieval.reranker import Reranked
 from actors.storage.folder import Folder
 from jobs.stages.retrieve import definition
 from longform.errors import UsageError
@@ -104,7 +105,12 @@ async def test_a_reranker_scores_the_first_documents(write: Write, tmp_path: Pat
 
     reranker = open_reranker(settings(tmp_path, depth=3), threads=1)  # type: ignore[arg-type]
 
-    assert await reranker.order(query, DOCUMENTS) == [(2, 8.0), (1, 4.0), (0, 0.0), (3, None)]
+    assert await reranker.order(query, DOCUMENTS) == [
+        Reranked(2, 8.0),
+        Reranked(1, 4.0),
+        Reranked(0, 0.0),
+        Reranked(3, None),
+    ]
 
 
 async def test_documents_that_a_reranker_does_not_rank_follow_those_it_does(write: Write, tmp_path: Path) -> None:
@@ -112,7 +118,12 @@ async def test_documents_that_a_reranker_does_not_rank_follow_those_it_does(writ
 
     reranker = open_reranker(settings(tmp_path, "their_ranker:Some", depth=9), threads=1)  # type: ignore[arg-type]
 
-    assert await reranker.order(QUERY, DOCUMENTS) == [(3, 2.0), (1, 1.0), (0, None), (2, None)]
+    assert await reranker.order(QUERY, DOCUMENTS) == [
+        Reranked(3, 2.0),
+        Reranked(1, 1.0),
+        Reranked(0, None),
+        Reranked(2, None),
+    ]
 
 
 @pytest.mark.parametrize(

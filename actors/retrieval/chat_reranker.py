@@ -1,0 +1,111 @@
+"""A reranker that prompts a chat model about each document by itself (MSRS, section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+
+from actors.chat.live import carry_out, together
+from actors.chat.matrix_executor import MatrixExecutor, group_of
+from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, prompt_request
+from actors.retrieval.reranker import Ranking, Reranked, Reranker, reranked
+from longform.chat.asking import Asks, Name
+from longform.chat.call import ChatReply, ChatRequest
+from longform.errors import UsageError
+from longform.keys import content_key
+from longform.prompts import Prompt
+from longform.records import Document, Query
+from longform.retrieval.pointwise import Asked, Pair, Scored, read_score, scores
+from longform.settings.retrievers import ChatRerankerSettings
+
+FIELDS = frozenset({"document", "query", "n_points"})
+"""Fields of a prompt that asks for a score."""
+
+
+class ChatReranker(Reranker):
+    """
+    Asks the model for a whole number once for each query and document.
+
+    The documents with a score stand by it, ties as they came. A document whose score cannot be had, after a second
+    question if a reply cannot be read, stands behind them without one, with the reason; then those below the depth.
+
+    Prompts begin with the document: a query is some words long, a document thousands, and many queries of a corpus meet
+    the same one. So calls about one document are a group, and the server reads it once.
+
+    Args:
+        settings: Model, prompt and scale.
+        asking: With what is asked.
+
+    Raises:
+        UsageError: The prompt cannot be used, or shows other fields.
+    """
+
+    def __init__(self, settings: ChatRerankerSettings, asking: Asking) -> None:
+        self._settings, self._chat = settings, asking.chat
+        self._executor = MatrixExecutor(asking.chat, settings.chat)
+        self._prompt, self._wish = asking.prompt(settings.prompt), asking.prompt(REPAIR_PROMPT).render()
+        check_prompt(self._prompt)
+        self._count_tokens = asking.counter
+
+    async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
+        (found,) = await self.orders([(query, documents)])
+        return found
+
+    async def orders(self, rankings: Sequence[Ranking]) -> list[list[Reranked]]:
+        return await carry_out(self.plan(rankings), self._send)
+
+    def plan(self, rankings: Sequence[Ranking]) -> Asks[list[list[Reranked]]]:
+        """Return the plan that asks about the first documents of all *rankings*."""
+        asked = [[Pair(document.text, query.text) for document in self._first(of)] for query, of in rankings]
+        found = yield from scores((pair for pairs in asked for pair in pairs), self)
+        return [
+            _in_order([found[pair] for pair in pairs], len(documents))
+            for pairs, (_, documents) in zip(asked, rankings, strict=True)
+        ]
+
+    def _first(self, documents: Sequence[Document]) -> Sequence[Document]:
+        return documents[: self._settings.depth]
+
+    def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
+        """Send first requests as groups behind their documents, second ones by themselves."""
+        first: dict[str, dict[Name, ChatRequest]] = {}
+        for name, request in requests.items():
+            assert isinstance(name, Asked), "the plan is ours"
+            if not name.again:
+                first.setdefault(name.pair.document, {})[name] = request
+        groups = [group_of(content_key(document), list(of.values())) for document, of in first.items()]
+        in_order = {name: request for of in first.values() for name, request in of.items()}
+        coming = together(in_order, self._executor.flat_replies(groups)) if groups else {}
+        again = {name: one for name, one in requests.items() if name not in in_order}
+        return {**coming, **{name: self._chat.complete(request) for name, request in again.items()}}
+
+    def request(self, pair: Pair) -> ChatRequest:
+        """Ask about one pair."""
+        text = self._prompt.render(document=pair.document, query=pair.query, n_points=self._settings.scale)
+        return prompt_request(self._settings.chat, text, count_tokens=self._count_tokens)
+
+    def again(self, request: ChatRequest, unreadable: str) -> ChatRequest:
+        """Ask once more, with what came and the wish for a reply that can be read."""
+        return asked_again(request, unreadable, self._wish)
+
+    def read(self, reply: str) -> Scored:
+        """Read a reply."""
+        return read_score(reply, self._settings.scale)
+
+
+def check_prompt(prompt: Prompt) -> None:
+    """
+    Check that a prompt has the fields of one that asks for a score.
+
+    Raises:
+        UsageError: It has others.
+    """
+    if prompt.fields != FIELDS:
+        found = f"found {sorted(prompt.fields)}"
+        raise UsageError(f"prompt {prompt.name!r} is none of a reranker: expected the fields {sorted(FIELDS)}, {found}")
+
+
+def _in_order(found: Sequence[Scored], n_documents: int) -> list[Reranked]:
+    """Return the places of scored documents by descending score, then all others as they came."""
+    scored = [(place, float(one.score)) for place, one in enumerate(found) if one.score is not None]
+    failures = {place: one.failure for place, one in enumerate(found) if one.failure is not None}
+    return reranked(sorted(scored, key=lambda one: -one[1]), n_documents, failures)
