@@ -124,8 +124,9 @@ def _failures_of(standing: Standing) -> str:
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:
     """Return the chat models that an experiment asks."""
-    asking = [settings.chat for settings in experiment.summarizers.values() if settings.kind == "chat"]
-    return [*asking, *(judge.asked_model for judge in experiment.judges.values() if judge.asked_model is not None)]
+    writing = [settings.chat for settings in experiment.summarizers.values() if settings.kind == "chat"]
+    scoring = [*experiment.used_rerankers.values(), *experiment.judges.values()]
+    return [*writing, *(one.asked_model for one in scoring if one.asked_model is not None)]
 
 
 def open_rows(settings: ChatSettings) -> int:

@@ -20,7 +20,7 @@ from jobs.results.faithfulness import with_another_order
 from jobs.results.retrieval import retrieval_so_far
 from jobs.runs.record import RECORD_FILE, check_goes_on
 from jobs.runs.retry import forget_passing_failures
-from jobs.runs.unscored import unscored
+from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
 from jobs.vectors import Vectors, vectors_of
@@ -75,6 +75,7 @@ def evaluate(
     if until == REPORT:
         return found
     told = unscored(evaluation.experiment, evaluation.benchmark, evaluation.plan.query_ids)
+    told += unranked(evaluation.run, evaluation.plan)
     retrieval = retrieval_so_far(evaluation.run, evaluation.benchmark, evaluation.experiment, evaluation.plan)
     return {"run": found, "unscored": told, "retrieval": retrieval}
 

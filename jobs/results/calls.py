@@ -113,6 +113,7 @@ def _chats(experiment: Experiment) -> dict[str, ChatSettings]:
     found = {
         f"summarize {n}": settings.chat for n, settings in experiment.summarizers.items() if settings.kind == "chat"
     }
+    found |= {f"rerank {n}": chat for n, reranker in experiment.rerankers.items() if (chat := reranker.asked_model)}
     return found | {f"judge {n}": chat for n, judge in experiment.judges.items() if (chat := judge.asked_model)}
 
 

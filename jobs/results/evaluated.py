@@ -14,7 +14,7 @@ from jobs.results.standing import key_of, note, stands
 from jobs.results.write import RESULTS, read_results, write_results
 from jobs.runs.cards import judge_rows
 from jobs.runs.record import RunRecord
-from jobs.runs.unscored import unscored
+from jobs.runs.unscored import unranked, unscored
 from jobs.stages.judge import Judged, checks_of
 from jobs.stages.pack import Packed
 from jobs.stages.repair import twins_of, with_twins
@@ -53,7 +53,7 @@ def evaluation_results(
         again: Write them also if they stand there, made of the same.
     """
     called, rows, measures = call_results(run, record, experiment), judge_rows(experiment), check_measures(experiment)
-    more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids)}
+    more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)}
     if called is not None:
         more["missing_ledgers"] = called.missing
     calls = None if called is None else called.rows

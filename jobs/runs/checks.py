@@ -41,7 +41,8 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
 
 def _check_prompts(experiment: Experiment) -> None:
     folder = experiment.prompts
-    asked = {judge.prompt_name for judge in experiment.judges.values() if judge.prompt_name is not None}
+    scoring = [*experiment.rerankers.values(), *experiment.judges.values()]
+    asked = {one.prompt_name for one in scoring if one.prompt_name is not None}
     for name in sorted({*prompt_names(), *asked}):
         load_prompt(name, folder)
     known = {f"{name}.md" for name in {*prompt_names(), *asked}}
@@ -78,7 +79,7 @@ def prompt_versions(experiment: Experiment) -> dict[str, str]:
         for method in methods
         for name in prompts_of(settings, experiment.all_methods()[method])
     }
-    for judge in experiment.judges.values():
-        if judge.prompt_name is not None:
-            names |= {judge.prompt_name, REPAIR_PROMPT}
+    for one in (*experiment.used_rerankers.values(), *experiment.judges.values()):
+        if one.prompt_name is not None:
+            names |= {one.prompt_name, REPAIR_PROMPT}
     return {name: load_prompt(name, experiment.prompts).version for name in sorted(names)}

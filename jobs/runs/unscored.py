@@ -1,11 +1,15 @@
-"""Names the summaries of an evaluation without a score, with the reason."""
+"""Names the summaries of an evaluation without a score, and the documents that a reranker gave none; says why."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 
 from actors.measures import open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from jobs.stages.retrieve import Ranked
+from jobs.stages.stage import Plan
 from jobs.stages.summarize import USUAL_BULLETS
 from longform.metrics.measure import Measure
 from longform.records import Target
@@ -34,6 +38,27 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
             f"{USUAL_BULLETS} bullets are asked for there; set bullets to another number."
         )
     return found
+
+
+def unranked(run: Folder, plan: Plan) -> list[str]:
+    """Return a sentence for each reranker that gave some documents no score, with the reasons."""
+    wanted = {ranking.work_id: ranking.key for ranking in plan.of(Ranked) if ranking.key.reranker is not None}
+    failures: dict[str, Counter[str]] = {}
+    for part in run.batches("rankings", work_ids=wanted, columns=["work_id", "score", "failure"]) if wanted else ():
+        for row in part.to_pylist():
+            if row["score"] is not None or row["failure"] is not None:
+                of = failures.setdefault(str(wanted[row["work_id"]].reranker), Counter())
+                of[row["failure"] or ""] += 1
+    return [_unranked_words(reranker, found) for reranker, found in failures.items() if set(found) - {""}]
+
+
+def _unranked_words(reranker: str, found: Counter[str]) -> str:
+    reasons = {failure: n for failure, n in found.most_common() if failure}
+    told = ", ".join(f"{failure} {n:,}" for failure, n in reasons.items())
+    return (
+        f"Reranker {reranker} gave {sum(reasons.values()):,} of {found.total():,} documents no score ({told}): they "
+        "stand behind those with a score, in the retriever's order."
+    )
 
 
 def _measured_without_judge(experiment: Experiment) -> bool:

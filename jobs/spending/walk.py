@@ -28,6 +28,7 @@ from longform.settings.chat import ChatSettings
 from longform.spending import Span
 
 _NOT_ASKED = "not asked yet"
+_WITHOUT = "no reply: later calls are counted as if these were not made"
 _TEXT = ("step", "text", "failure", "cause")
 
 
@@ -93,7 +94,8 @@ class _Walk:
         left = [one for one in self._given(stage, items) if not self._is_paid(stage, calls, plans, one)]
         texts = self._texts(stage, calls, items)
         for one in left:
-            assume = partial(_assumed, calls, texts, self._lines, stage.n_lines(one.key))
+            needed = one.work_id in self._needed
+            assume = partial(_assumed, calls, texts, self._lines, stage.n_lines(one.key), needed=needed)
             self._carry_out(stage, calls, plans, one, assume)
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
@@ -151,10 +153,23 @@ class _Walk:
 
 
 def _assumed(
-    calls: StageCalls, texts: AssumedTexts, lines: dict[str, AssumedLine], n_lines: int, request: ChatRequest
+    calls: StageCalls,
+    texts: AssumedTexts,
+    lines: dict[str, AssumedLine],
+    n_lines: int,
+    request: ChatRequest,
+    *,
+    needed: bool,
 ) -> ChatReply:
-    """Return the reply that a request is assumed to have: its refusal, a text of so many lines, or none yet."""
-    if (reason := refusal_reason(request, capabilities(calls.chat))) is not None or not n_lines:
+    """
+    Return the reply that a request is assumed to have: its refusal, a text of so many lines, or none yet.
+
+    None yet is noted if later calls are made from its rows, because they will be made from others.
+    """
+    reason = refusal_reason(request, capabilities(calls.chat))
+    if reason is not None or not n_lines:
+        if needed and reason is None:
+            calls.assumed[_WITHOUT] += 1
         return failed(reason or _NOT_ASKED)
     text, of_text = texts.text(n_lines, call_id(calls.chat, request))
     lines.update(of_text)

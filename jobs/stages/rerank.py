@@ -1,38 +1,52 @@
-"""Rerank: `rankings` -> `rankings` of system RETRIEVER+RERANKER, the first documents scored anew. 1:1."""
+"""
+Rerank: `rankings` -> `rankings` of system RETRIEVER+RERANKER, the first documents scored anew. 1:1.
+
+A task of a reranker that asks a chat model has many queries, so that calls about one document can go out together.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from actors.chat.call_context import CallContext
+from actors.chat.opening import Asking, open_pool
 from actors.retrieval.opening import open_reranker, reranker_identity
-from actors.retrieval.reranker import Reranker
+from actors.retrieval.reranker import Ranking, Reranked
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
-from jobs.stages.stage import Plan, Site, Stage, Works
+from jobs.stages.stage import Plan, Plans, Site, Stage, Works
+from longform.chat.asking import Asks
 from longform.keys import content_key
 from longform.records import shown_query
 from longform.rows import RankingRow
+from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
-from longform.settings.retrievers import RerankerSettings
+from longform.settings.retrievers import ChatRerankerSettings, RerankerSettings
 from longform.tables import DOCUMENTS, QUERIES, RANKINGS
 
 VERSION = "rerank@1"
+_RANKINGS_A_TASK = 16
+_CHAT_RANKINGS_A_TASK = 64
+
+Before = tuple[Ranking, list[RankingRow]]
+"""A ranking before it is reordered: the documents, and the rows that they stand in."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rerank(Stage[Ranked]):
     """
-    Reorders the first documents of rankings.
+    Reorders the first documents of rankings by one reranker.
 
     Attributes:
         bench: URL of the benchmark.
-        pairs: Retrievers and rerankers that systems combine.
-        rerankers: By their names.
-        query_text: What they are asked.
+        reranker: Its name.
+        settings: Of it.
+        retrievers: Those that systems combine it with.
+        query_text: What it is asked.
+        context: On whose behalf a model is called.
         threads: Of a cross-encoder.
     """
 
@@ -41,71 +55,108 @@ class Rerank(Stage[Ranked]):
     table = "rankings"
     unit = "rankings"
     columns = RANKINGS.names
-    per_task = 16
     holds_model = True
 
     bench: str
-    pairs: tuple[tuple[str, str], ...]
-    rerankers: Mapping[str, RerankerSettings]
+    reranker: str
+    settings: RerankerSettings
+    retrievers: tuple[str, ...]
     query_text: str
+    context: CallContext
     threads: int
 
+    @property
+    def name(self) -> str:
+        return f"rerank {self.reranker}"
+
+    @property
+    def chat(self) -> ChatSettings | None:
+        return self.settings.asked_model
+
+    @property
+    def per_task(self) -> int:
+        return _RANKINGS_A_TASK if self.chat is None else _CHAT_RANKINGS_A_TASK
+
     def items(self, plan: Plan) -> list[Item[Ranked]]:
-        how = {name: reranker_identity(settings) for name, settings in self.rerankers.items()}
+        how = reranker_identity(self.settings, self.prompts)
         found = []
         for ranking in plan.of(Ranked):
-            for retriever, reranker in self.pairs:
-                if retriever == ranking.key.retriever:
-                    named = ranking.key._replace(reranker=reranker)
-                    depends = [ranking.work_id, reranker, how[reranker], self.query_text, VERSION]
-                    source = Source("rankings", ranking.work_id)
-                    found.append(Item(content_key("reranked", *depends), named, (source,)))
+            if ranking.key.reranker is None and ranking.key.retriever in self.retrievers:
+                depends = [ranking.work_id, self.reranker, how, self.query_text, VERSION]
+                named = ranking.key._replace(reranker=self.reranker)
+                found.append(Item(content_key("reranked", *depends), named, (Source("rankings", ranking.work_id),)))
         return found
 
+    def plans(self, asking: Asking, reader: SourceReader) -> Plans[Ranked]:
+        from actors.retrieval.chat_reranker import ChatReranker
+
+        assert isinstance(self.settings, ChatRerankerSettings), self.name
+        reranker, rankings = ChatReranker(self.settings, asking), self._rankings(reader)
+
+        def plan(given: Sequence[Given[Ranked]]) -> Asks[list[RankingRow]]:
+            before = [rankings(one) for one in given]
+            orders = yield from reranker.plan([ranking for ranking, _ in before])
+            return self._after(given, before, orders)
+
+        return lambda given: [plan(given)]
+
     def worker(self, reader: SourceReader) -> Works[Ranked]:
-        benchmark = Benchmark(self.bench)
-        opened: dict[str, Reranker] = {}
+        chat, rankings = self.chat, self._rankings(reader)
+        asking = None if chat is None else Asking(chat=open_pool(chat, self.context), prompts_folder=self.prompts)
+        reranker = open_reranker(self.settings, threads=self.threads, asking=asking)
 
         async def rerank(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
-            found = await asyncio.gather(*(reranked(one, reader.rows(one.sources[0], RankingRow)) for one in given))
-            return [row for rows in found for row in rows]
-
-        async def reranked(one: Given[Ranked], rows: Sequence[RankingRow]) -> list[RankingRow]:
-            name = one.key.reranker
-            assert name is not None, one.key
-            if name not in opened:
-                opened[name] = open_reranker(self.rerankers[name], threads=self.threads)
-            query = benchmark.queries[one.key.query_id]
-            documents = {document.doc_id: document for document in benchmark.documents(query.haystack_id)}
-            shown = shown_query(query, query_text=self.query_text)
-            order = await opened[name].order(shown, [documents[row["doc_id"]] for row in rows])
-            return [
-                {
-                    **rows[found.place],
-                    "work_id": one.work_id,
-                    "system": one.key.system,
-                    "reranker": name,
-                    "rank": rank,
-                    "score": found.score,
-                }
-                for rank, found in enumerate(order)
-            ]
+            before = [rankings(one) for one in given]
+            orders = await reranker.orders([ranking for ranking, _ in before])
+            return self._after(given, before, orders)
 
         return rerank
 
+    def _rankings(self, reader: SourceReader) -> Callable[[Given[Ranked]], Before]:
+        """Return what reads a ranking as it was, as a reranker takes it and as its rows."""
+        benchmark = Benchmark(self.bench)
+
+        def read(one: Given[Ranked]) -> Before:
+            rows = sorted(reader.rows(one.sources[0], RankingRow), key=lambda row: row["rank"])
+            query = benchmark.queries[one.key.query_id]
+            documents = {document.doc_id: document for document in benchmark.documents(query.haystack_id)}
+            shown = shown_query(query, query_text=self.query_text)
+            return (shown, [documents[row["doc_id"]] for row in rows]), rows
+
+        return read
+
+    def _after(
+        self, given: Sequence[Given[Ranked]], before: Sequence[Before], orders: Sequence[Sequence[Reranked]]
+    ) -> list[RankingRow]:
+        return [
+            {
+                **rows[place],
+                "work_id": one.work_id,
+                "system": one.key.system,
+                "reranker": self.reranker,
+                "rank": rank,
+                "score": score,
+                "failure": failure,
+            }
+            for one, (_, rows), order in zip(given, before, orders, strict=True)
+            for rank, (place, score, failure) in enumerate(order)
+        ]
+
 
 def stages(experiment: Experiment, site: Site) -> list[Rerank]:
-    """Return the stage that reorders; none if no system names a reranker."""
-    pairs = tuple(dict.fromkeys((s.retriever, s.reranker) for s in experiment.all_systems() if s.reranker is not None))
-    if not pairs:
-        return []
+    """Return a stage for each reranker that a system names."""
+    systems = experiment.all_systems()
     return [
         Rerank(
             run=site.run,
             bench=site.bench,
-            pairs=pairs,
-            rerankers={name: experiment.rerankers[name] for _, name in pairs},
+            reranker=name,
+            settings=settings,
+            retrievers=tuple(dict.fromkeys(system.retriever for system in systems if system.reranker == name)),
             query_text=experiment.query_text,
+            prompts=experiment.prompts,
+            context=site.calling.context(f"rerank {name}"),
             threads=site.threads,
         )
+        for name, settings in experiment.used_rerankers.items()
     ]

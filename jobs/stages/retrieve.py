@@ -126,6 +126,7 @@ class Retrieve(Stage[Ranked]):
                     "work_id": work_ids[row["query_id"], row["system"]],
                     "retriever": row["system"],
                     "reranker": None,
+                    "failure": None,
                 }
                 for row in rows
             ]

@@ -171,7 +171,7 @@ def test_aggregate_and_report_read_nothing_back_from_names(done: Done, tmp_path:
 
 LATER = {
     "queries": ["dataset"],
-    "rankings": ["retriever", "reranker"],
+    "rankings": ["retriever", "reranker", "failure"],
     "contexts": ["dataset"],
     "summaries": ["dataset", "repeat", "cause", "cited_by"],
     "verdicts": ["text_index"],

@@ -55,7 +55,7 @@ def stages(folder: Path, **changes: Any) -> list[Stage[Any]]:
 def test_names_of_stages_are_those_of_records_and_progress_lines(tmp_path: Path) -> None:
     found = stages(tmp_path)
     assert [stage.name for stage in found] == [
-        "retrieve", "rerank", "pack", "summarize chat", "summarize offline", "split",
+        "retrieve", "rerank far", "pack", "summarize chat", "summarize offline", "split",
         "judge asked", "judge offline", "judge mean", "check checker", "check lexical", "check both",
         "repair", "split twins", "copy verdicts", "score",
     ]  # fmt: skip
@@ -70,7 +70,7 @@ def test_every_stage_reads_columns_that_an_earlier_one_writes(tmp_path: Path, ci
 @pytest.mark.parametrize(
     ("left_out", "told"),
     [
-        ("retrieve", "rerank reads rankings, and"),
+        ("retrieve", "rerank far reads rankings, and"),
         ("pack", "summarize chat reads ['budget_tokens',"),
         ("split", "judge asked reads ['text', 'unit_index'] of units"),
         ("check", "repair reads ['answer', 'probability', 'target_id', 'unit_index'"),

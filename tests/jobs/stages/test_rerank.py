@@ -1,18 +1,32 @@
-"""A cross-encoder from a user's folder, in the process and behind an endpoint, through the main job."""
+"""Rerankers through the main job: a cross-encoder in the process and behind an endpoint, and a chat model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from actors.ledger.ledger import Ledger
+from actors.retrieval.opening import reranker_identity
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
+from jobs.evaluation import Evaluation
+from jobs.runs.retry import forget_passing_failures
+from jobs.runs.unscored import unranked
+from jobs.stages.rerank import VERSION
 from jobs.synthesize import read_config, synthesize
+from longform.chat.retries import may_pass_later
+from longform.keys import content_key
 from longform.settings.experiment import Experiment
+from longform.settings.retrievers import (
+    ChatRerankerSettings,
+    CrossEncoderRerankerSettings,
+    EndpointRerankerSettings,
+)
 from serve.engine import Engine
 from serve.http.access import Access
 from serve.http.app import Backends, make_app
@@ -107,3 +121,116 @@ def test_endpoint_gives_the_order_of_the_same_model_in_the_process(
         }
         for key, (_, score) in found[name].items():
             assert score == pytest.approx(found["here"][key][1], abs=ONE_STEP)
+
+
+CHAT = {"provider": "scripted", "model": "s", "script": "obedient"}
+BY_CHAT: dict[str, Any] = {
+    "name": "by chat",
+    "seed": 1,
+    "retrievers": {"bm25": {"kind": "bm25"}, "gold": {"kind": "gold"}},
+    "rerankers": {
+        "asked": {"kind": "chat", "chat": CHAT, "depth": 4},
+        "odd": {"kind": "chat", "chat": CHAT | {"script": "misbehaving", "attempts": 1}, "depth": 4},
+        "top1": {"kind": "chat", "chat": CHAT, "scale": 10, "prompt": "rerank_oracle"},
+    },
+    "summarizers": {"written": {"kind": "chat", "chat": CHAT}},
+    "systems": [
+        {"retriever": "bm25", "reranker": [None, "asked"], "budget_tokens": 600, "summarizer": "written"},
+        {"retriever": "gold", "reranker": "top1", "n_documents": 1, "budget_tokens": None, "summarizer": "written"},
+    ],
+}
+
+
+def evaluation(folder: Path, bench: str, run: str = "run", **changes: Any) -> Evaluation:
+    return Evaluation(
+        Experiment.model_validate(BY_CHAT | changes), bench, str(folder / run),
+        cluster=Cluster(address=None, workers=0), calling=Calling("test", ledger=str(folder / "ledger")), limit=2,
+    )  # fmt: skip
+
+
+def n_calls(folder: Path) -> dict[str, int]:
+    ledger = Ledger.existing(str(folder / "ledger"))
+    found = {str(stage): totals.calls for stage, totals in ledger.totals_by("stage").items()}
+    ledger.close()
+    return found
+
+
+def test_scores_are_priced_before_and_asked_for_once(tmp_path: Path, bench: str) -> None:
+    planned = {stage["stage"]: stage for stage in evaluation(tmp_path, bench).spending()["stages"]}
+    assert planned["rerank asked"]["calls"] == 8
+    assert planned["summarize written"]["calls"] > 0
+    assert list(planned["rerank asked"]["assumed"].values()) == [8]
+
+    first = evaluation(tmp_path, bench)
+    first.through("rerank")
+    made = n_calls(tmp_path)
+    assert made == {name: planned[name]["calls"] for name in ("rerank asked", "rerank top1")}
+    evaluation(tmp_path, bench, "another run").through("rerank")
+    assert n_calls(tmp_path) == made
+
+    rows = first.run.read("rankings").to_pylist()
+    for query in {row["query_id"] for row in rows}:
+        before, after = (ordered(rows, query, reranker) for reranker in (None, "asked"))
+        assert {row["doc_id"] for row in before[:4]} == {row["doc_id"] for row in after[:4]}
+        assert [row["doc_id"] for row in before[4:]] == [row["doc_id"] for row in after[4:]]
+        scores = [row["score"] for row in after]
+        assert scores[:4] == sorted(scores[:4], reverse=True)
+        assert set(scores[4:]) == {None}
+
+
+def ordered(rows: list[dict[str, Any]], query: str, reranker: str | None) -> list[dict[str, Any]]:
+    own = [
+        row for row in rows if (row["query_id"], row["reranker"]) == (query, reranker) and row["retriever"] == "bm25"
+    ]
+    return sorted(own, key=lambda row: row["rank"])
+
+
+def test_best_gold_document_alone_is_a_configuration(tmp_path: Path, bench: str) -> None:
+    done = evaluation(tmp_path, bench, systems=[BY_CHAT["systems"][1]])
+    done.through("pack")
+    contexts = {row["query_id"]: row["doc_ids"] for row in done.run.read("contexts").to_pylist()}
+    best = {
+        row["query_id"]: row for row in done.run.read("rankings").to_pylist() if row["reranker"] and not row["rank"]
+    }
+    gold = {(qrel.query_id, qrel.doc_id) for qrel in done.benchmark.qrels if qrel.relevance > 0}
+    assert len(contexts) == 2
+    for query, doc_ids in contexts.items():
+        assert doc_ids == [best[query]["doc_id"]]
+        assert (query, doc_ids[0]) in gold
+        assert 1 <= best[query]["score"] <= 10
+
+
+def test_documents_without_a_score_are_told_and_those_that_may_pass_are_asked_again(tmp_path: Path, bench: str) -> None:
+    systems = [{"retriever": "bm25", "reranker": "odd", "budget_tokens": 600, "summarizer": "written"}]
+    done = evaluation(tmp_path, bench, systems=systems)
+    done.through("rerank")
+    rows = [row for row in done.run.read("rankings").to_pylist() if row["reranker"] == "odd"]
+    failed = [row["failure"] for row in rows if row["failure"] is not None]
+    assert failed
+    assert all(row["score"] is None for row in rows if row["failure"] is not None)
+    (told,) = unranked(done.run, done.plan)
+    assert told.startswith(f"Reranker odd gave {len(failed)} of 8 documents no score (")
+    assert all(f"{reason} {failed.count(reason)}" in told for reason in failed)
+
+    (stage,) = (stage for stage in done.plan.stages if stage.name == "rerank odd")
+    passing = {row["work_id"] for row in rows if row["failure"] is not None and may_pass_later(row["failure"])}
+    assert passing
+    forget_passing_failures(done.run, done.plan)
+    assert {item.work_id for item in done.plan.items(stage)} - done.run.locate("rankings").keys() == passing
+
+
+def test_keys_of_rerankings_that_ask_no_chat_model_are_those_they_always_had() -> None:
+    cross = CrossEncoderRerankerSettings(kind="cross_encoder", model="tiny")
+    served = EndpointRerankerSettings(kind="endpoint", url="http://127.0.0.1:1/v1/rerank", model="m")
+    keys = [
+        content_key("reranked", "r" * 20, "name", reranker_identity(one), "query", VERSION) for one in (cross, served)
+    ]
+    assert keys == ["cf71c2d65550057ddb28", "ee0b5d3a393713acff2f"]
+
+
+def test_prompt_is_part_of_a_key_and_limits_are_not() -> None:
+    plain = ChatRerankerSettings.model_validate(BY_CHAT["rerankers"]["asked"])
+    limited = plain.model_copy(update={"chat": plain.chat.model_copy(update={"concurrency": 2})})
+    other = plain.model_copy(update={"prompt": "rerank_oracle"})
+    assert reranker_identity(limited) == reranker_identity(plain)
+    assert reranker_identity(other)["prompts"] != reranker_identity(plain)["prompts"]
