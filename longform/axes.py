@@ -20,6 +20,7 @@ class Axes(NamedTuple):
         order: Of the documents in the prompt; None: unknown.
         permutation: Of order permuted: which one, from 0.
         method: Of summarising.
+        document_tokens: Each document cut to its first so many tokens, before any budget; None: none is.
     """
 
     retriever: str
@@ -30,6 +31,7 @@ class Axes(NamedTuple):
     order: str | None = "given"
     permutation: int | None = None
     method: str = "plain"
+    document_tokens: int | None = None
 
     @property
     def ranking(self) -> str:
@@ -48,6 +50,7 @@ class Axes(NamedTuple):
             f"{self.budget_tokens or 'all'} tokens" if with_budget else "",
             f"first {self.n_documents}" if self.n_documents else "",
             f"within {self.length_tokens} tokens" if self.length_tokens else "",
+            f"{self.document_tokens} tokens a document" if self.document_tokens else "",
             self.order if self.order and self.order != "given" else "",
             f"{self.permutation + 1}" if self.permutation is not None else "",
             self.method if self.method != "plain" else "",
@@ -55,7 +58,9 @@ class Axes(NamedTuple):
         return "/".join(part for part in parts if part)
 
 
-COLUMNS = ("retriever", "reranker", "budget_tokens", "n_documents", "length_tokens", "permutation")
+COLUMNS = (
+    "retriever", "reranker", "budget_tokens", "n_documents", "length_tokens", "document_tokens", "permutation",
+)  # fmt: skip
 """Columns of contexts and summaries beside `order` and `method`, which they had first."""
 
 

@@ -84,6 +84,7 @@ class ShownRow(TypedDict):
     reranker: str | None  # null: none
     n_documents: int | None  # the first so many of the ranking; null: all
     length_tokens: int | None  # the first that fit whole into so many tokens; null: all
+    document_tokens: int | None  # each document cut to its first so many, before a budget; null: none is
     permutation: Int32 | None  # of order permuted, from 0; null: another order
     dataset: str | None  # of the query; null: not stated
 
@@ -101,13 +102,17 @@ class _PackedRow(TypedDict):
     doc_tokens: list[Int32]  # tokens kept of each
     doc_chars: list[Int32]  # characters kept of each
     n_tokens: int
-    cut_doc_id: str | None  # null: no document was cut
-    cut_tokens: int  # tokens that the cut took away
+    cut_doc_id: str | None  # of the document that the budget cut; null: it cut none
+    cut_tokens: int  # tokens that all cuts took away
     cut_share: float  # cut_tokens / (n_tokens + cut_tokens)
     n_left_out: int  # ranked documents that found no room
 
 
-class ContextRow(_PackedRow, ShownRow):
+class _CutRow(TypedDict):
+    n_cut: Int32 | None  # documents that are not whole; null: an older version did not count them
+
+
+class ContextRow(_PackedRow, ShownRow, _CutRow):
     pass
 
 

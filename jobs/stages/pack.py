@@ -13,7 +13,7 @@ from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.axes import Axes
 from longform.keys import content_key, stable_seed
-from longform.retrieval.packing import BY_IMPORTANCE, pack, whole_within
+from longform.retrieval.packing import BY_IMPORTANCE, capped, pack, whole_within
 from longform.rows import ContextRow, RankingRow
 from longform.settings.experiment import Experiment
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings, SimilarityImportanceSettings
@@ -34,21 +34,22 @@ class Packed(NamedTuple):
     length_tokens: int | None
     order: Order
     permutation: int | None
+    document_tokens: int | None = None
 
     @property
     def all_documents(self) -> bool:
-        """Return whether nothing but a budget keeps ranked documents out."""
-        return self.n_documents is None and self.length_tokens is None
+        """Return whether nothing but a budget keeps ranked documents, or parts of them, out."""
+        return self.n_documents is None and self.length_tokens is None and self.document_tokens is None
 
 
-HowPacked = tuple[str, str | None, int | None, int | None, int | None, Order, int | None]
+HowPacked = tuple[str, str | None, int | None, int | None, int | None, Order, int | None, int | None]
 """A `Packed` without its query."""
 
 
 def how_packed(system: System) -> HowPacked:
     """Return how the contexts of a *system* are packed."""
     length = (system.budget_tokens, system.n_documents, system.length_tokens)
-    return (system.retriever, system.reranker, *length, system.order, system.permutation)
+    return (system.retriever, system.reranker, *length, system.order, system.permutation, system.document_tokens)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +95,11 @@ class Pack(Stage[Packed]):
 
     def _work_id(self, ranking: str, packed: Packed) -> str:
         length = [] if packed.length_tokens is None else ["length_tokens", packed.length_tokens]
+        cut = [] if packed.document_tokens is None else ["document_tokens", packed.document_tokens]
         numbers = [n for n in (packed.n_documents, packed.permutation) if n is not None]
         by_relevance = isinstance(self.importance, RelevanceImportanceSettings)
         weighed = [] if by_relevance or packed.order not in BY_IMPORTANCE else [self.importance.model_dump()]
-        depends = [ranking, packed.budget_tokens, packed.order, self.seed, VERSION, *numbers, *weighed, *length]
+        depends = [ranking, packed.budget_tokens, packed.order, self.seed, VERSION, *numbers, *weighed, *length, *cut]
         return content_key("contexts", *depends)
 
     def worker(self, reader: SourceReader) -> Works[Packed]:
@@ -121,23 +123,23 @@ class Pack(Stage[Packed]):
             index = {document.doc_id: document.doc_index for document in documents}
             needed = how.order in BY_IMPORTANCE
             ranking = [index[row["doc_id"]] for row in sorted(rows, key=lambda row: row["rank"])][: how.n_documents]
-            shown = ranking
+            shown, whole = ranking, tokens(query.haystack_id)
             if how.length_tokens is not None:
-                shown = whole_within(ranking, tokens(query.haystack_id), how.length_tokens)
+                shown = whole_within(ranking, capped(whole, how.document_tokens), how.length_tokens)
             packing = pack(
                 shown,
-                document_tokens=tokens(query.haystack_id),
+                document_tokens=whole,
                 budget_tokens=how.budget_tokens,
                 order=how.order,
                 importance=weigh(how.query_id) if needed else None,
                 seed=stable_seed(self.seed, how.query_id, how.order),
                 permutation=how.permutation,
+                most_tokens=how.document_tokens,
             )
             kept = [documents[place] for place in packing.documents]
-            cut = None if packing.cut_document is None else documents[packing.cut_document].doc_id
             chars = [
-                counter.prefix_chars(document.text, n) if document.doc_id == cut else len(document.text)
-                for document, n in zip(kept, packing.tokens, strict=True)
+                counter.prefix_chars(document.text, n) if lost else len(document.text)
+                for document, n, lost in zip(kept, packing.tokens, packing.lost, strict=True)
             ]
             return {
                 "work_id": work_id,
@@ -150,6 +152,7 @@ class Pack(Stage[Packed]):
                 "budget_tokens": how.budget_tokens,
                 "n_documents": how.n_documents,
                 "length_tokens": how.length_tokens,
+                "document_tokens": how.document_tokens,
                 "permutation": how.permutation,
                 "order": how.order,
                 "dataset": query.dataset,
@@ -158,9 +161,10 @@ class Pack(Stage[Packed]):
                 "doc_tokens": list(packing.tokens),
                 "doc_chars": chars,
                 "n_tokens": packing.n_tokens,
-                "cut_doc_id": cut,
+                "cut_doc_id": None if packing.cut_document is None else documents[packing.cut_document].doc_id,
                 "cut_tokens": packing.cut_tokens,
                 "cut_share": packing.cut_share,
+                "n_cut": packing.n_cut,
                 "n_left_out": packing.n_left_out + len(ranking) - len(shown),
             }
 

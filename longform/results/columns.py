@@ -21,6 +21,7 @@ class AxesColumns(TypedDict):
     order: str | None
     permutation: int | None
     method: str
+    document_tokens: int | None
 
 
 class OfJudge(TypedDict):
@@ -55,6 +56,7 @@ def axes_columns(axes: Axes) -> AxesColumns:
         "order": axes.order,
         "permutation": axes.permutation,
         "method": axes.method,
+        "document_tokens": axes.document_tokens,
     }
 
 

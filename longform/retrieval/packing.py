@@ -45,20 +45,30 @@ class Packing:
     Attributes:
         documents: Document indices in prompt order.
         tokens: Tokens kept of each, in the same order.
-        cut_document: The document that was shortened; None: all are whole.
-        cut_tokens: Tokens that the cut took away.
+        lost: Tokens that cuts took from each, in the same order.
+        cut_document: The document that the budget shortened; None: it shortened none.
         n_left_out: Ranked documents that found no room.
     """
 
     documents: tuple[int, ...]
     tokens: tuple[int, ...]
+    lost: tuple[int, ...]
     cut_document: int | None
-    cut_tokens: int
     n_left_out: int
 
     @property
     def n_tokens(self) -> int:
         return sum(self.tokens)
+
+    @property
+    def cut_tokens(self) -> int:
+        """Return the tokens that cuts took away."""
+        return sum(self.lost)
+
+    @property
+    def n_cut(self) -> int:
+        """Return the number of documents that are not whole."""
+        return sum(lost > 0 for lost in self.lost)
 
     @property
     def cut_share(self) -> float:
@@ -76,6 +86,7 @@ def pack(
     importance: ImportanceOf | None,
     seed: int,
     permutation: int | None = None,
+    most_tokens: int | None = None,
 ) -> Packing:
     """
     Choose, cut and order the documents of one prompt.
@@ -88,17 +99,24 @@ def pack(
         importance: Of each document; read by top, middle and bottom, None for the others.
         seed: Read by middle, random and permuted; one per query, or all queries share their coin flips.
         permutation: The number of the drawn order, for `permuted`.
+        most_tokens: Each document is cut to its first so many before the budget is spent; None: none is.
     """
-    kept = _within_budget(ranking, document_tokens, budget_tokens)
+    sizes = capped(document_tokens, most_tokens)
+    kept = _within_budget(ranking, sizes, budget_tokens)
     prompt = arranged(list(kept), order=order, importance=importance, seed=seed, permutation=permutation)
-    cut = next((document for document, tokens in kept.items() if tokens < document_tokens[document]), None)
+    cut = next((document for document, tokens in kept.items() if tokens < sizes[document]), None)
     return Packing(
         documents=tuple(prompt),
         tokens=tuple(kept[document] for document in prompt),
+        lost=tuple(document_tokens[document] - kept[document] for document in prompt),
         cut_document=cut,
-        cut_tokens=0 if cut is None else document_tokens[cut] - kept[cut],
         n_left_out=len(ranking) - len(kept),
     )
+
+
+def capped(document_tokens: Sequence[int], most_tokens: int | None) -> Sequence[int]:
+    """Return the tokens of documents that are cut to *most_tokens* each; None: none is cut."""
+    return document_tokens if most_tokens is None else [min(tokens, most_tokens) for tokens in document_tokens]
 
 
 def whole_within(ranking: Sequence[int], document_tokens: Sequence[int], length_tokens: int) -> list[int]:

@@ -330,6 +330,7 @@ class Experiment(Strict):
                     permutation=permutation,
                     several_budgets=len(grid.budget_tokens) > 1,
                     length_tokens=length_tokens,
+                    document_tokens=document_tokens,
                 ),
                 grid.repeats,
             )
@@ -343,6 +344,6 @@ class Experiment(Strict):
                 grid.method,
                 grid.summarizer,
             )
-            for length_tokens in grid.length_tokens
+            for length_tokens, document_tokens in product(grid.length_tokens, grid.document_tokens)
             for permutation in (range(self.permutations.n_orders) if "permuted" in parts else (None,))
         )

@@ -108,5 +108,6 @@ def _told(system: System) -> str:
     budget = f"{system.budget_tokens:,} tokens" if system.budget_tokens else "no budget"
     length = f"first {system.n_documents}" if system.n_documents else ""
     within = f"within {system.length_tokens} tokens" if system.length_tokens else ""
-    parts = [system.ranking, budget, length, within, f"order {system.order}", f"method {system.method}"]
+    cut = f"{system.document_tokens} tokens a document" if system.document_tokens else ""
+    parts = [system.ranking, budget, length, within, cut, f"order {system.order}", f"method {system.method}"]
     return f"{', '.join(part for part in parts if part)}, by {system.summarizer}"

@@ -20,6 +20,7 @@ class SystemGrid(Strict):
     budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...]  # null: no limit
     n_documents: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first of them; null: all
     length_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first that fit whole; null: all
+    document_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # each cut to so many; null: none is
     order: tuple[Order, ...] = ("given",)
     method: tuple[str, ...] = ("plain",)
     summarizer: tuple[str, ...]
@@ -51,6 +52,7 @@ class System(NamedTuple):
     permutation: int | None = None  # of order permuted: which one, from 0
     several_budgets: bool = False  # of the grid: then the setting names its own
     length_tokens: int | None = None
+    document_tokens: int | None = None
 
     @property
     def axes(self) -> Axes:

@@ -172,8 +172,8 @@ def test_aggregate_and_report_read_nothing_back_from_names(done: Done, tmp_path:
 LATER = {
     "queries": ["dataset"],
     "rankings": ["retriever", "reranker", "failure"],
-    "contexts": ["dataset"],
-    "summaries": ["dataset", "repeat", "cause", "cited_by"],
+    "contexts": ["dataset", "document_tokens", "n_cut"],
+    "summaries": ["dataset", "document_tokens", "repeat", "cause", "cited_by"],
     "verdicts": ["text_index"],
 }
 """Columns that older versions did not write."""

@@ -28,6 +28,7 @@ def asked_context(doc_ids: list[str], **columns: Any) -> AskedContext:
         "reranker": None,
         "n_documents": None,
         "length_tokens": None,
+        "document_tokens": None,
         "permutation": None,
         "dataset": None,
         "summarizer": "mine",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.retrieval.packing import ImportanceOf, Packing, arranged, pack, whole_within
+from longform.retrieval.packing import ImportanceOf, Packing, arranged, capped, pack, whole_within
 from longform.settings.systems import Order
 
 TOKENS = [5, 3, 4, 0, 2]
@@ -44,6 +44,25 @@ def test_documents_are_added_until_the_budget_cuts_one(budget: int | None, expec
 
 def test_the_cut_share_is_of_the_kept_documents_when_whole() -> None:
     assert packed(7).cut_share == pytest.approx(2 / 9)
+
+
+def test_documents_are_cut_one_by_one_before_the_budget_cuts_another() -> None:
+    found = pack(
+        [2, 0, 1, 4],
+        document_tokens=TOKENS,
+        budget_tokens=8,
+        order="bottom",
+        importance=relevance_of([0, 2, 3, 0, 1]),
+        seed=7,
+        most_tokens=3,
+    )
+    assert (found.documents, found.tokens, found.lost) == ((0, 1, 2), (3, 2, 3), (2, 1, 1))
+    assert (found.cut_document, found.cut_tokens, found.n_cut, found.n_left_out) == (1, 4, 3, 1)
+    assert found.cut_share == pytest.approx(4 / 12)
+
+
+def test_no_cap_and_a_large_one_are_the_same() -> None:
+    assert capped(TOKENS, None) == capped(TOKENS, 5) == TOKENS
 
 
 def test_an_empty_document_takes_no_room() -> None:

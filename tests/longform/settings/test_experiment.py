@@ -219,6 +219,16 @@ def test_lengths_in_tokens_are_settings_that_say_their_budget():
     ]
 
 
+def test_documents_cut_to_some_tokens_are_a_setting():
+    given = experiment(a=OFFLINE).model_dump(mode="json")
+    grid = {"retriever": "full", "budget_tokens": None, "document_tokens": [None, 4800], "summarizer": "offline"}
+    found = Experiment.model_validate(given | {"systems": [grid]}).all_systems()
+    assert [(system.setting, system.axes.document_tokens) for system in found] == [
+        ("full", None),
+        ("full/4800 tokens a document", 4800),
+    ]
+
+
 def test_lengths_in_both_units_are_refused():
     given = experiment(a=OFFLINE).model_dump(mode="json")
     grid = {
