@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -23,13 +23,14 @@ from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
 from jobs.stages.judge import Judged
 from jobs.stages.performing import Runnable
-from jobs.stages.released import CopySummaries, ReadLabels, Released
+from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks
 from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins
 from jobs.stages.runner import Task, run_stage
-from jobs.stages.score import Score
+from jobs.stages.score import Score, TaskOf
 from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
 from longform.errors import UsageError
+from longform.judges.kinds.coverage import COVERAGE
 from longform.measures import default_names
 from longform.results.aggregate import Averaging
 from longform.results.study import named_studies
@@ -45,7 +46,7 @@ class ReplaySettings(Strict):
     resamples: int = Field(2000, ge=100)  # of each interval
     seed: int = 1  # of the intervals
     compare_with: str | None = None  # the system that all others are compared with; null: the best on these data
-    measures: tuple[str, ...] | None = None  # null: those that follow from labels of coverage
+    measures: tuple[str, ...] | None = None  # null: those that follow from the kinds of labels
     studies: tuple[str, ...] | None = None  # null: all that the run has anything for
     citations: Literal["released", "matrix"] = (
         "released"  # matrix: beside each system, one whose citations are repaired
@@ -58,13 +59,16 @@ class Replay:
     def __init__(self, bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster) -> None:
         self.settings, self.cluster = settings, cluster
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
-        self.measures, self.studies = measures_of(settings.measures, ["coverage"]), named_studies(settings.studies)
-        listed = default_names(["coverage"]) if settings.measures is None else settings.measures
+        tasks = labelled_tasks(self.benchmark)
+        kinds = list(dict.fromkeys(tasks.values())) or [COVERAGE.task]
+        self.measures, self.studies = measures_of(settings.measures, kinds), named_studies(settings.studies)
+        listed = default_names(kinds) if settings.measures is None else settings.measures
         stages = _stages(
             out_url,
             bench_url,
             repaired=settings.citations == "matrix",
-            measures=with_studies(listed, self.studies, ["coverage"]),
+            measures=with_studies(listed, self.studies, kinds),
+            tasks=tasks,
             share=settings.partial_score,
         )
         check_order(stages)
@@ -132,15 +136,18 @@ class Replay:
         return [names[one.key.summary_id] for one in self.plan.of(Released) if one.key.summary_id in names]
 
 
-def _stages(run: str, bench: str, *, repaired: bool, measures: Listed, share: float) -> list[Stage[Any]]:
+def _stages(
+    run: str, bench: str, *, repaired: bool, measures: Listed, tasks: Mapping[str, str], share: float
+) -> list[Stage[Any]]:
     """Return the stages of a replay, in their order; *share* is what partial coverage counts."""
+    judges = {annotator: TaskOf(task) for annotator, task in tasks.items()}
     return [
         CopySummaries(run=run, bench=bench),
         *([Repair(run=run, bench=bench)] if repaired else []),
         Split(run=run),
-        ReadLabels(run=run, bench=bench),
+        ReadLabels(run=run, bench=bench, task_of=tasks),
         *([CopyVerdicts(run=run)] if repaired else []),
-        Score(run=run, bench=bench, listed=measures, partial_score=share),
+        Score(run=run, bench=bench, listed=measures, partial_score=share, judges=judges),
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import ClassVar, NamedTuple
@@ -15,10 +15,15 @@ from jobs.stages.judge import Judged
 from jobs.stages.runner import Task
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Stage, Works
+from longform.errors import UsageError
+from longform.judges.kind import Kind
+from longform.judges.kinds import KINDS
 from longform.keys import content_key
 from longform.records import Target
 from longform.rows import JudgementRow, SummaryRow, TableRow, VerdictRow
 from longform.tables import LABELS, SUMMARIES, TARGETS, VERDICTS
+
+_NAMED = 6  # answers in a message
 
 
 class Released(NamedTuple):
@@ -30,6 +35,33 @@ class Released(NamedTuple):
 def released_work_id(benchmark: Benchmark, summary_id: str) -> str:
     """Return the work id, in a run, of a summary that the benchmark ships."""
     return content_key("released-summary", benchmark.manifest["dataset_hash"], summary_id)
+
+
+def labelled_tasks(benchmark: Benchmark) -> dict[str, str]:
+    """
+    Return the task of each annotator, which its answers tell; one that answered nothing is of coverage.
+
+    Raises:
+        UsageError: Answers are of no one task, or of one that judges pairs of a sentence and a document.
+    """
+    found: dict[str, set[str]] = {}
+    for batch in benchmark.folder.batches("labels", columns=["annotator", "answer"]):
+        for row in batch.group_by(["annotator", "answer"]).aggregate([]).to_pylist():
+            found.setdefault(row["annotator"], set()).update([row["answer"]] if row["answer"] is not None else [])
+    return {annotator: _task(annotator, answers) for annotator, answers in found.items()}
+
+
+def _task(annotator: str, answers: Collection[str]) -> str:
+    whole = {task: kind for task, kind in KINDS.items() if kind.targets != "document"}
+    for task, kind in whole.items():
+        if kind.counts.keys() >= answers:
+            return task
+    known = ", or of ".join(f"{task}: {', '.join(list(kind.counts)[:_NAMED])}" for task, kind in whole.items())
+    found = ", ".join(sorted(answers)[:_NAMED])
+    raise UsageError(
+        f"labels of {annotator!r}: expected answers of one task (of {known}), found {found}; labels of sentences beside "
+        "documents are for `longform calibrate`"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +132,12 @@ class CopySummaries(_FromBenchmark[Released]):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadLabels(_FromBenchmark[Judged]):
-    """Takes labels for verdicts; a target that nobody labelled is unjudged."""
+    """
+    Takes labels for verdicts; a target that nobody labelled is unjudged, but for tasks that need not judge all targets.
+
+    Attributes:
+        task_of: By annotator.
+    """
 
     step = "read"
     name = "labels"
@@ -109,6 +146,8 @@ class ReadLabels(_FromBenchmark[Judged]):
     columns = VERDICTS.names
     shipped = "labels"
     named_by = ("summary_id", "annotator", "target_id")
+
+    task_of: Mapping[str, str]
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
         units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
@@ -142,7 +181,7 @@ class ReadLabels(_FromBenchmark[Judged]):
             return [
                 {**verdict, "work_id": one.work_id, "judge": one.key.judge}
                 for one in given
-                for verdict in _as_verdicts(labels[one.key], benchmark)
+                for verdict in _as_verdicts(labels[one.key], benchmark, KINDS[self.task_of[one.key.judge]])
             ]
 
         return verdicts
@@ -159,13 +198,16 @@ def _labelled(benchmark: Benchmark, haystack_id: str) -> dict[tuple[str, str, st
     }
 
 
-def _as_verdicts(labels: Sequence[JudgementRow], benchmark: Benchmark) -> list[JudgementRow]:
-    """Return one verdict for each of the query's targets; a target that nobody labelled is unjudged."""
+def _as_verdicts(labels: Sequence[JudgementRow], benchmark: Benchmark, kind: Kind) -> list[JudgementRow]:
+    """Return the labels, and, of a kind that is to be complete, one without an answer for each other target."""
+    if not kind.complete:
+        return list(labels)
     given = {label["target_id"]: label for label in labels}
-    query_id = benchmark.target(labels[0]["target_id"]).query_id
+    labelled, query_id = {one["target_kind"] for one in labels}, benchmark.target(labels[0]["target_id"]).query_id
     return [
         given.get(target.target_id) or _no_label(labels[0]["summary_id"], target)
         for target in benchmark.targets[query_id]
+        if target.kind in labelled
     ]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
-from actors.judges.kinds import kind_of
+from actors.judges.kinds import named_kind
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from actors.measures import Listed, open_measures, wanted_measures
@@ -30,7 +30,6 @@ from longform.metrics.measure import Facts, Measure, Verdict
 from longform.records import Document, Target
 from longform.rows import ScoreRow, SummaryRow, UnitRow, VerdictRow
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings
 from longform.tables import DOCUMENTS, SCORES, TARGETS
 from longform.text.citations import Bullet
 
@@ -50,6 +49,13 @@ class Scored(NamedTuple):
     version: str
 
 
+class TaskOf(NamedTuple):
+    """The task of a judge, and the folder of a kind of a user's own."""
+
+    task: str
+    folder: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Score(Stage[Scored]):
     """
@@ -59,7 +65,7 @@ class Score(Stage[Scored]):
         bench: URL of the benchmark.
         listed: The measures that are wanted.
         partial_score: What partial coverage counts.
-        judges: By name; None: all are of coverage.
+        judges: Their tasks by name; None: all are of coverage.
     """
 
     step = "aggregate"
@@ -71,7 +77,7 @@ class Score(Stage[Scored]):
     bench: str
     listed: Listed
     partial_score: float
-    judges: Mapping[str, JudgeSettings] | None = None
+    judges: Mapping[str, TaskOf] | None = None
 
     @property
     def reads(self) -> Mapping[str, Collection[str]]:
@@ -128,7 +134,7 @@ class Score(Stage[Scored]):
     def worker(self, reader: SourceReader) -> Works[Scored]:
         benchmark = Benchmark(self.bench)
         groups = {_version(group[0]): group for group in self._groups()}
-        kinds = {name: kind_of(settings) for name, settings in (self.judges or {}).items()}
+        kinds = {name: named_kind(of.task, folder=of.folder) for name, of in (self.judges or {}).items()}
 
         @lru_cache(maxsize=_HAYSTACKS_HELD)
         def haystack(haystack_id: str) -> _Haystack:
@@ -181,7 +187,8 @@ class Score(Stage[Scored]):
 
 def stages(experiment: Experiment, site: Site) -> list[Score]:
     """Return the stage that scores; none if nothing is to be scored."""
-    listed, share, judges = wanted_measures(experiment), experiment.partial_score, experiment.judges
+    listed, share = wanted_measures(experiment), experiment.partial_score
+    judges = {name: TaskOf(judge.task, judge.folder) for name, judge in experiment.judges.items()}
     return [Score(run=site.run, bench=site.bench, listed=listed, partial_score=share, judges=judges)] if listed else []
 
 

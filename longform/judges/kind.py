@@ -129,6 +129,7 @@ class Kind:
         decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
         measures: Shipped measures of its verdicts that a configuration has if it lists none.
         columns: What people fill when they label a pair.
+        complete: True if a summary has to be judged by all targets of its query; one that nobody labelled is unjudged.
         work: The first part of the keys of its verdicts.
         mean: The name under which means of such judges sign.
         version: Of a kind of a user's own, changes with its verdicts; None: the hash of its module's source.
@@ -149,6 +150,7 @@ class Kind:
     decide: Callable[[float, Sequence[float]], str]
     measures: tuple[str, ...] = ()
     columns: tuple[str, ...] = ("answer",)
+    complete: bool = True
     work: str = "verdicts"
     mean: str = "mean"
     version: str | None = None

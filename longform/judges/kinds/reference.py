@@ -79,6 +79,7 @@ REFERENCE = Kind(
     decide=_decided,
     measures=("reference_rating",),
     columns=("answer",),
+    complete=False,
     work="reference",
     mean="mean_reference",
 )
