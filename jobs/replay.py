@@ -23,14 +23,13 @@ from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
 from jobs.stages.judge import Judged
 from jobs.stages.performing import Runnable
-from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks
+from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks, scored_measures
 from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins
 from jobs.stages.runner import Task, run_stage
 from jobs.stages.score import Score, TaskOf
 from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
 from longform.errors import UsageError
-from longform.judges.kinds.coverage import COVERAGE
 from longform.measures import default_names
 from longform.results.aggregate import Averaging
 from longform.results.study import named_studies
@@ -46,7 +45,7 @@ class ReplaySettings(Strict):
     resamples: int = Field(2000, ge=100)  # of each interval
     seed: int = 1  # of the intervals
     compare_with: str | None = None  # the system that all others are compared with; null: the best on these data
-    measures: tuple[str, ...] | None = None  # null: those that follow from the kinds of labels
+    measures: tuple[str, ...] | None = None  # null: those that the kinds of labels and released scores have
     studies: tuple[str, ...] | None = None  # null: all that the run has anything for
     citations: Literal["released", "matrix"] = (
         "released"  # matrix: beside each system, one whose citations are repaired
@@ -60,9 +59,11 @@ class Replay:
         self.settings, self.cluster = settings, cluster
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         tasks = labelled_tasks(self.benchmark)
-        kinds = list(dict.fromkeys(tasks.values())) or [COVERAGE.task]
-        self.measures, self.studies = measures_of(settings.measures, kinds), named_studies(settings.studies)
-        listed = default_names(kinds) if settings.measures is None else settings.measures
+        kinds = list(dict.fromkeys(tasks.values()))
+        listed = settings.measures
+        if listed is None:
+            listed = (*default_names(kinds), *scored_measures(self.benchmark))
+        self.measures, self.studies = measures_of(listed, kinds), named_studies(settings.studies)
         stages = _stages(
             out_url,
             bench_url,
@@ -75,7 +76,8 @@ class Replay:
         self.plan = Plan(stages, self.benchmark)
         if not self.plan.of(Released):
             raise UsageError(
-                f"{bench_url}: expected summaries with labels, found none; `longform evaluate` runs systems and judges"
+                f"{bench_url}: expected summaries with labels or scores, found none; `longform evaluate` runs systems "
+                "and judges"
             )
         if settings.citations == "matrix":
             check_documents(self.benchmark)

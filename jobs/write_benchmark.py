@@ -20,10 +20,11 @@ from actors.storage.folder import Folder
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
 from longform.records import Document, Qrel, Query, Target
+from longform.rows import ReleasedScoreRow
 
 __all__ = ["HaystackRows", "write_benchmark"]
 
-BenchmarkRow = Document | Query | Target | Qrel | ShippedRanking | ShippedSummary | ShippedLabel
+BenchmarkRow = Document | Query | Target | Qrel | ShippedRanking | ShippedSummary | ShippedLabel | ReleasedScoreRow
 RowContent = dict[str, object]
 """A row as a dict, as `Folder.write_part` takes it."""
 
@@ -42,7 +43,7 @@ class Manifest(WrittenTables):
     sources: list[dict[str, str]]
 
 
-TABLES = ("documents", "queries", "targets", "qrels", "rankings", "summaries", "labels")
+TABLES = ("documents", "queries", "targets", "qrels", "rankings", "summaries", "labels", "released_scores")
 _DOCUMENTS_A_PART = 2000  # about 12 MB of text; other tables have a part a haystack, so that no group is split
 
 

@@ -11,7 +11,18 @@ from collections.abc import Collection, Mapping, Sequence
 from longform.errors import UsageError
 from longform.judges import failure_modes
 from longform.judges.kinds import KINDS
-from longform.metrics import coverage, embedding, errors, faithfulness, length, ratings, retrieval, rouge
+from longform.metrics import (
+    coverage,
+    embedding,
+    errors,
+    faithfulness,
+    geval,
+    length,
+    ratings,
+    released,
+    retrieval,
+    rouge,
+)
 from longform.metrics.measure import Measure, RankingMeasure
 
 SHIPPED: tuple[Measure, ...] = (
@@ -22,6 +33,8 @@ SHIPPED: tuple[Measure, ...] = (
     *embedding.MEASURES,
     *faithfulness.MEASURES,
     *ratings.MEASURES,
+    *geval.MEASURES,
+    *released.MEASURES,
     *errors.MEASURES,
     *failure_modes.MEASURES,
 )

@@ -203,6 +203,14 @@ class LabelRow(_ByAnnotator, JudgementRow):
     pass
 
 
+class ReleasedScoreRow(TypedDict):
+    """A score that a release has of a summary; the summary names query and text."""
+
+    summary_id: str
+    measure: str  # by the release's name of it
+    value: float
+
+
 class ScoreRow(TypedDict):
     work_id: str
     judge: str | None  # null: the measure needs none

@@ -15,6 +15,8 @@ Tables of a benchmark
     summaries   as in a run, where a release ships them
     labels      human or released judgements of those summaries: verdicts with an annotator
     rankings    as in a run, where a release ships retriever scores
+    released_scores
+                key (summary_id, measure): scores that a release ships of those summaries
 
 Tables of a run
 
@@ -66,6 +68,7 @@ from longform.rows import (
     QrelRow,
     QueryRow,
     RankingRow,
+    ReleasedScoreRow,
     ScoreRow,
     SummaryRow,
     TableRow,
@@ -105,6 +108,7 @@ SUMMARIES = pa.schema(_fields(SummaryRow))
 UNITS = pa.schema(_fields(UnitRow))
 VERDICTS = pa.schema(_fields(VerdictRow))
 LABELS = pa.schema(_fields(LabelRow))
+RELEASED_SCORES = pa.schema(_fields(ReleasedScoreRow))
 SCORES = pa.schema(_fields(ScoreRow))
 ATTEMPTS = pa.schema(_fields(AttemptRow))
 OUTLINES = pa.schema(_fields(OutlineRow))
@@ -119,6 +123,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "targets": TARGETS,
     "qrels": QRELS,
     "labels": LABELS,
+    "released_scores": RELEASED_SCORES,
     "rankings": RANKINGS,
     "contexts": CONTEXTS,
     "summaries": SUMMARIES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import count, takewhile
+from statistics import fmean
 from sys import intern
 from typing import Any
 
@@ -92,6 +93,15 @@ class Benchmark:
     def haystack_targets(self, haystack_id: str) -> list[Target]:
         """Return all targets of one haystack, over its queries."""
         return [target for targets in self.targets_by_query(haystack_id).values() for target in targets]
+
+    def released_scores(self, haystack_id: str) -> dict[tuple[str, str], dict[str, float]]:
+        """Return what a release scored of a haystack: (query id, text) -> the mean of each measure over that text."""
+        summaries = self.rows("summaries", haystack_id, ["summary_id", "query_id", "text"]).to_pylist()
+        text_of = {row["summary_id"]: (row["query_id"], row["text"]) for row in summaries}
+        found: dict[tuple[str, str], dict[str, list[float]]] = {}
+        for row in self.rows("released_scores", haystack_id).to_pylist():
+            found.setdefault(text_of[row["summary_id"]], {}).setdefault(row["measure"], []).append(row["value"])
+        return {text: {name: fmean(values) for name, values in scores.items()} for text, scores in found.items()}
 
     def _targets_by_query(self, haystack_id: str) -> dict[str, list[Target]]:
         found: dict[str, list[Target]] = {}

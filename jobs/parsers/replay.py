@@ -4,7 +4,7 @@ Score the summaries and labels that a benchmark ships, without a call.
     longform replay BENCH --out RUN [--json]
     longform replay BENCH --out RUN --citations matrix
 
-Reads   BENCH/summaries and BENCH/labels
+Reads   BENCH/summaries, BENCH/labels and BENCH/released_scores
 Writes  summaries, units, verdicts, scores, results.json and report/ in RUN; a second call redoes nothing
 """
 

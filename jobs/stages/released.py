@@ -19,11 +19,13 @@ from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.keys import content_key
+from longform.metrics.released import SOURCES
 from longform.records import Target
 from longform.rows import JudgementRow, SummaryRow, TableRow, VerdictRow
 from longform.tables import LABELS, SUMMARIES, TARGETS, VERDICTS
 
 _NAMED = 6  # answers in a message
+_SAID = ("labels", "released_scores")  # what a release says of its summaries
 
 
 class Released(NamedTuple):
@@ -59,9 +61,16 @@ def _task(annotator: str, answers: Collection[str]) -> str:
     known = ", or of ".join(f"{task}: {', '.join(list(kind.counts)[:_NAMED])}" for task, kind in whole.items())
     found = ", ".join(sorted(answers)[:_NAMED])
     raise UsageError(
-        f"labels of {annotator!r}: expected answers of one task (of {known}), found {found}; labels of sentences beside "
-        "documents are for `longform calibrate`"
+        f"labels of {annotator!r}: expected answers of one task (of {known}), found {found}; labels of sentences "
+        "beside documents are for `longform calibrate`"
     )
+
+
+def scored_measures(benchmark: Benchmark) -> list[str]:
+    """Return the measures of the scores that the benchmark ships; those that no measure takes are left out."""
+    batches = benchmark.folder.batches("released_scores", columns=["measure"])
+    there = {name for batch in batches for name in batch["measure"].unique().to_pylist()}
+    return [measure for measure, source in SOURCES.items() if source in there]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,18 +106,19 @@ class _FromBenchmark(Stage[Key]):
 
 @dataclass(frozen=True, kw_only=True)
 class CopySummaries(_FromBenchmark[Released]):
-    """Copies the summaries that are labelled."""
+    """Copies the summaries that are labelled or scored."""
 
     step = "read"
     name = "summaries"
-    reads: ClassVar = {"labels": ("summary_id",)}
+    reads: ClassVar = dict.fromkeys(_SAID, ("summary_id",))
     table = "summaries"
     columns = SUMMARIES.names
     shipped = "summaries"
     named_by = ("summary_id",)
 
     def items(self, plan: Plan) -> list[Item[Released]]:
-        batches = plan.benchmark.folder.batches("labels", columns=["summary_id"])
+        folder = plan.benchmark.folder
+        batches = (batch for table in _SAID for batch in folder.batches(table, columns=["summary_id"]))
         labelled = dict.fromkeys(summary for batch in batches for summary in batch["summary_id"].unique().to_pylist())
         return [Item(released_work_id(plan.benchmark, summary_id), Released(summary_id)) for summary_id in labelled]
 

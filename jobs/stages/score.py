@@ -30,7 +30,7 @@ from longform.metrics.measure import Facts, Measure, Verdict
 from longform.records import Document, Target
 from longform.rows import ScoreRow, SummaryRow, UnitRow, VerdictRow
 from longform.settings.experiment import Experiment
-from longform.tables import DOCUMENTS, SCORES, TARGETS
+from longform.tables import DOCUMENTS, RELEASED_SCORES, SCORES, TARGETS
 from longform.text.citations import Bullet
 
 _HAYSTACKS_HELD = 4
@@ -88,6 +88,7 @@ class Score(Stage[Scored]):
             "targets": TARGETS.names,
             "documents": DOCUMENTS.names,
             "qrels": ("target_id", "doc_id"),
+            "released_scores": RELEASED_SCORES.names,
         }
         kinds = dict.fromkeys(group[0].judged_by for group in self._groups() if group[0].judged_by)
         pairs = _OF_PAIRS if SUPPORT.task in kinds else ()
@@ -144,6 +145,13 @@ class Score(Stage[Scored]):
         def encoder() -> Encoder:
             return Encoder(MINILM, threads=1)
 
+        @lru_cache(maxsize=_HAYSTACKS_HELD)
+        def of_release(haystack_id: str) -> Mapping[tuple[str, str], Mapping[str, float]]:
+            return benchmark.released_scores(haystack_id)
+
+        def released(summary: SummaryRow) -> Mapping[str, float]:
+            return of_release(summary["haystack_id"]).get((summary["query_id"], summary["text"] or ""), {})
+
         def score(given: Sequence[Given[Scored]]) -> list[ScoreRow]:
             return [row for one in given for row in rows(one, groups[one.key.version])]
 
@@ -165,6 +173,7 @@ class Score(Stage[Scored]):
                 haystack=haystack(summary["haystack_id"]),
                 partial_score=self.partial_score,
                 encode=lambda texts: encoder().embed(texts),
+                released=released(summary) if "released" in measures[0].needs else {},
             )
             for measure in measures:
                 found = measure.per_summary(facts)

@@ -12,10 +12,11 @@ from longform.errors import InputError
 from longform.formats.fields import Int32, Record, Text
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
 from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
-from longform.tables import LABELS, RANKINGS, SUMMARIES, conform
+from longform.rows import ReleasedScoreRow
+from longform.tables import LABELS, RANKINGS, RELEASED_SCORES, SUMMARIES, conform
 
 Row = TypeVar("Row", Document, Query, Target, Qrel)
-Shipped = TypeVar("Shipped", ShippedRanking, ShippedSummary, ShippedLabel)
+Shipped = TypeVar("Shipped", ShippedRanking, ShippedSummary, ShippedLabel, ReleasedScoreRow)
 
 
 _STRICT = {str: Text, int: Int32, str | None: Text | None, list[str] | None: list[Text] | None}
@@ -63,6 +64,7 @@ class Checks:
             rankings=self._dicts(haystack.rankings, "rankings", RANKINGS, place),
             summaries=self._dicts(haystack.summaries, "summaries", SUMMARIES, place),
             labels=self._dicts(haystack.labels, "labels", LABELS, place),
+            released_scores=self._dicts(haystack.released_scores, "released_scores", RELEASED_SCORES, place),
         )
 
     def _rows(self, rows: Iterable[Row], kind: type[Row], haystack: str) -> Iterator[tuple[Row, str]]:

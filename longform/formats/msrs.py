@@ -6,7 +6,8 @@ A folder as the publishers lay it out, or the same as JSON Lines:
     documents/ID.txt, queries_SPLIT.json        {query_id: {"query", "gold_documents": [...], "answer"}}
     documents.jsonl, queries.jsonl              {"id", "text"}; {"query_id", "query", "gold_documents", "answer"}
     output_references.jsonl                     {"query_id", "query", "answer"}: queries of outputs, gold unknown
-    outputs.jsonl                               {"setting", "model", "query_id", "summary"}: what systems wrote
+    outputs.jsonl                               {"setting", "model", "query_id", "summary"}: what systems wrote, and
+                                                if they are there its scores, "geval" and "bert_f1"
 
 `answer` is a text or a list of texts: reference summaries. `queries_all.json` repeats the splits and is read only if
 it stands alone. Documents stand in the order of their file names, because BM25 breaks ties by it. Gold documents that
@@ -25,7 +26,8 @@ from longform.errors import UsageError
 from longform.formats.fields import Entry, Filled, Record, Text
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
 from longform.formats.json_files import json_lines, json_object
-from longform.formats.rows import HaystackRows, ShippedSummary
+from longform.formats.msrs_outputs import Output, rating, scores, shipped_summary
+from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query, Target
 
 _LOG = logging.getLogger(__name__)
@@ -52,13 +54,6 @@ class _Asked(Entry):
 
 class _QueryLine(_Asked):
     query_id: Filled
-
-
-class _OutputLine(Entry):
-    setting: Filled
-    model: Filled
-    query_id: Filled
-    summary: Text
 
 
 _Split = RootModel[dict[str, _Asked]]
@@ -101,6 +96,7 @@ def _haystack(name: str, files: Mapping[str, SourceFile]) -> Iterator[HaystackRo
         if known is not None and (known.query, known.answers) != (asked.query, asked.answers):
             raise record.error("query_id", expected="an id that no other query has")
         queries.setdefault(query_id, asked)
+    outputs = list(_outputs(haystack_id, files, queries))
     yield HaystackRows(
         haystack_id,
         documents=documents,
@@ -111,7 +107,9 @@ def _haystack(name: str, files: Mapping[str, SourceFile]) -> Iterator[HaystackRo
             for place, answer in enumerate(asked.answers)
         ],
         qrels=_qrels(name, queries, {document.doc_id for document in documents}),
-        summaries=list(_summaries(haystack_id, files, queries)),
+        summaries=[shipped_summary(haystack_id, *output) for output in outputs],
+        labels=[label for output in outputs for label in rating(*output)],
+        released_scores=[score for output in outputs for score in scores(*output)],
     )
 
 
@@ -168,32 +166,24 @@ def _qrels(name: str, queries: Mapping[str, _Asked], known: Collection[str]) -> 
     return found
 
 
-def _summaries(
+def _outputs(
     haystack_id: str, files: Mapping[str, SourceFile], queries: Mapping[str, _Asked]
-) -> Iterator[ShippedSummary]:
-    """Yield what systems wrote; a system that wrote nothing for a query has no summary of it."""
+) -> Iterator[tuple[str, Output]]:
+    """Yield what systems wrote, with an id; a system that wrote nothing for a query has no summary of it."""
     seen: set[str] = set()
     empty = 0
     for record in json_lines(files[_OUTPUTS].lines(), _OUTPUTS) if _OUTPUTS in files else ():
-        line = record.read(_OutputLine)
+        line = record.read(Output)
         summary_id = f"{line.setting}:{line.model}:{line.query_id}"
         if line.query_id not in queries:
             raise record.error("query_id", expected=f"the id of a query of {_listed(files)}")
         if summary_id in seen:
             raise record.error("query_id", expected="one line for each setting, model and query")
         seen.add(summary_id)
-        if not line.summary.strip():
+        if line.summary.strip():
+            yield summary_id, line
+        else:
             empty += 1
-            continue
-        yield {
-            "summary_id": summary_id,
-            "query_id": line.query_id,
-            "haystack_id": haystack_id,
-            "summarizer": line.model,
-            "setting": line.setting,
-            "method": "plain",
-            "text": line.summary,
-        }
     if empty:
         _LOG.warning("%s: %d summaries without text are left out", haystack_id, empty)
 

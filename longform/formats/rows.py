@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, NotRequired, TypedDict
 
 from longform.records import Document, Qrel, Query, Target
-from longform.rows import RankedRow
+from longform.rows import RankedRow, ReleasedScoreRow
 
 
 class ShippedRanking(RankedRow):
@@ -44,6 +44,7 @@ class ShippedLabel(TypedDict):
     mode: str
     repeat: int
     answer: str | None
+    probability: NotRequired[float | None]
     linked_unit: NotRequired[int | None]
     failure: NotRequired[str | None]
 
@@ -65,6 +66,7 @@ class HaystackRows(NamedTuple):
     rankings: Iterable[ShippedRanking] = ()
     summaries: Iterable[ShippedSummary] = ()
     labels: Iterable[ShippedLabel] = ()
+    released_scores: Iterable[ReleasedScoreRow] = ()
 
 
 def insight_label(

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from longform.records import Document, Target
 from longform.text.citations import Bullet
 
-Unit = Literal["points", "share", "words", "count"]
-"""Units of the numbers that a report prints. Points are shares times 100."""
+Unit = Literal["points", "share", "words", "count", "rating"]
+"""Units of the numbers that a report prints. Points are shares times 100, ratings go from 1 to 5."""
 Better = Literal["higher", "lower"]
-Need = Literal["text", "units", "targets", "references", "documents", "gold", "encoder"]
+Need = Literal["text", "units", "targets", "references", "documents", "gold", "encoder", "released"]
 """Beside verdicts: the summary's text, its bullets or sentences, targets and reference texts of its query, documents of
-its haystack, qrels of its targets, and the packaged encoder of sentences."""
+its haystack, qrels of its targets, the packaged encoder of sentences, and the scores that a release has of the text."""
 Setting = Literal["partial_score"]
 
 
@@ -99,6 +99,7 @@ class Facts:
         haystack: Documents and targets; None if nothing of the benchmark is known.
         partial_score: What partial coverage counts.
         encode: The packaged encoder, which is loaded when it is first called; None: there is none.
+        released: Scores that a release has of this text, by their names there.
     """
 
     query_id: str = ""
@@ -109,6 +110,7 @@ class Facts:
     haystack: Haystack | None = None
     partial_score: float = 0.5
     encode: Encode | None = None
+    released: Mapping[str, float] = field(default_factory=dict)
 
     def targets(self, kind: str | None = None) -> list[Target]:
         """Return the targets of the query, of one kind or of any."""

@@ -46,7 +46,7 @@ class Head(NamedTuple):
     @property
     def digits(self) -> int:
         """Number of decimals in a table."""
-        return 2 if self.unit == "share" else 1
+        return 2 if self.unit in ("share", "rating") else 1
 
 
 def all_heads(results: Results) -> list[Head]:

@@ -13,8 +13,10 @@ from ir_measures import AP, P, R, nDCG
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.cluster import Cluster
 from jobs.evaluate import main
 from jobs.ingest import main as ingest
+from jobs.replay import ReplaySettings, replay
 
 PARTS = {"story": ("msrs_story", 8), "meeting": ("msrs_meet", 3)}
 
@@ -25,6 +27,22 @@ def part(request: pytest.FixtureRequest, released: Path, tmp_path_factory: pytes
     bench = str(tmp_path_factory.mktemp(request.param))
     assert ingest(["msrs", str(released / "msrs" / request.param), "--out", bench]) == 0
     return request.param, bench
+
+
+def test_replay_has_the_released_ratings_and_scores(part: tuple[str, str], released: Path, tmp_path: Path) -> None:
+    name, bench = part
+    settings = ReplaySettings(resamples=100)
+    results = replay(bench, str(tmp_path / "run"), settings, cluster=Cluster(address=None, workers=0))
+    expected = json.loads((released / "msrs" / name / "expected_scores.json").read_text())
+    found = {(cell["setting"], cell["summarizer"]): cell for cell in results["cells"]}
+    assert found.keys() == {(one["setting"], one["model"]) for one in expected}
+    for one in expected:
+        cell = found[one["setting"], one["model"]]
+        assert (cell["judge"], cell["n_judged"], cell["n_unjudged"]) == ("released:geval", one["n"], 0)
+        assert cell["geval_x20"] == pytest.approx(one["geval_percent"], abs=1e-9)
+        assert cell["geval_1_5"] == pytest.approx(one["geval_percent"] / 20, abs=1e-9)
+        assert cell["geval_01"] == pytest.approx((one["geval_percent"] / 20 - 1) / 4, abs=1e-9)
+        assert cell["bertscore_released"] == pytest.approx(one["bert_f1_percent"], abs=1e-9)
 
 
 def ended(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -67,7 +85,7 @@ def by_ir_measures(benchmark: Benchmark, run: Folder, k: int) -> list[float]:
     return [100 * means[measure] for measure in measures]
 
 
-def test_rouge_of_the_released_outputs_is_that_of_the_release(
+def test_scores_of_the_released_outputs_are_those_of_the_release(
     part: tuple[str, str], released: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name, bench = part
@@ -75,7 +93,8 @@ def test_rouge_of_the_released_outputs_is_that_of_the_release(
     systems = (
         "systems=[{retriever: [bm25, nv2, oracle], summarizer: [gpt-4o, llama3-1-8, qwen-7], budget_tokens: null}]"
     )
-    changes = ["--set", systems, "--set", "fidelity=release"]
+    measures = ["--set", "measures=[rouge_1,rouge_2,bertscore_released]"]
+    changes = ["--set", systems, "--set", "fidelity=release", *measures]
     document = ended([config, "--bench", bench, "--out", str(tmp_path / "run"), *changes], capsys)
     found = {
         (cell["axes"]["retriever"], cell["summarizer"]): [cell["rouge_1_released"], cell["rouge_2_released"]]
@@ -86,6 +105,8 @@ def test_rouge_of_the_released_outputs_is_that_of_the_release(
     assert found.keys() == expected.keys()
     for key, values in expected.items():
         assert found[key] == pytest.approx(values, abs=1e-6), key
+    shipped = {(one["axes"]["retriever"], one["summarizer"]): one["bertscore_released"] for one in document["cells"]}
+    assert shipped == pytest.approx({(one["setting"], one["model"]): one["bert_f1_percent"] for one in scores})
     assert document["unscored"] == []
     with gzip.open(released / "msrs" / name / "outputs.jsonl.gz", "rt") as lines:
         n_outputs = sum(1 for _ in lines)

@@ -128,3 +128,26 @@ def test_key_points_and_ratings_are_means_of_readable_verdicts() -> None:
 
     assert (recall.total, recall.n, recall.n_unjudged) == (1, 2, 1)
     assert (rating.value, rating.n_unjudged) == (0.75, 1)
+
+
+def test_g_eval_has_the_scales_in_print_and_several_references_count_by_their_mean_or_the_best() -> None:
+    facts = Facts(verdicts=[Verdict("r", "4", 0.75), Verdict("s", "2", 0.25), Verdict("t", None)])
+    found = {one.name: one.per_summary(facts) for one in SHIPPED if one.name.startswith("geval_")}
+    values = {name: (score.value, score.n, score.n_unjudged) for name, score in found.items()}
+    assert values == {
+        "geval_1_5": (3.0, 2, 1),
+        "geval_01": (0.5, 2, 1),
+        "geval_x20": (pytest.approx(0.6), 2, 1),  # 60 points
+        "geval_1_5_max": (4.0, 1, 1),
+        "geval_01_max": (0.75, 1, 1),
+        "geval_x20_max": (pytest.approx(0.8), 1, 1),
+    }
+    unjudged = BY_NAME["geval_x20"].per_summary(Facts(verdicts=[Verdict("r", None)]))
+    assert (unjudged.value, unjudged.reason) == (None, "no reference text has a readable judgement")
+
+
+def test_a_released_score_is_that_of_the_text_or_null_with_the_reason() -> None:
+    released = BY_NAME["bertscore_released"].per_summary
+    assert released(Facts(text="A.", released={"bertscore": 0.85})).value == 0.85
+    assert released(Facts(text="B.")).reason == "no score of this text is released"
+    assert released(Facts(failure="not_shipped")).reason == "summary_failed: not_shipped"

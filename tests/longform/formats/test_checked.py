@@ -16,11 +16,12 @@ QUERIES = [Query("q", "town", "What was built?", participants=["Ada"])]
 TARGETS = [Target("t", "insight", "q", "town", 0, None, "A dam was built.")]
 QRELS = [Qrel("q", "t", "d0", 1), Qrel("q", None, "d1", 0)]
 LABELS = [{"summary_id": "s", "annotator": "me"}]
+SCORES = [{"summary_id": "s", "measure": "bertscore", "value": 0.8}]
 
 
 def haystack(**tables: Any) -> HaystackRows:
     given = {"documents": DOCUMENTS, "queries": QUERIES, "targets": TARGETS, "qrels": QRELS, "labels": LABELS}
-    return HaystackRows("town", **given | tables)
+    return HaystackRows("town", **given | {"released_scores": SCORES} | tables)
 
 
 def read(*haystacks: Any) -> list[list[list[Any]]]:
@@ -29,7 +30,7 @@ def read(*haystacks: Any) -> list[list[list[Any]]]:
 
 
 def test_rows_that_fit_pass_as_they_are() -> None:
-    assert read(haystack()) == [[DOCUMENTS, QUERIES, TARGETS, QRELS, [], [], LABELS]]
+    assert read(haystack()) == [[DOCUMENTS, QUERIES, TARGETS, QRELS, [], [], LABELS, SCORES]]
 
 
 @pytest.mark.parametrize(

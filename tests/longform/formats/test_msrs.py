@@ -76,6 +76,21 @@ def test_an_output_without_text_is_no_summary_and_told(tmp_path: Path, caplog: p
     assert "1 summaries without text are left out" in caplog.text
 
 
+def test_scores_beside_outputs_are_a_label_of_the_first_reference_and_a_row(tmp_path: Path) -> None:
+    scored = [OUTPUTS[0] | {"geval": 3.6, "bert_f1": 0.85}, OUTPUTS[0] | {"model": "other"}]
+    haystack = read(as_lines(tmp_path / "story", outputs=scored))
+    (label,) = haystack.labels
+    assert (label["annotator"], label["target_id"], label["answer"]) == ("released:geval", "7:0", "4")
+    assert label["probability"] == pytest.approx(0.65)
+    assert haystack.released_scores == [{"summary_id": "bm25:m:7", "measure": "bertscore", "value": 0.85}]
+
+
+@pytest.mark.parametrize("value", [0.9, 5.1, "3", True])
+def test_a_rating_that_is_none_is_refused(tmp_path: Path, value: object) -> None:
+    with pytest.raises(InputError, match=r"outputs\.jsonl: line 1: field 'geval': expected a number from 1 to 5"):
+        read(as_lines(tmp_path / "story", outputs=[OUTPUTS[0] | {"geval": value}]))
+
+
 def test_a_split_that_stands_alone_is_read_also_if_it_has_all(tmp_path: Path) -> None:
     folder = as_published(tmp_path / "story")
     for split in ("dev", "test"):
