@@ -36,6 +36,7 @@ ENUMERATED = 14
 DRAWS = 9_999
 
 _AT_ONCE = 1024  # tosses
+_STATISTICS_AT_ONCE = 2_000_000  # tosses of pairs: 16 MB an array, however many pairs
 _SIGNS_AT_ONCE = 500_000  # tosses of clusters: 4 MB, however many clusters
 _SAME = 1e-10  # of statistics in [0, 1] that differ by rounding only
 _NOTHING = 1e-14  # of a cluster's difference, which is a share
@@ -86,7 +87,7 @@ def paired_differences(first: Array, second: Array, *, seed: int) -> list[Differ
     if not len(shared):
         return [None] * shared.shape[1]
     found = _Contributions.of(first, second, shared)
-    largest = np.concatenate([found.statistics(signs).max(axis=1) for signs in _signs(len(shared), seed)])
+    largest = np.concatenate([found.largest(signs) for signs in _signs(len(shared), seed)])
     critical = np.sort(largest)[::-1][int(ALPHA * len(largest) + _SAME)]  # the largest value that is not rejected
     own = found.statistics(np.ones((1, len(shared))))[0]
     return [
@@ -136,6 +137,11 @@ class _Contributions(NamedTuple):
         difference, left = self.moments(signs)
         total = difference**2 + left
         return np.divide(difference**2, total, out=np.zeros_like(total), where=total > 0)
+
+    def largest(self, signs: Array) -> Array:
+        """Return the largest statistic of any pair under each toss of *signs*."""
+        n_parts = -(-signs.shape[0] * self.parts.shape[1] // _STATISTICS_AT_ONCE)
+        return np.concatenate([self.statistics(part).max(axis=1) for part in np.array_split(signs, n_parts)])
 
 
 def _signs(n_clusters: int, seed: int) -> Iterator[Array]:

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, smallest_p
+from longform.report.measures import MAIN, all_heads, capitalized
 from longform.report.parts import Judged, Section, by_judge, dataset_words, has_datasets, judge_line
 from longform.report.tables import IN_SAMPLE, Cell, Column, Table, number
 from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
+from longform.results.groups import MOST_GROUPS
 from longform.results.results import ClustersRow, Results
 
 _NAMED = 8  # systems in a sentence
@@ -51,17 +53,18 @@ def comparison_sections(results: Results) -> Iterator[Section]:
         yield Section("comparisons", "Comparisons", [_OLD], [])
         return
     named = [(judged, family) for judged, own in by_judge(families) for family in own]
-    paragraphs = [" ".join(_told(judged, family)) for judged, family in named]
+    paragraphs = [" ".join(_told(results, judged, family)) for judged, family in named]
     paragraphs += clusters_told(results)
     tables = [_table(results, judged, family) for judged, family in named if family["rows"]]
     yield Section("comparisons", "Comparisons with one system", paragraphs, tables)
 
 
-def _told(judged: Judged, family: ComparedFamily) -> Iterator[str]:
+def _told(results: Results, judged: Judged, family: ComparedFamily) -> Iterator[str]:
     """Yield sentences on the comparisons and their findings."""
     reference = family["reference"]
-    on = "" if judged.dataset is None else f"Data set {judged.dataset}, judge"
-    lead = f"{on or 'Judge'} {judged.judge}, {family['measure']} score"
+    on = "" if judged.dataset is None else f"data set {judged.dataset}, "
+    judge = "no judge" if judged.judge is None else f"judge {judged.judge}"
+    lead = f"{capitalized(f'{on}{judge}')}, {_measure_words(results, family)}"
     if reference is None:
         yield f"{lead}: no system has a score, so none was compared."
         return
@@ -79,8 +82,30 @@ def _told(judged: Judged, family: ComparedFamily) -> Iterator[str]:
     alike = [row["system"] for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
     if alike and len(found) > 1:
         yield f"{NOT_DISTINGUISHABLE.capitalize()} from {reference}: {_list(alike)}."
+    if told := _groups_told(family):
+        yield told
     if missing := _without_score(family):
         yield f"Without a score, and not compared: {_list(missing)}."
+
+
+def _measure_words(results: Results, family: ComparedFamily) -> str:
+    titles = {head.name: head.title for head in all_heads(results)}
+    return f"{MAIN} score" if family["measure"] == MAIN else titles.get(family["measure"], family["measure"])
+
+
+def _groups_told(family: ComparedFamily) -> str | None:
+    """Name the groups of systems that cannot be told apart; None if results have none, or nothing could be shown."""
+    n = family["n_systems"] - len(_without_score(family))
+    if "groups" not in family or n < 3 or smallest_p(family["n_clusters"]) > ALPHA:
+        return None
+    tested = f"all {n * (n - 1) // 2} pairs tested together"
+    if family["groups"] is None:
+        return f"Systems that cannot be told apart, {tested}, make more than {MOST_GROUPS} groups: see the differences."
+    several = "; a system may stand in several" if sum(map(len, family["groups"])) > n else ""
+    lists = " ".join(f"{number}. {_list(group)}." for number, group in enumerate(family["groups"][:_NAMED], start=1))
+    left = len(family["groups"]) - _NAMED
+    more = f" And {left} more, in results.json." if left > 0 else ""
+    return f"Groups that cannot be told apart ({tested}, best first{several}): {lists}{more}"
 
 
 def _too_few(row: ComparisonRow) -> bool:
@@ -121,7 +146,7 @@ def _with_same(name: str, same: Sequence[str]) -> str:
 def _table(results: Results, judged: Judged, family: ComparedFamily) -> Table:
     cluster, n = family["cluster"], family["n_clusters"]
     lead = (
-        f"{judge_line(results, judged)}. Difference: the system's {family['measure']} score less that of "
+        f"{judge_line(results, judged)}. Difference: the system's {_measure_words(results, family)} less that of "
         f"{family['reference']}, in points, over the {_PLURALS[cluster]} that both have."
     )
     columns = [Column("system", numeric=False), Column("score"), Column("difference"), Column("p")]

@@ -3,12 +3,14 @@ Systems against one reference system: how far from it each stands, and what can 
 
 The comparisons of one judge and one measure are a family of `longform.metrics.paired_differences`. A twin is no member:
 it is held against its original (`longform.results.before_after`). Systems whose summaries are the same are one member.
+Compared are joint scores; in a run that has none, all measures in points that it lists.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
@@ -19,6 +21,7 @@ from longform.metrics.statistics import Array, ratio
 from longform.results.aggregate import Aggregate, ClusterKind, Scored, cluster_totals, final_summaries, systems_of
 from longform.results.columns import OfJudge
 from longform.results.evidence import Evidence, Family, rows_of
+from longform.results.groups import groups
 from longform.settings.system_names import SystemName, named_system
 
 NOT_DISTINGUISHABLE = "not distinguishable"
@@ -70,6 +73,7 @@ class ComparedFamily(OfJudge):
     reference_score: NotRequired[float | None]
     reference_same: list[str]
     tied: list[str]  # others of the best score
+    groups: NotRequired[list[list[str]] | None]  # that cannot be told apart, best first; null: too many
     rows: list[ComparisonRow]
     reference_in_sample: NotRequired[bool]
 
@@ -78,17 +82,29 @@ def comparisons(evidence: Evidence) -> list[ComparedFamily]:
     """Return the families of every judge and data set."""
     aggregate, seed, _ = evidence.averaging
 
-    def of_family(own: Family) -> list[ComparedFamily]:
+    def of_family(own: Family, measure: str) -> list[ComparedFamily]:
         return compared(
             own.summaries,
             judge=own.judge,
+            measure=measure,
             aggregate=aggregate,
             seed=seed,
             compare_with=evidence.compare_with,
             contents=evidence.contents,
         )
 
-    return rows_of(evidence, [MEASURE], of_family)
+    return [
+        family
+        for measure in _compared_measures(evidence)
+        for family in rows_of(evidence, [measure], partial(of_family, measure=measure))
+    ]
+
+
+def _compared_measures(evidence: Evidence) -> list[str]:
+    table = evidence.score_table
+    if any(MEASURE in table.measures(judge) for judge in table.judges):
+        return [MEASURE]
+    return [one.name for one in evidence.measures if one.unit == "points" and one.better is not None]
 
 
 class _Member(NamedTuple):
@@ -163,6 +179,7 @@ def compared(
         "reference_system": None,
         "reference_same": [],
         "tied": [str(member.name) for member in tied],
+        "groups": _groups(known, seed=stable_seed(seed, judge, measure, "groups")),
         "rows": [],
     }
     if reference is not None:
@@ -173,6 +190,12 @@ def compared(
         family["reference_same"] = [str(name) for name in reference.same]
         family["rows"] = _rows(reference, others, seed=stable_seed(seed, judge, measure))
     return [family]
+
+
+def _groups(members: Sequence[_Member], *, seed: int) -> list[list[str]] | None:
+    ordered = sorted(members, key=lambda member: -(member.mean or 0.0))
+    found = groups([member.sums for member in ordered], seed=seed)
+    return None if found is None else [[str(ordered[place].name) for place in group] for group in found]
 
 
 def _name_columns(name: SystemName) -> NameColumns:

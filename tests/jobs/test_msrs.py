@@ -43,6 +43,14 @@ def test_replay_has_the_released_ratings_and_scores(part: tuple[str, str], relea
         assert cell["geval_1_5"] == pytest.approx(one["geval_percent"] / 20, abs=1e-9)
         assert cell["geval_01"] == pytest.approx((one["geval_percent"] / 20 - 1) / 4, abs=1e-9)
         assert cell["bertscore_released"] == pytest.approx(one["bert_f1_percent"], abs=1e-9)
+    families = {family["measure"]: family for family in results["comparisons"]}
+    assert list(families) == ["reference_rating", "geval_x20", "bertscore_released"]
+    for family in families.values():
+        assert family["groups"][0][0] == family["reference"] == "gpt-4o, oracle"
+    alone = ["gpt-4o, oracle"] in families["geval_x20"]["groups"]
+    assert alone == all(row["finding"] == "worse" for row in families["geval_x20"]["rows"])
+    report = Folder(str(tmp_path / "run")).read_bytes("report/report.md").decode()
+    assert "Groups that cannot be told apart (all 36 pairs tested together" in report
 
 
 def ended(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

@@ -137,3 +137,9 @@ def test_name_of_no_single_system_is_refused(wanted: str, told: str) -> None:
         named_system(wanted, names)
     assert told in str(refused.value)
     assert named_system("full", names) == names[2]
+
+
+def test_groups_of_systems_that_cannot_be_told_apart_are_named_best_first() -> None:
+    chance = [0.9 if q % 2 else 0.7 for q in range(12)]
+    family = one(system("bad", steady(0.1)) + system("near", chance) + system("good", steady(0.85)))
+    assert family["groups"] == [["good, bm25", "near, bm25"], ["bad, bm25"]]
