@@ -18,6 +18,7 @@ from longform.metrics import (
     faithfulness,
     geval,
     length,
+    misses,
     ratings,
     released,
     retrieval,
@@ -36,6 +37,7 @@ SHIPPED: tuple[Measure, ...] = (
     *geval.MEASURES,
     *released.MEASURES,
     *errors.MEASURES,
+    *misses.MEASURES,
     *failure_modes.MEASURES,
 )
 RANKING: tuple[RankingMeasure, ...] = (*retrieval.MEASURES, retrieval.AT_BUDGET)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
+from longform.rows import FacetRow
+
 TargetKind = Literal["insight", "key_point", "reference"]
 TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 
@@ -34,6 +36,7 @@ class Query(NamedTuple):
     subtopic: str | None = None
     participants: list[str] | None = None
     dataset: str | None = None
+    facets: list[FacetRow] | None = None
 
 
 class Target(NamedTuple):

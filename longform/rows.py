@@ -27,6 +27,13 @@ class DocumentRow(TypedDict):
     text: str
 
 
+class FacetRow(TypedDict):
+    """A property of a query by which a report splits means, such as its category."""
+
+    name: str
+    value: str
+
+
 class QueryRow(TypedDict):
     query_id: str
     haystack_id: str
@@ -37,6 +44,7 @@ class QueryRow(TypedDict):
     participants: list[str] | None  # speakers of a conversation; null: not stated
     text: str
     dataset: str | None  # the published set it is from; null: not stated
+    facets: list[FacetRow] | None  # each name once; null: none stated
 
 
 class TargetRow(TypedDict):

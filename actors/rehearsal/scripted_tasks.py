@@ -24,6 +24,7 @@ _PLACES: tuple[Place, ...] = ("top", "middle", "bottom")
 _HEADING = re.compile(r"^Document \d+:\n", re.MULTILINE)
 _ANSWER_SENTENCES = 10  # of 200 to 300 words
 _MAJOR, _MINOR = 0.4, 0.8  # shares of a reference below which details are missing
+_MISSED = (("Said.", 1.0), ("Incomplete.", 0.5), ("General.", 0.25), ("Missing.", 0.0))  # least share of its stems
 _LITERAL, _ELSE_AT_MOST, _LEAST = 0.95, 0.45, 1e-4  # P(yes)
 
 
@@ -51,6 +52,20 @@ class Supporting(NamedTuple):
         yes = _LITERAL if self.supported else max(_LEAST, _ELSE_AT_MOST * share)
         ranked = sorted((("Yes", log(yes)), ("No", log(1 - yes))), key=lambda token: -token[1])
         return (TokenLogprobs(*ranked[0], tuple(ranked)), TokenLogprobs(".", 0.0, ()))
+
+
+class Entailing(Supporting):
+    """A key point task: a response says what it holds word for word, and is quoted."""
+
+    def reply(self) -> str:
+        return f"Yes. <quote>{self.sentence.strip()}</quote>" if self.supported else "Neutral."
+
+    def logprobs(self) -> tuple[TokenLogprobs, ...]:
+        """Return the same log probabilities, of yes and neutral."""
+        first, rest = super().logprobs()
+        named = {"Yes": "Yes", "No": "Neutral"}
+        ranked = tuple((named[word], logprob) for word, logprob in first.top)
+        return (TokenLogprobs(*ranked[0], ranked), rest)
 
 
 class Rating(NamedTuple):
@@ -120,7 +135,21 @@ class Scoring(NamedTuple):
         return ()
 
 
-SentenceTask = Answering | Sentences | Merging | Updating | Supporting | Rating | Erring | Scoring
+class Missing(NamedTuple):
+    """A task of missed key points: how much of a key point a response says, by the share of its stems."""
+
+    response: str
+    key_point: str
+
+    def reply(self) -> str:
+        share = Rating(self.response, self.key_point).share
+        return next(word for word, least in _MISSED if share >= least)
+
+    def logprobs(self) -> tuple[TokenLogprobs, ...]:
+        return ()
+
+
+SentenceTask = Answering | Sentences | Merging | Updating | Supporting | Rating | Erring | Scoring | Missing
 
 
 def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask | None:
@@ -151,11 +180,13 @@ def _read_scoring(prompt: str) -> Scoring | None:
     return None
 
 
-def _read_judging(prompt: str) -> Supporting | Rating | Erring | None:
+def _read_judging(prompt: str) -> Supporting | Rating | Erring | Missing | None:
     if (values := _values("judge_support", prompt)) is not None:
         return Supporting(values["document"], values["sentence"])
     if (values := _values("judge_key_point", prompt)) is not None:
-        return Supporting(values["response"], values["key_point"])
+        return Entailing(values["response"], values["key_point"])
+    if (values := _values("judge_misses", prompt)) is not None:
+        return Missing(values["response"], values["key_point"])
     if (values := _values("judge_reference", prompt)) is not None:
         return Rating(values["summary"], values["reference"])
     if (values := _values("judge_errors", prompt)) is not None:

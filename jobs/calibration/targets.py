@@ -76,6 +76,7 @@ class LabelledTargets(Labelled):
                 label=label,
                 verdict=answers.get((label["summary_id"], label["target_id"])),
                 counts=kind.counts,
+                as_one=kind.as_one,
             )
 
 

@@ -143,6 +143,11 @@ class RunEvidence:
     def datasets(self) -> Mapping[str, str | None]:
         return {query_id: query.dataset for query_id, query in self.benchmark.queries.items()}
 
+    @property
+    def facets(self) -> Mapping[str, Mapping[str, str]]:
+        stated = {query_id: query.facets for query_id, query in self.benchmark.queries.items() if query.facets}
+        return {query_id: {one["name"]: one["value"] for one in facets} for query_id, facets in stated.items()}
+
     @cached_property
     def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
         return gold_by_query(self.benchmark.qrels)

@@ -9,17 +9,28 @@ import pyarrow as pa
 from pydantic import BaseModel, create_model
 
 from longform.errors import InputError
-from longform.formats.fields import Int32, Record, Text
+from longform.formats.fields import Entry, Filled, Int32, Record, Text
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
 from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
-from longform.rows import ReleasedScoreRow
+from longform.rows import FacetRow, ReleasedScoreRow
 from longform.tables import LABELS, RANKINGS, RELEASED_SCORES, SUMMARIES, conform
 
 Row = TypeVar("Row", Document, Query, Target, Qrel)
 Shipped = TypeVar("Shipped", ShippedRanking, ShippedSummary, ShippedLabel, ReleasedScoreRow)
 
 
-_STRICT = {str: Text, int: Int32, str | None: Text | None, list[str] | None: list[Text] | None}
+class _Facet(Entry):
+    name: Filled
+    value: Filled
+
+
+_STRICT = {
+    str: Text,
+    int: Int32,
+    str | None: Text | None,
+    list[str] | None: list[Text] | None,
+    list[FacetRow] | None: list[_Facet] | None,
+}
 
 
 def _fields(kind: type) -> type[BaseModel]:

@@ -18,7 +18,7 @@ from longform.errors import InputError, UsageError
 from longform.formats.fields import ROOT, Entry, Expected, Filled, Int32, Record, Text, describe
 from longform.formats.files import Found, Named, only_folder
 from longform.formats.json_files import FILE, Lines, json_lines
-from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, insight_label
+from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, facet_rows, insight_label
 from longform.records import Document, Qrel, Query, Target, TargetKind
 from longform.settings.systems import Order
 from longform.text.citations import bullets
@@ -58,6 +58,7 @@ class _QueryLine(_Line):
     domain: Domain | None = None
     participants: list[Text] | None = None
     dataset: Text | None = None
+    facets: dict[Filled, Filled] | None = None
 
 
 class _InsightLine(_Line):
@@ -186,7 +187,8 @@ class _Folder:
             expected = "a haystack that a line of documents.jsonl names"
             raise record.error("haystack", expected=expected, found=describe(haystack_id))
         _refuse_known(record, "query_id", line.query_id, self.query)
-        query = Query(haystack_id=haystack_id, **line.model_dump(exclude={"haystack"}))
+        facets = None if line.facets is None else facet_rows(line.facets)
+        query = Query(haystack_id=haystack_id, facets=facets, **line.model_dump(exclude={"haystack", "facets"}))
         self.query[query.query_id] = query
         self.queries[haystack_id].append(query)
 

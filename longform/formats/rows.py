@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, NotRequired, TypedDict
 
 from longform.records import Document, Qrel, Query, Target
-from longform.rows import RankedRow, ReleasedScoreRow
+from longform.rows import FacetRow, RankedRow, ReleasedScoreRow
 
 
 class ShippedRanking(RankedRow):
@@ -67,6 +67,11 @@ class HaystackRows(NamedTuple):
     summaries: Iterable[ShippedSummary] = ()
     labels: Iterable[ShippedLabel] = ()
     released_scores: Iterable[ReleasedScoreRow] = ()
+
+
+def facet_rows(facets: Mapping[str, str]) -> list[FacetRow]:
+    """Return the facets of a query as rows, by name."""
+    return [{"name": name, "value": facets[name]} for name in sorted(facets)]
 
 
 def insight_label(

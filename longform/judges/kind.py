@@ -8,7 +8,7 @@ is read, which answers there are and what each counts. Backends (`actors/judges/
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from longform.chat.call import TokenLogprobs
@@ -125,6 +125,8 @@ class Kind:
         read: Reads a reply.
         schema: JSON schema of a reply, for models that accept one; None: replies are no JSON.
         counts: Answer -> what it counts, from 0 to 1.
+        as_one: Answer -> the answer that it counts as when a judge is compared with people: not every judge can tell
+            them apart.
         labels: Labels of which an answer may have several, joined by `+`; none: an answer is one word.
         decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
         measures: Shipped measures of its verdicts that a configuration has if it lists none.
@@ -146,6 +148,7 @@ class Kind:
     read: Read = unreadable
     schema: Mapping[str, Any] | None = None
     counts: Mapping[str, float]
+    as_one: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     decide: Callable[[float, Sequence[float]], str]
     measures: tuple[str, ...] = ()

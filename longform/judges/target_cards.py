@@ -35,6 +35,7 @@ class LabelledTarget(NamedTuple):
     label: LabelRow
     verdict: JudgementRow | None
     counts: Mapping[str, float] = WEIGHTS  # what each answer counts
+    as_one: Mapping[str, str] = {}  # answer -> the one that it is compared as
 
     @property
     def pair(self) -> JudgedPair | None:
@@ -43,9 +44,9 @@ class LabelledTarget(NamedTuple):
             return None
         return JudgedPair(
             summary_id=self.summary_id,
-            human=self.label["answer"],
+            human=self.as_one.get(self.label["answer"], self.label["answer"]),
             human_link=self.label["linked_unit"],
-            judge=self.verdict["answer"],
+            judge=self.as_one.get(self.verdict["answer"], self.verdict["answer"]),
             judge_link=self.verdict["linked_unit"],
             probability=self.verdict["probability"],
             counts=self.counts,

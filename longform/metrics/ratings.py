@@ -26,6 +26,11 @@ def _key_points(facts: Facts) -> Score:
     return Score("key_point_recall", said, len(answered), n_unjudged, None if answered else reason)
 
 
+def _recall_of_question(facts: Facts) -> Score:
+    recall = _key_points(facts)
+    return recall._replace(measure="KPR", total=recall.value or 0.0, n=int(recall.n > 0))
+
+
 MEASURES = (
     Measure(
         "key_point_recall",
@@ -34,6 +39,14 @@ MEASURES = (
         version="key_point_recall@1",
         title="key point recall",
         told="share of the key points that the summary entails",
+    ),
+    Measure(
+        "KPR",
+        _recall_of_question,
+        judged_by="key_point",
+        version="KPR@1",
+        told="key point recall of a question (LONG2RAG, equation 2): the share of its key points that the response "
+        "entails; every question counts once, however many key points it has",
     ),
     Measure(
         "reference_rating",

@@ -8,7 +8,9 @@ from longform.report.audit import audit_sections
 from longform.report.bullet_classes import bullet_sections
 from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
+from longform.report.facets import facet_sections
 from longform.report.faithfulness import faithfulness_sections
+from longform.report.key_points import key_point_sections
 from longform.report.minutes import minutes_sections
 from longform.report.own_studies import own_sections
 from longform.report.parts import Section, as_shown, card_words, judge_cell
@@ -63,6 +65,8 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     citation_sections,
     repair_sections,
     faithfulness_sections,
+    key_point_sections,
+    facet_sections,
     minutes_sections,
     bullet_sections,
     own_sections,

@@ -55,6 +55,7 @@ class Evidence(Protocol):
         compare_with: The system that all others are compared with; None: the best one.
         cutoffs: The K of measures of rankings.
         datasets: Query id -> its data set; None: not stated.
+        facets: Query id -> name -> value, of the queries that state any.
         gold: Query id -> target id -> the documents that state it.
         twins: Those of the run; None: it has none.
         checked: Faithfulness of summaries to their documents; None: no support judge was asked.
@@ -81,6 +82,8 @@ class Evidence(Protocol):
     def cutoffs(self) -> Sequence[int]: ...
     @property
     def datasets(self) -> Mapping[str, str | None]: ...
+    @property
+    def facets(self) -> Mapping[str, Mapping[str, str]]: ...
     @property
     def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]: ...
     @property

@@ -15,7 +15,9 @@ from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
 from longform.results.comparisons import ComparedFamily
 from longform.results.drilldown import Drilldown
+from longform.results.facets import FacetsRow
 from longform.results.faithfulness import Faithfulness
+from longform.results.key_points import KeyPoints
 from longform.results.minutes import MinutesRow
 from longform.results.order_dependence import IndependentRow
 from longform.results.own_study import OwnStudy
@@ -63,6 +65,8 @@ class Results(TypedDict, total=False):
     retrieval_against_generation: RetrievalAgainstGeneration
     repair: Repair
     faithfulness: Faithfulness
+    facets: list[FacetsRow]
+    key_points: KeyPoints
     curve: list[MinutesRow]
     failure_modes: list[ClassesRow]
     calls: list[CallsRow]

@@ -18,7 +18,9 @@ from longform.results.bullet_classes import MEASURES as CLASSES
 from longform.results.bullet_classes import bullet_classes
 from longform.results.comparisons import MEASURE, comparisons
 from longform.results.evidence import Evidence
+from longform.results.facets import facets
 from longform.results.faithfulness import faithfulness
+from longform.results.key_points import POOLED, PRECISION, RECALL, key_points
 from longform.results.minutes import over_minutes
 from longform.results.position import position
 from longform.results.repair import repair
@@ -60,6 +62,8 @@ SHIPPED = (
     ),
     Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
+    Study("facets", {"scores", "summaries"}, facets),
+    Study("key_points", {"scores", "summaries"}, key_points, (RECALL, POOLED, PRECISION)),
     Study("curve", {"scores", "summaries"}, over_minutes),
     Study("failure_modes", {"scores", "summaries"}, bullet_classes, CLASSES),
     Study("calls", {"calls"}, lambda evidence: evidence.calls),

@@ -14,7 +14,7 @@ from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_seri
 from longform.settings.chat import ChatSettings
 from longform.settings.python_class import CodeSettings, PythonClassSettings
 
-Task = Literal["coverage", "support", "key_point", "reference", "errors"]
+Task = Literal["coverage", "support", "key_point", "reference", "errors", "misses"]
 """Tasks of judges; `longform.judges.kinds` says what each one means."""
 
 PROMPTS: Mapping[Task, str] = {
@@ -23,6 +23,7 @@ PROMPTS: Mapping[Task, str] = {
     "key_point": "judge_key_point",
     "reference": "judge_reference",
     "errors": "judge_errors",
+    "misses": "judge_misses",
 }
 """Prompts of chat models if a configuration names none."""
 
@@ -188,7 +189,7 @@ class OfflineJudgeSettings(_Judge):
 class ChatJudgeSettings(_Judge):
     """A prompted chat model; with the log probabilities of its answer, a number beside the answer."""
 
-    tasks = ("coverage", "support", "key_point", "reference", "errors")
+    tasks = ("coverage", "support", "key_point", "reference", "errors", "misses")
     judges_own = True
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {
         "probability": ("support", "key_point", "reference"),
@@ -311,7 +312,7 @@ class ServedJudgeSettings(_Judge):
     Keys of verdicts hold the URL and the name, and not what answers there: when that changes, give it another name.
     """
 
-    tasks = ("coverage", "support", "key_point", "reference")
+    tasks = ("coverage", "support", "key_point", "reference", "misses")
     how_it_is_asked = frozenset({"token_env", "concurrency"})
 
     kind: Literal["served"]

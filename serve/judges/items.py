@@ -84,6 +84,7 @@ ITEMS: Mapping[Task, type[Strict]] = {
     "support": SupportItem,
     "key_point": KeyPointsItem,
     "reference": ReferencesItem,
+    "misses": KeyPointsItem,
 }
 """Items of judges that decide each pair by itself; their fields are named as those of prompts."""
 

@@ -37,6 +37,7 @@ JUDGES: dict[str, Any] = {
     "both": {"task": "key_point", "kind": "mean", "of": ["words", "asked"]},
     "rated": {"task": "reference", "kind": "chat", "chat": CHAT},
     "errors": {"task": "errors", "kind": "chat", "chat": CHAT},
+    "missed": {"task": "misses", "kind": "chat", "chat": CHAT},
 }
 
 
@@ -72,10 +73,11 @@ def test_key_points_and_references_are_judged(bench: str, tmp_path: Path) -> Non
         *((name, "key_point") for name in ("words", "asked", "both")),
         ("rated", "reference"),
         ("errors", "reference"),
+        ("missed", "key_point"),
     }
-    for name in ("words", "asked", "both"):
+    for name, unsaid in (("words", "not_entailed"), ("asked", "neutral"), ("both", "not_entailed")):
         assert found[name, "k1"]["answer"] == "entailed"
-        assert found[name, "k2"]["answer"] == "not_entailed"
+        assert found[name, "k2"]["answer"] == unsaid
     halves = [found[name, "k1"]["probability"] for name in ("words", "asked")]
     assert found["both", "k1"]["probability"] == pytest.approx(sum(halves) / 2, abs=1e-6)
     assert found["rated", "r"]["answer"] in {"3", "4", "5"}
@@ -85,6 +87,9 @@ def test_key_points_and_references_are_judged(bench: str, tmp_path: Path) -> Non
     assert (scores["both", "key_point_recall"]["n"], scores["rated", "reference_rating"]["n"]) == (2, 1)
     assert found["errors", "r"]["answer"] in ERRORS.counts
     assert (scores["errors", "error_free"]["n"], scores["errors", "error_hallucination"]["n"]) == (1, 1)
+    assert (found["missed", "k1"]["answer"], found["missed", "k2"]["answer"]) == ("said", "missing")
+    assert [scores["missed", f"miss_{way}"]["value"] for way in ("incomplete", "missing")] == [0.0, 1.0]
+    assert scores["asked", "KPR"]["value"] == 0.5
     assert scores["rated", "reference_rating"]["value"] == pytest.approx(found["rated", "r"]["probability"])
 
 

@@ -1,20 +1,49 @@
 """
 Key points: does a response say a key point of the documents?
 
-Key point recall of LONG2RAG, section 3: I(x, y) is 1 if the response y entails the key point x, else 0. The whole
-response is one text.
+Key point recall of LONG2RAG, section 4: I(x, y) is 1 if the response y entails the key point x, else 0. The whole
+response is one text. A chat model answers yes, no or neutral (appendix B), and quotes the response if it answers yes:
+a yes that quotes what the response does not say is no answer. Only yes counts.
 """
 
 from __future__ import annotations
 
-from longform.judges.kind import Kind, settle_empty
+from collections.abc import Sequence
+
+from longform.chat.call import TokenLogprobs
+from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
 from longform.judges.kinds.support import claim
-from longform.judges.yes_no_replies import above, read_yes_or_no
+from longform.judges.quotes import quote_failure
+from longform.judges.yes_no_replies import above, stated_word, yes_probability
 
 NO_KEY_POINT = "key_point_without_text"
 """The failure of a key point that says nothing."""
 
+UNREADABLE = "no_yes_no_or_neutral"
+"""The failure of a reply that is no answer."""
+
 YES, NO = "entailed", "not_entailed"
+NEUTRAL, CONTRADICTED = "neutral", "contradicted"
+WORDS = {"yes": YES, "no": CONTRADICTED, "neutral": NEUTRAL}
+"""First word of a reply -> the answer. A judge that gives a number cannot tell the last two apart: `not_entailed`."""
+
+
+def parse_entailment(reply: str, logprobs: Sequence[TokenLogprobs] | None, response: str) -> Verdict:
+    """
+    Read the word that *reply* begins with, its quotes if it is yes, and P(yes) among the three words.
+
+    Failures: `no_yes_no_or_neutral`, `no_quote`, `quote_not_in_response`.
+    """
+    word = stated_word(reply, words=tuple(WORDS))
+    if word is None:
+        return unjudged(UNREADABLE)
+    if word == "yes" and (failure := quote_failure(reply, response)) is not None:
+        return unjudged(failure)
+    return Verdict(WORDS[word], yes_probability(logprobs, words=tuple(WORDS)))
+
+
+def _read(reply: str, logprobs: Sequence[TokenLogprobs] | None, group: Group, _fidelity: Fidelity) -> Verdict:
+    return parse_entailment(reply, logprobs, group.text)
 
 
 KEY_POINT = Kind(
@@ -25,8 +54,9 @@ KEY_POINT = Kind(
     fields=("response", "key_point"),
     show="\n".join,
     settle=settle_empty(NO_KEY_POINT, NO),
-    read=read_yes_or_no(YES, NO),
-    counts={YES: 1.0, NO: 0.0},
+    read=_read,
+    counts={YES: 1.0, NO: 0.0, NEUTRAL: 0.0, CONTRADICTED: 0.0},
+    as_one={NEUTRAL: NO, CONTRADICTED: NO},
     decide=above(YES, NO),
     measures=("key_point_recall",),
     columns=("answer",),

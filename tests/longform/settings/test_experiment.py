@@ -102,7 +102,7 @@ def test_old_keys_and_the_task_of_an_entry_mean_the_same():
         ({"kind": "chat", "chat": {"model": "m"}, "fidelity": "release"}, "`fidelity` is not for task coverage"),
         (
             {"kind": "chat", "chat": {"model": "m"}, "task": "taste"},
-            "does not judge taste: expected task coverage or .* or errors or MODULE:KIND",
+            "does not judge taste: expected task coverage or .* or misses or MODULE:KIND",
         ),
     ],
     ids=["no-such-judge", "no-task", "calibration", "fidelity", "no-such-task"],

@@ -1,0 +1,42 @@
+"""The section of means by properties of queries: a table for each judge, measure and property."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from longform.report.estimates import estimate_cell
+from longform.report.parts import INTERVAL, Judged, Section, by_judge, judge_line
+from longform.report.row_names import name_columns, named
+from longform.report.tables import Column, Table
+from longform.results.facets import FacetsRow
+from longform.results.results import Results
+
+_NONE = "no summary of these queries has a value"
+
+
+def facet_sections(results: Results) -> Iterator[Section]:
+    """One section if queries state properties, or if lengths of summaries tell key point recall apart."""
+    rows = results.get("facets") or []
+    if rows:
+        tables = [table for judge, own in by_judge(rows) for table in _tables(results, judge, own)]
+        yield Section("facets", "By kinds of queries", [], tables)
+
+
+def _tables(results: Results, judge: Judged, rows: Sequence[FacetsRow]) -> Iterator[Table]:
+    for facet, measure in dict.fromkeys((row["facet"], row["measure"]) for row in rows):
+        own = [row for row in rows if (row["facet"], row["measure"]) == (facet, measure)]
+        yield _table(results, f"{judge_line(results, judge)}. {measure} by {facet}. {INTERVAL}", own)
+
+
+def _table(results: Results, caption: str, rows: Sequence[FacetsRow]) -> Table:
+    names = ("setting", "summarizer")
+    values = list(dict.fromkeys(row["value"] for row in rows))
+    by_system: dict[tuple[str, str], dict[str, FacetsRow]] = {}
+    for row in rows:
+        by_system.setdefault((row["setting"], row["summarizer"]), {})[row["value"]] = row
+    body = []
+    for found in by_system.values():
+        scores = [found[value]["score"] if value in found else None for value in values]
+        cells = [estimate_cell(score, reason=_NONE) for score in scores]
+        body.append([*named(results, next(iter(found.values())), names), *cells])
+    return Table(caption, [*name_columns(names), *map(Column, values)], body)

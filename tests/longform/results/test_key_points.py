@@ -1,0 +1,159 @@
+"""Recall, precision and F1 of key points on hand-worked questions, and means by properties of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from longform.measures import named
+from longform.metrics.measure import Facts, Measure, Verdict
+from longform.report.facets import facet_sections
+from longform.report.key_points import key_point_sections
+from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.evidence import Evidence
+from longform.results.facets import facets
+from longform.results.key_points import KeyPoints, key_points
+from longform.results.score_table import ScoreTable
+from longform.rows import ScoreRow
+
+SAID, UNSAID, NEUTRAL, UNREAD = (
+    Verdict(None, answer, number)
+    for answer, number in (("entailed", 1.0), ("not_entailed", 0.0), ("neutral", 0.0), (None, None))
+)
+QUESTIONS: Mapping[str, Sequence[Verdict]] = {
+    "some": [SAID, UNSAID, NEUTRAL, NEUTRAL],
+    "all missed": [UNSAID, NEUTRAL],
+    "no key points": [],
+    "the same point twice": [SAID, SAID],
+    "one unread": [SAID, UNREAD],
+}
+RECALL = {"some": 0.25, "all missed": 0.0, "the same point twice": 1.0, "one unread": 1.0}
+PRECISION = {"some": 0.75, "all missed": 1.0, "no key points": 0.5, "the same point twice": 0.5}
+FACETS = {"some": {"category": "causal"}, "all missed": {"category": "causal"}, "one unread": {"category": "factual"}}
+
+
+def measures(*names: str) -> list[Measure]:
+    return [measure for measure in named(names) if isinstance(measure, Measure)]
+
+
+def row(judge: str | None, summary_id: str, measure: str, total: float, n: int) -> ScoreRow:
+    return cast(
+        ScoreRow,
+        {
+            "judge": judge,
+            "summary_id": summary_id,
+            "measure": measure,
+            "total": total,
+            "n": n,
+            "n_unjudged": 0,
+            "reason": None,
+        },
+    )
+
+
+def evidence(judges: Mapping[str, Mapping[str, Sequence[Verdict]]], systems: Sequence[str] = ("writer",)) -> Any:
+    """Every system writes the same; a judge's name that ends in a system's gives its verdicts on it alone."""
+    infos, rows = {}, []
+    for system in systems:
+        for question in QUESTIONS:
+            key = f"{system} {question}"
+            infos[key] = SummaryInfo(key, question, system, "given", None, None, None, None)
+            if question in PRECISION:
+                rows.append(row("support", key, "faithfulness max-mean", PRECISION[question] * 4, 4))
+            for judge, verdicts in judges.items():
+                facts = Facts(query_id=question, verdicts=verdicts[key if key in verdicts else question])
+                for measure in measures("KPR", "key_point_recall"):
+                    found = measure.per_summary(facts)
+                    rows.append(row(judge, key, found.measure, found.total, found.n))
+    return SimpleNamespace(
+        averaging=Averaging("pooled", 1, 200),
+        measures=measures("KPR", "words"),
+        infos=infos,
+        score_table=ScoreTable(rows, infos, list(judges)),
+        facets=FACETS,
+    )
+
+
+def studied(judges: Mapping[str, Mapping[str, Sequence[Verdict]]], systems: Sequence[str] = ("writer",)) -> KeyPoints:
+    found = key_points(cast(Evidence, evidence(judges, systems)))
+    assert found is not None
+    return found
+
+
+def test_recall_is_averaged_over_questions_and_its_pooled_twin_over_points() -> None:
+    (system,) = studied({"j": QUESTIONS})["systems"]
+
+    assert system["recall"]["value"] == pytest.approx(100 * sum(RECALL.values()) / 4)
+    assert system["recall_pooled"]["value"] == pytest.approx(100 * (1 + 0 + 2 + 1) / (4 + 2 + 2 + 1))
+    assert (system["n_questions"], system["n_without"]) == (4, 1)
+
+
+def test_f1_is_that_of_each_question_and_not_of_the_means() -> None:
+    (system,) = studied({"j": QUESTIONS})["systems"]
+    by_hand = [2 * 0.25 * 0.75 / 1.0, 0.0, 2 * 1.0 * 0.5 / 1.5]  # a question without precision has no F1
+
+    assert system["f1"]["value"] == pytest.approx(100 * sum(by_hand) / 3)
+    assert system["precision"]["value"] == pytest.approx(100 * sum(PRECISION.values()) / 4)
+    p, r = system["precision"]["value"], system["recall"]["value"]
+    assert p is not None
+    assert r is not None
+    assert system["f1"]["value"] != pytest.approx(2 * p * r / (p + r), abs=1)
+
+
+def test_a_lenient_judge_shifts_recall_and_may_swap_systems() -> None:
+    strict = {**QUESTIONS, "second some": [SAID, SAID, UNSAID, UNSAID]}
+    lenient = {**QUESTIONS, "second some": [SAID, UNSAID, UNSAID, UNSAID], "first some": [SAID, SAID, SAID, UNSAID]}
+    (pair,) = studied({"strict": strict, "lenient": lenient}, ("first", "second"))["judges"]
+
+    assert (pair["judges"], pair["n_systems"], pair["kendall_tau"]) == (["strict", "lenient"], 2, -1.0)
+    assert pair["swapped"] == [["first, given", "second, given"]]
+    assert pair["shift"]["value"] == pytest.approx(100 * (0.5 - 0.25) / 8)
+
+
+def test_a_run_without_a_judge_of_key_points_has_no_such_study() -> None:
+    assert key_points(cast(Evidence, evidence({}))) is None
+
+
+def test_means_are_split_by_what_queries_state() -> None:
+    rows = facets(cast(Evidence, evidence({"j": QUESTIONS})))
+    found = {(one["facet"], one["value"], one["measure"]): one for one in rows if one["judge"] == "j"}
+
+    assert set(found) == {("category", "causal", "KPR"), ("category", "factual", "KPR")}
+    assert found["category", "causal", "KPR"]["score"]["value"] == pytest.approx(12.5)
+    assert found["category", "causal", "KPR"]["n_queries"] == 2
+
+
+def test_the_report_has_both_tables_and_says_why_a_figure_is_missing() -> None:
+    made = evidence({"j": QUESTIONS})
+    results: Any = {"key_points": key_points(made), "facets": facets(made), "judges": []}
+    (section,) = key_point_sections(results)
+    (by_kind,) = facet_sections(results)
+
+    assert [column.name for column in section.tables[0].columns][-6:] == [
+        "KPR",
+        "pooled",
+        "KPP",
+        "KPF",
+        "questions",
+        "left out",
+    ]
+    assert section.tables[0].rows[0][3].text == "56.2"
+    assert [column.name for column in by_kind.tables[0].columns][2:] == ["causal", "factual"]
+    without = {
+        **results,
+        "key_points": {
+            **results["key_points"],
+            "systems": [
+                {
+                    **results["key_points"]["systems"][0],
+                    "support_judge": None,
+                    "f1": {"value": None, "low": None, "high": None, "n": 0},
+                }
+            ],
+        },
+    }
+    (section,) = key_point_sections(without)
+    assert section.tables[0].rows[0][6].reason == "no judge of support was asked"
