@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-NAMES = ("summhay", "longformfact", "msrs", "beir", "jsonl")
+NAMES = ("summhay", "longformfact", "msrs", "key_points", "beir", "jsonl")

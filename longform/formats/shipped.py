@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from longform.formats.beir import beir_files
 from longform.formats.files import Found
 from longform.formats.jsonl import jsonl_files
+from longform.formats.key_points import key_point_files
 from longform.formats.longformfact import longformfact_files
 from longform.formats.msrs import msrs_files
 from longform.formats.summhay import summhay_files
@@ -20,6 +21,7 @@ FORMATS: Mapping[str, Callable[..., Found]] = {
     "summhay": summhay_files,
     "longformfact": longformfact_files,
     "msrs": msrs_files,
+    "key_points": key_point_files,
     "beir": beir_files,
     "jsonl": jsonl_files,
 }
