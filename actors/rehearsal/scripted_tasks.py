@@ -22,7 +22,12 @@ from longform.text.words import numbers, stems
 _SEPARATOR = "\n====\n"
 _PLACES: tuple[Place, ...] = ("top", "middle", "bottom")
 _HEADING = re.compile(r"^Document \d+:\n", re.MULTILINE)
-_ANSWER_SENTENCES = 10  # of 200 to 300 words
+_ANSWERED = (  # prompts of answers, the field with the documents, and sentences (10 have 200 to 300 words)
+    *((name, "documents", 10) for name in ("summarize_story", "summarize_story_oracle", "summarize_meeting")),
+    ("answer_question", "documents", 10),
+    ("condense_to_snippets", "document", 4),
+    ("condense_to_summary", "document", 4),
+)
 _MAJOR, _MINOR = 0.4, 0.8  # shares of a reference below which details are missing
 _MISSED = (("Said.", 1.0), ("Incomplete.", 0.5), ("General.", 0.25), ("Missing.", 0.0))  # least share of its stems
 _LITERAL, _ELSE_AT_MOST, _LEAST = 0.95, 0.45, 1e-4  # P(yes)
@@ -166,10 +171,10 @@ def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask
 
 
 def _read_answering(prompt: str, profile: Profile, seed: int) -> Answering | None:
-    for name in ("summarize_story", "summarize_story_oracle", "summarize_meeting"):
+    for name, field, n_sentences in _ANSWERED:
         if (values := _values(name, prompt)) is not None:
-            documents = tuple(text.strip() for text in _HEADING.split(values["documents"])[1:])
-            return Answering(Sentences(documents, _ANSWER_SENTENCES, None, profile, seed))
+            documents = tuple(text.strip() for text in _HEADING.split(values[field])[1:])
+            return Answering(Sentences(documents, n_sentences, None, profile, seed))
     return None if _values("answer_from_memory", prompt) is None else Answering(None)
 
 

@@ -15,6 +15,7 @@ from longform.records import Query
 from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings
 from longform.settings.methods import (
     CalibrationMethodSettings,
+    CondensedMethodSettings,
     FocusMethodSettings,
     HierarchicalMethodSettings,
     IncrementalMethodSettings,
@@ -30,11 +31,17 @@ _PROMPT_OF_ANY = "summarize_documents"
 _HEADING_OF = {"summarize_conversation": "Conversation", "summarize_news": "Article", _PROMPT_OF_ANY: "Document"}
 """Headings of documents in the prompts for cited bullets."""
 
-_ANSWERS = ("summarize_story", "summarize_story_oracle", "summarize_meeting")
+_ANSWERS = ("summarize_story", "summarize_story_oracle", "summarize_meeting", "answer_question")
 """Prompts for answers in running text, without citations; their documents are headed as any."""
 
 _SENTENCES = "summarize_sentences"
 _MERGE, _UPDATE = "merge_summaries", "update_summary"
+_PROMPT_OF_TASK = {
+    "merge": _MERGE,
+    "update": _UPDATE,
+    "snippets": "condense_to_snippets",
+    "summaries": "condense_to_summary",
+}
 _FOCUS_OF = {place: f"focus_{place}" for place in ("top", "middle", "bottom")}
 _LABELLED = frozenset({_SENTENCES, _MERGE, _UPDATE})
 
@@ -61,6 +68,8 @@ def prompts_of(settings: ChatSummarizerSettings, method: MethodSettings) -> list
             return [*names, _UPDATE]
         case HierarchicalMethodSettings() | CalibrationMethodSettings():
             return [*names, _MERGE]
+        case CondensedMethodSettings(to=task):
+            return [*names, _PROMPT_OF_TASK[task]]
         case _:
             return names
 
@@ -84,7 +93,7 @@ class SummaryPrompts:
             msg = f"summarizer {name!r}: expected a prompt of {sorted(offered)}, found {unknown[0]!r}"
             raise UsageError(msg)
         names = [settings.prompt] if settings.prompt else sorted(_HEADING_OF)
-        names += [*own.values(), _MERGE, _UPDATE, *_FOCUS_OF.values()]
+        names += [*own.values(), *_PROMPT_OF_TASK.values(), *_FOCUS_OF.values()]
         self._prompts = {prompt: asking.prompt(prompt) for prompt in names}
         self._benchmark = benchmark
         self._settings = settings
@@ -126,7 +135,7 @@ class SummaryPrompts:
     def _prompt(self, row: AskedContext, step: Step) -> Prompt:
         if step.task == "summarize":
             return self._prompts[self._summarize_prompt(row)]
-        return self._prompts[_MERGE if step.task == "merge" else _UPDATE]
+        return self._prompts[_PROMPT_OF_TASK[step.task]]
 
     def _summarize_prompt(self, row: AskedContext) -> str:
         if (named := self._settings.prompt_of(row["retriever"])) is not None:
@@ -158,7 +167,7 @@ class SummaryPrompts:
             "n_insights": row["n_requested"],
             "n_sentences": row["n_requested"],
             "focus": self._focus(step),
-            **self._documents(self._summarize_prompt(row), row, step),
+            **self._documents(self._summarize_prompt(row), row, step, texts),
             "summaries": SEPARATOR.join(texts),
             "summary": texts[0] if texts else None,
         }
@@ -183,8 +192,10 @@ class SummaryPrompts:
             case _:
                 return f"\nQuestion: {query.text}\n"
 
-    def _documents(self, summarize_prompt: str, row: AskedContext, step: Step) -> dict[str, str]:
-        texts = self._texts(row, step)
+    def _documents(
+        self, summarize_prompt: str, row: AskedContext, step: Step, condensed: Sequence[str]
+    ) -> dict[str, str]:
+        texts = condensed if step.task == "summarize" and step.parents else self._texts(row, step)
         if summarize_prompt == _SENTENCES:
             joined = SEPARATOR.join(texts)
             return {"documents": joined, "document": joined}

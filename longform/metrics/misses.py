@@ -37,7 +37,6 @@ MEASURES = tuple(
         partial(_way, way=way),
         judged_by="misses",
         version="misses@1",
-        unit="share",
         better=None,
         told=f"share of the missed key points that {_TOLD[way]}",
     )

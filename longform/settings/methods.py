@@ -58,12 +58,24 @@ class CalibrationMethodSettings(Strict):
         return self
 
 
+class CondensedMethodSettings(Strict):
+    """
+    Each document condensed by the model first, and the plain prompt over what is left (LONG2RAG, section 5.6).
+
+    `snippets` are the passages that bear on the question, in the document's words; `summaries` the model's own.
+    """
+
+    kind: Literal["condensed"]
+    to: Literal["snippets", "summaries"]
+
+
 MethodSettings = Annotated[
     PlainMethodSettings
     | FocusMethodSettings
     | HierarchicalMethodSettings
     | IncrementalMethodSettings
-    | CalibrationMethodSettings,
+    | CalibrationMethodSettings
+    | CondensedMethodSettings,
     Field(discriminator="kind"),
 ]
 
@@ -75,6 +87,8 @@ SHIPPED_METHODS: Mapping[str, MethodSettings] = {
     "hierarchical-pairwise": HierarchicalMethodSettings(kind="hierarchical", merge="pairwise"),
     "hierarchical-once": HierarchicalMethodSettings(kind="hierarchical", merge="once"),
     "incremental": IncrementalMethodSettings(kind="incremental"),
+    "snippets": CondensedMethodSettings(kind="condensed", to="snippets"),
+    "summaries": CondensedMethodSettings(kind="condensed", to="summaries"),
     "calibration-rotations": CalibrationMethodSettings(kind="calibration", orders="rotations"),
     "calibration-all": CalibrationMethodSettings(kind="calibration", orders="all"),
 }

@@ -19,6 +19,7 @@ from longform.errors import UsageError
 from longform.keys import stable_seed
 from longform.settings.methods import (
     CalibrationMethodSettings,
+    CondensedMethodSettings,
     FocusMethodSettings,
     HierarchicalMethodSettings,
     IncrementalMethodSettings,
@@ -26,7 +27,7 @@ from longform.settings.methods import (
     PlainMethodSettings,
 )
 
-Task = Literal["summarize", "merge", "update"]
+Task = Literal["summarize", "merge", "update", "snippets", "summaries"]
 Place = Literal["top", "middle", "bottom"]
 
 FINAL = "final"
@@ -44,9 +45,10 @@ class Step(NamedTuple):
 
     Attributes:
         name: Unique in its plan; `final` for the last one.
-        task: A summary of documents, of summaries, or of a summary and a document.
+        task: A summary of documents, of summaries, or of a summary and a document; or one document condensed.
         documents: Places of the documents it shows, in prompt order; a merge shows none.
-        parents: Names of the steps whose texts it reads, in prompt order.
+        parents: Names of the steps whose texts it reads, in prompt order; a summary of documents shows these in the
+            place of the documents.
         focus: The place that the model is told to look at; None: not told.
     """
 
@@ -67,7 +69,7 @@ def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0) -> P
     """
     Return the steps of *settings* on a context; every document is shown at least once.
 
-    A context of one document, or of none, is summarised in one step by every method.
+    A context of one document, or of none, is summarised in one step by every method; one document can be condensed.
 
     Args:
         settings: The method.
@@ -78,11 +80,13 @@ def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0) -> P
         UsageError: All orders are wanted, and there are more than the method allows.
     """
     everything = tuple(range(n_documents))
-    if isinstance(settings, FocusMethodSettings):
-        return (Step(FINAL, "summarize", everything, focus=settings.at),)
-    if n_documents <= 1 or isinstance(settings, PlainMethodSettings):
-        return (Step(FINAL, "summarize", everything),)
+    focus = settings.at if isinstance(settings, FocusMethodSettings) else None
+    least = 1 if isinstance(settings, CondensedMethodSettings) else 2  # documents for which there are steps
+    if n_documents < least or isinstance(settings, PlainMethodSettings | FocusMethodSettings):
+        return (Step(FINAL, "summarize", everything, focus=focus),)
     match settings:
+        case CondensedMethodSettings():
+            return _condensed(settings, n_documents)
         case HierarchicalMethodSettings(merge="pairwise"):
             return _pairwise(n_documents)
         case HierarchicalMethodSettings():
@@ -101,6 +105,11 @@ def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0) -> P
 
 def _one_a_document(n_documents: int) -> list[Step]:
     return [Step(f"document-{place + 1}", "summarize", (place,)) for place in range(n_documents)]
+
+
+def _condensed(settings: CondensedMethodSettings, n_documents: int) -> Plan:
+    steps = [Step(f"document-{place + 1}", settings.to, (place,)) for place in range(n_documents)]
+    return (*steps, Step(FINAL, "summarize", tuple(range(n_documents)), tuple(step.name for step in steps)))
 
 
 def _merged(steps: Sequence[Step]) -> Plan:

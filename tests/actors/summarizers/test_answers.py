@@ -85,3 +85,19 @@ def test_the_identity_of_older_summarizers_is_what_it_was() -> None:
     assert older.identity == {"kind": "chat", "chat": CHAT.identity, "prompt": None}
     newer = ChatSummarizerSettings(kind="chat", chat=CHAT, prompt_with=ARMS, collection="tales")
     assert newer.identity == {**older.identity, "prompt_with": ARMS, "collection": "tales"}
+
+
+async def test_documents_are_condensed_and_the_answer_shows_what_is_left(bench: str) -> None:
+    asked = answerer(bench, prompt="answer_question", prompt_with=None)
+    row = context(method="snippets")
+    (*snippets, final) = await asked.summarize([row])
+    definition = ChatSummarizerSettings(kind="chat", chat=CHAT, prompt="answer_question")
+    versions = {
+        summarizer_version(definition, SHIPPED_METHODS[name], None) for name in ("snippets", "summaries", "plain")
+    }
+
+    assert [one["step"] for one in snippets] == [f"document-{n + 1}" for n in range(len(row["doc_ids"]))]
+    assert {one["prompt_version"].split("@")[0] for one in snippets} == {"condense_to_snippets"}
+    assert final["prompt_version"].startswith("answer_question@")
+    assert snippets[0]["text"].split(".")[0] in final["text"]
+    assert len(versions) == 3

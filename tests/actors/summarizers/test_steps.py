@@ -40,6 +40,7 @@ async def echo(step: Step, texts: Sequence[str]) -> ChatReply:
         ("hierarchical-once", "m(s0(),s1(),s2())"),
         ("incremental", "u2(u1(s0()))"),
         ("calibration-rotations", "m(s012(),s120(),s201())"),
+        ("snippets", "s012(s0(),s1(),s2())"),
     ],
 )
 async def test_every_step_reads_its_parents_in_their_order(method: str, text: str) -> None:

@@ -56,7 +56,9 @@ def test_every_step_but_the_last_is_read_and_every_task_has_what_it_needs(
     for step in plan:
         shown, read = len(step.documents), len(step.parents)
         assert {
-            "summarize": shown >= 1 and read == 0,
+            "summarize": shown >= 1 and read in (0, shown),
+            "snippets": shown == 1 and read == 0,
+            "summaries": shown == 1 and read == 0,
             "merge": shown == 0 and read >= 2,
             "update": shown == 1 and read == 1,
         }[step.task]
@@ -73,6 +75,8 @@ def test_every_step_but_the_last_is_read_and_every_task_has_what_it_needs(
         ("calibration-rotations", 6),
         ("calibration-all", 121),
         ("calibration-sampled", 8),
+        ("snippets", 6),
+        ("summaries", 6),
     ],
 )
 def test_the_number_of_calls_for_five_documents(method: str, n: int) -> None:
@@ -81,9 +85,11 @@ def test_the_number_of_calls_for_five_documents(method: str, n: int) -> None:
 
 @pytest.mark.parametrize("n_documents", [0, 1])
 @pytest.mark.parametrize("method", sorted(METHODS))
-def test_one_document_is_summarised_in_one_step(method: str, n_documents: int) -> None:
-    (step,) = make_plan(METHODS[method], n_documents)
+def test_one_document_is_summarised_in_one_step_unless_it_is_condensed(method: str, n_documents: int) -> None:
+    (*before, step) = make_plan(METHODS[method], n_documents)
     assert (step.name, step.task, step.documents) == (FINAL, "summarize", tuple(range(n_documents)))
+    condensed = n_documents if METHODS[method].kind == "condensed" else 0
+    assert [(one.task, one.documents) for one in before] == [(method, (0,))] * condensed
 
 
 def test_plain_and_focus_differ_in_the_focus_alone() -> None:
