@@ -110,6 +110,23 @@ def repeats_told(rows: Sequence[CellRow] | Sequence[FaithfulCell]) -> list[str]:
     return [f"{words} and count as one summary; counts of summaries are of all."]
 
 
+def failures_told(rows: Sequence[CellRow]) -> list[str]:
+    """Say of which systems of *rows* summaries failed, and why."""
+    found = {
+        f"{row['summarizer']}, {row['setting']}": f"{row['n_failed']} of {row['n_summaries']} ({_reasons(row)})"
+        for row in rows
+        if row.get("failures")
+    }
+    if not found:
+        return []
+    told = "; ".join(f"{name}: {failed}" for name, failed in found.items())
+    return [f"Summaries that failed stand in no mean. {told}."]
+
+
+def _reasons(row: CellRow) -> str:
+    return ", ".join(f"{reason} {n}" for reason, n in (row.get("failures") or {}).items())
+
+
 def dataset_words(row: Columns) -> str:
     """Name the data set of a row."""
     return f"Data set {_dataset(row) or NO_DATASET}"

@@ -11,6 +11,7 @@ from longform.report.parts import (
     Judged,
     Section,
     by_judge,
+    failures_told,
     in_sample_told,
     judge_line,
     main_cells,
@@ -56,7 +57,7 @@ def score_sections(results: Results) -> Iterator[Section]:
     cells = main_cells(results)
     tables = [_table(results, judge, own) for judge, own in by_judge(cells)]
     if tables:
-        paragraphs = [*clusters_told(results), *repeats_told(cells)]
+        paragraphs = [*clusters_told(results), *repeats_told(cells), *failures_told(cells)]
         paragraphs += [told for told in [in_sample_told(results)] if told]
         title = "Coverage, citation and joint score" if any("coverage" in cell for cell in cells) else "Scores"
         yield Section("scores", title, paragraphs, tables)

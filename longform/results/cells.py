@@ -35,6 +35,7 @@ class CellRow(SystemRow):
     n_failed: int
     intervals: dict[str, list[float | None]]
     reasons: dict[str, str]  # by measure: why its value is unknown
+    failures: NotRequired[dict[str, int]]  # why summaries failed, each reason with its number; absent: none did
     n_insights: NotRequired[int]
     n_covered: NotRequired[int]
     n_unlinked: NotRequired[int]
@@ -84,9 +85,17 @@ def cells(summaries: Group, measures: Sequence[Measure], how: Averaging, *, judg
             "cut_share": mean_cut_share(group),
             "in_sample": [],
         }
+        if row["n_failed"]:
+            row["failures"] = _failures(group)
         counts = _insight_counts(group) or _target_counts(group, measures)
         rows.append(with_columns(row, {**counts, **{name: one.value for name, one in found.items()}}))
     return rows
+
+
+def _failures(group: Group) -> dict[str, int]:
+    """Count the reasons why summaries failed, the most frequent first; numbers behind a colon are no other reason."""
+    found = Counter((s.info.cause or s.info.failure or "").partition(":")[0] for s in group if s.info.failure)
+    return dict(found.most_common())
 
 
 def _insight_counts(group: Group) -> dict[str, int | float | None]:

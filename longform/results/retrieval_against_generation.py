@@ -38,7 +38,7 @@ _CONSTANT = "all values of a side are the same"
 
 
 class GenerationCell(TypedDict):
-    """What a system's summaries score by a measure; under a judge, or none."""
+    """The score of a system's summaries by a measure, under a judge or none."""
 
     judge: str | None
     measure: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from longform.results.evidence import Evidence
 from longform.results.ranked import PackedQuery, RankedQuery, Ranker
 
 _UNKNOWN = Estimate(None, None, None, 0)
+_NO_BUDGET = "a length in documents or tokens ends its prompts; the tables of scores say how much of them was cut"
 
 
 class RetrievalRow(TypedDict):
@@ -28,6 +29,7 @@ class RetrievalRow(TypedDict):
     cut_share: float | None  # null: a number of documents ends each prompt, and no budget
     recall_at_budget: float | None
     intervals: dict[str, list[float | None]]  # of all measures
+    reasons: NotRequired[dict[str, str]]  # by column: why its value is unknown
     dataset: str | None
     in_sample: list[str]
 
@@ -174,6 +176,8 @@ def table(
             "dataset": dataset,
             "in_sample": [],
         }
+        if cut_share is None:
+            row["reasons"] = dict.fromkeys(("recall_at_budget", "cut_share"), _NO_BUDGET)
         rows.append(with_columns(row, {name: found.value for name, found in estimates.items()}))
     return sorted(rows, key=lambda row: (-(row["recall_at_budget"] or 0.0), row["system"]))
 

@@ -23,7 +23,7 @@ from longform.settings.readings import (
 )
 
 Told = dict[str, str]
-"""What is `taken`, and the readings of `ours` and, if they differ, of `release` and `paper`, in words."""
+"""The reading that is `taken`, and beside it `ours`; if a paper and its release differ, `release` and `paper` too."""
 
 
 def as_published(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from jobs.evaluate import worst_unjudged_share
 from longform.axes import Axes
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, Score
+from longform.metrics.statistics import Estimate
+from longform.report.parts import failures_told
 from longform.results.aggregate import (
     Averaging,
     Scored,
@@ -24,6 +26,8 @@ from longform.results.aggregate import (
 from longform.results.cells import cells, measures_of
 from longform.results.minutes import curve
 from longform.results.position import positions
+from longform.results.ranked import Ranker
+from longform.results.retrieval_tables import table
 from longform.results.score_table import ScoreTable
 
 LISTED = named(default_names(["coverage"]))
@@ -69,6 +73,33 @@ def test_cell_where_nothing_is_covered_is_unknown_and_says_why() -> None:
 
     assert cell["citation"] is None
     assert cell["reasons"]["citation"] == "no insight is covered"
+
+
+def test_summaries_that_failed_are_counted_by_their_reason_and_told() -> None:
+    """Numbers behind a colon are no other reason, and the cause of a failed step is what a reader looks for."""
+    windows = [f"context_exceeds_window: {n} input + 600 output tokens > 1000" for n in (900, 950)]
+    failures: list[tuple[str | None, str | None]] = [*((window, None) for window in windows), (None, None)]
+    failures.append(("parent_failed: document-1: http_500", "http_500"))
+    group = [
+        one._replace(info=one.info._replace(failure=failure, cause=cause))
+        for place, (failure, cause) in enumerate(failures)
+        for one in [scored(str(place), query=f"q{place}")]
+    ]
+    found = cells(group, SUMMARIES, POOLED, judge="j")
+    assert found[0]["failures"] == {"context_exceeds_window": 2, "http_500": 1}
+    assert failures_told(found) == [
+        "Summaries that failed stand in no mean. s, bm25: 3 of 4 (context_exceeds_window 2, http_500 1)."
+    ]
+    assert failures_told(cells(group[2:3], SUMMARIES, POOLED, judge="j")) == []
+
+
+def test_a_ranking_whose_prompts_end_by_a_length_says_why_it_has_no_recall_at_budget() -> None:
+    ranker = Ranker("bm25", None)
+    (row,) = table({ranker: {"P@3": Estimate(0.5, 0.4, 0.6, 9)}}, {})
+    assert row["recall_at_budget"] is row["cut_share"] is None
+    assert set(row["reasons"]) == {"recall_at_budget", "cut_share"}
+    (row,) = table({}, {(ranker, 100): (Estimate(0.5, 0.4, 0.6, 9), 0.1)})
+    assert "reasons" not in row
 
 
 def test_unjudged_insights_stand_beside_the_mean() -> None:
