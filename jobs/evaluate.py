@@ -25,6 +25,7 @@ from jobs.spending.plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
 from jobs.vectors import Vectors, vectors_of
 from longform.errors import BudgetReachedError, UsageError
+from longform.report.parts import failures_told
 from longform.settings.experiment import Experiment
 
 _IMPORTED_BY_WORKERS = ("ray.data", "jobs.runs.stage_order", "actors.local_models.encoder", "onnx", "onnxruntime")
@@ -145,7 +146,7 @@ def _ranking_words(row: Mapping[str, Any]) -> str:
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
     """Return what a whole run says: done, or done with more unjudged than the threshold allows, and why."""
     cells = f"{len(all_cells(results))} cells; report: {out_url}/report/report.html"
-    words = "\n".join([cells, *results["unscored"]])
+    words = "\n".join([cells, *results["unscored"], *failures_told(results["cells"])])
     unjudged = worst_unjudged_share(results)
     if unjudged <= threshold:
         return Outcome(results, words)
