@@ -12,8 +12,8 @@ from actors.judges.prompt import JudgePrompt
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
-from longform.judges.asking import Pair, verdicts
-from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
+from longform.judges.asking import Pair, repeated, verdicts
+from longform.judges.kind import NO_PROBABILITY, Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.pairs import open_groups
 from longform.settings.judges import ChatJudgeSettings
 
@@ -28,7 +28,8 @@ class ChatJudge:
     A reply that cannot be read is answered once with the wish for a readable one, unless the release's reading is asked
     for, which reads nearly everything. What cannot be read then is unjudged, `reply` keeps it. A failed call is
     unjudged with the call's reason. A number comes from the log probabilities of the answer if `probability` says so,
-    or says nothing and the model is known to give them; a reply without them has an answer and no number.
+    or says nothing and the model is known to give them; a reply without them has an answer and no number, or is
+    unjudged if the kind is graded. With `samples` the judge is asked so many times, and the mean of its answers counts.
 
     Args:
         kind: Of the judge.
@@ -47,12 +48,14 @@ class ChatJudge:
         if settings.probability and asking.chat.accepted.logprobs is False:
             msg = (
                 f"judge {name!r}: model {settings.chat.model!r} does not accept logprobs, which `probability: true` "
-                "needs; leave it out, or name another model"
+                f"needs; leave it out{' or set `samples`' if kind.graded else ''}, or name another model"
             )
             raise UsageError(msg)
         known = asking.chat.accepted.logprobs is True
         useful = "probability" not in settings.only_for or settings.task in settings.only_for["probability"]
-        self._with_probability = useful and (known if settings.probability is None else settings.probability)
+        wanted = known if settings.probability is None else settings.probability
+        self._with_probability = useful and wanted and settings.samples is None
+        self.samples = settings.samples
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items). Equal pairs are asked about once, settled ones never."""
@@ -77,8 +80,12 @@ class ChatJudge:
 
     def requests(self, groups: Sequence[Group]) -> list[ChatRequest]:
         """Make the first requests for all pairs."""
-        opened = open_groups(self._kind, groups)
-        return [self.request(group, item) for group in opened for item in group.items]
+        return [
+            request
+            for group in open_groups(self._kind, groups)
+            for item in group.items
+            for request in repeated(self, group, item)
+        ]
 
     def request(self, group: Group, item: str) -> ChatRequest:
         """Ask about one pair."""
@@ -86,8 +93,9 @@ class ChatJudge:
         return replace(request, top_logprobs=ALTERNATIVES) if self._with_probability else request
 
     def again(self, request: ChatRequest, unreadable: str) -> ChatRequest | None:
-        """Ask once more, unless the release's reading is asked for, which reads nearly everything."""
-        return None if self._settings.fidelity == "release" else self._prompt.again(request, unreadable)
+        """Ask once more, unless the judge samples, or reads as the release does, which reads nearly everything."""
+        once = self._settings.fidelity == "release" or self.samples is not None
+        return None if once else self._prompt.again(request, unreadable)
 
     def read(self, group: Group, request: ChatRequest, reply: ChatReply) -> Verdict:
         """Read a reply; that of a failed call is unjudged, with the call's reason."""
@@ -96,4 +104,6 @@ class ChatJudge:
             return unjudged(reply.failure or "no_reply")._replace(call_id=called)
         logprobs = reply.logprobs if self._with_probability else None
         verdict = self._kind.read(reply.text, logprobs, group, self._settings.fidelity)
+        if self._with_probability and self._kind.graded and verdict.answer is not None and verdict.probability is None:
+            verdict = unjudged(NO_PROBABILITY)
         return verdict._replace(reply=reply.text, call_id=called)

@@ -173,7 +173,7 @@ def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask
 def _read_answering(prompt: str, profile: Profile, seed: int) -> Answering | None:
     for name, field, n_sentences in _ANSWERED:
         if (values := _values(name, prompt)) is not None:
-            documents = tuple(text.strip() for text in _HEADING.split(values[field])[1:])
+            documents = tuple(text.strip() for text in _HEADING.split(values[field]) if text.strip())
             return Answering(Sentences(documents, n_sentences, None, profile, seed))
     return None if _values("answer_from_memory", prompt) is None else Answering(None)
 
@@ -194,6 +194,8 @@ def _read_judging(prompt: str) -> Supporting | Rating | Erring | Missing | None:
         return Missing(values["response"], values["key_point"])
     if (values := _values("judge_reference", prompt)) is not None:
         return Rating(values["summary"], values["reference"])
+    if (values := _values("judge_consistency", prompt)) is not None:
+        return Rating(values["reference"], values["summary"])  # of what the summary says, as much as the reference has
     if (values := _values("judge_errors", prompt)) is not None:
         return Erring(values["summary"], values["reference"])
     return None

@@ -234,7 +234,7 @@ class AskJudge(JudgeStage):
 
         def against(item: SummaryToJudge, units: Sequence[str], context: Place | None = None) -> JudgedText:
             if context is None:
-                return judged_summary(kind, item, units, benchmark)
+                return judged_summary(kind, item, units, benchmark, self.settings.asks_about)
             documents = {document.doc_id: document.text for document in benchmark.documents(item["haystack_id"])}
             texts = texts_of(reader.row(context, ContextRow), documents, self.mode)
             return checked_summary(kind, item, units, texts, mode=self.mode)

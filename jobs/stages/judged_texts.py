@@ -6,7 +6,7 @@ These are the targets of its query, or the documents of its prompt: the kind of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from actors.storage.benchmark import Benchmark
@@ -34,9 +34,16 @@ class SummaryToJudge(TypedDict):
     failure: str | None
 
 
-def judged_summary(kind: Kind, item: SummaryToJudge, units: Iterable[str], benchmark: Benchmark) -> JudgedText:
-    """Put a summary's lines beside its query's targets."""
-    targets = [target for target in benchmark.targets.get(item["query_id"], []) if target.kind == kind.targets]
+def judged_summary(
+    kind: Kind,
+    item: SummaryToJudge,
+    units: Iterable[str],
+    benchmark: Benchmark,
+    asks_about: Callable[[int], bool] = lambda _: True,
+) -> JudgedText:
+    """Put a summary's lines beside those of its query's targets that the judge asks about, by their places."""
+    of_query = [target for target in benchmark.targets.get(item["query_id"], []) if target.kind == kind.targets]
+    targets = [target for target in of_query if asks_about(target.target_index)]
     others = benchmark.haystack_targets(item["haystack_id"])
     return JudgedText(
         work_id=item["work_id"],

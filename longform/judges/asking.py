@@ -1,14 +1,22 @@
-"""Judging by a chat model as a plan that asks: about each pair once, and once more if a reply cannot be read."""
+"""
+Judging by a chat model as a plan that asks: about each pair once, and once more if a reply cannot be read.
+
+A judge that samples is asked as often as it says, and its number is the mean of the answers that can be read.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest
-from longform.judges.kind import Group, Kind, Verdict, Verdicts
+from longform.judges.kind import NO_PROBABILITY, Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.pairs import in_place, open_groups, shared_of
+
+_DIGITS = 6
 
 
 class Pair(NamedTuple):
@@ -19,17 +27,27 @@ class Pair(NamedTuple):
         text: Key of the shared text.
         group: Place of its group.
         item: Place of the item in the group.
+        sample: Of a judge that samples, from 0.
         again: True for the second request, about a reply that could not be read.
     """
 
     text: str
     group: int
     item: int
+    sample: int = 0
     again: bool = False
 
 
 class Questions(Protocol):
-    """The requests of a judge, and the reading of its replies."""
+    """
+    The requests of a judge, and the reading of its replies.
+
+    Attributes:
+        samples: Times that it is asked about each pair; None: once, and its answer is the verdict.
+    """
+
+    @property
+    def samples(self) -> int | None: ...
 
     def request(self, group: Group, item: str) -> ChatRequest:
         """Ask about one pair."""
@@ -53,9 +71,10 @@ def verdicts(kind: Kind, groups: Sequence[Group], questions: Questions) -> Asks[
     opened = open_groups(kind, groups)
     found: dict[Pair, Verdict] = {}
     waiting: dict[Name, ChatRequest] = {
-        Pair(group.key, place, item): questions.request(group, text)
+        Pair(group.key, place, item, sample): request
         for place, group in enumerate(opened)
         for item, text in enumerate(group.items)
+        for sample, request in enumerate(repeated(questions, group, text))
     }
     new = dict(waiting)
     while waiting:
@@ -66,8 +85,32 @@ def verdicts(kind: Kind, groups: Sequence[Group], questions: Questions) -> Asks[
             request, group, first = waiting.pop(name), opened[name.group], name._replace(again=False)
             if not name.again or reply.text is not None:
                 found[first] = questions.read(group, request, reply)
-            unread = found[first].failure is not None and reply.text is not None and not name.again
+            unread = found[first].failure not in (None, NO_PROBABILITY) and reply.text is not None and not name.again
             if unread and (second := questions.again(request, reply.text or "")) is not None:
                 new[name._replace(again=True)] = waiting[name._replace(again=True)] = second
-    judged = {(shared_of(opened[pair.group]), opened[pair.group].items[pair.item]): one for pair, one in found.items()}
+    judged = {
+        (shared_of(group), text): found[pair]
+        if questions.samples is None
+        else _mean(kind, [found[pair._replace(sample=sample)] for sample in range(questions.samples)])
+        for place, group in enumerate(opened)
+        for item, text in enumerate(group.items)
+        for pair in [Pair(group.key, place, item)]
+    }
     return in_place(kind, groups, judged)
+
+
+def repeated(questions: Questions, group: Group, item: str) -> list[ChatRequest]:
+    """Return the first requests about a pair: one, or a sample each, which differ by nothing but their number."""
+    request = questions.request(group, item)
+    return [replace(request, repeat=sample) for sample in range(questions.samples or 1)]
+
+
+def _mean(kind: Kind, samples: Sequence[Verdict]) -> Verdict:
+    """Return the mean of the samples that can be read; `reply` has them all, `call_id` is that of the first."""
+    numbers = [number for one in samples if (number := kind.number(one.answer, one.probability)) is not None]
+    made = kind.by_number(round(sum(numbers) / len(numbers), _DIGITS), ()) if numbers else unjudged(_why(samples))
+    return made._replace(reply=json.dumps([one.reply for one in samples]), call_id=samples[0].call_id)
+
+
+def _why(samples: Sequence[Verdict]) -> str:
+    return next(one.failure for one in samples if one.failure) or "no_reply"

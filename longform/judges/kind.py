@@ -69,6 +69,10 @@ Verdicts = list[list[Verdict]]
 """Shape (groups, items)."""
 
 
+NO_PROBABILITY = "no_probability"
+"""The failure of an answer without the number that was asked for, where a number alone is a judgement."""
+
+
 def unjudged(failure: str) -> Verdict:
     """Return a verdict without an answer."""
     return Verdict(None, None, failure)
@@ -131,6 +135,8 @@ class Kind:
         decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
         measures: Shipped measures of its verdicts that a configuration has if it lists none.
         columns: What people fill when they label a pair.
+        graded: True if its answers are grades, whose mean is not the likeliest one: if probabilities were asked for, an
+            answer without them is no judgement.
         complete: True if a summary has to be judged by all targets of its query; one that nobody labelled is unjudged.
         work: The first part of the keys of its verdicts.
         mean: The name under which means of such judges sign.
@@ -153,6 +159,7 @@ class Kind:
     decide: Callable[[float, Sequence[float]], str]
     measures: tuple[str, ...] = ()
     columns: tuple[str, ...] = ("answer",)
+    graded: bool = False
     complete: bool = True
     work: str = "verdicts"
     mean: str = "mean"

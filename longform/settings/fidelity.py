@@ -98,7 +98,7 @@ def _filled(content: dict[str, Any], reading: KeyReading, value: str) -> dict[st
     if not isinstance(entries, Mapping):
         return content
     filled = {
-        name: {**one, reading.key: one.get(reading.key, value)} if _concerned(one, reading) else one
+        name: {**one, reading.key: one.get(reading.key) or value} if _concerned(one, reading) else one
         for name, one in entries.items()
     }
     return content | {reading.section: filled}
@@ -112,7 +112,7 @@ def _values(content: Mapping[str, Any], reading: KeyReading) -> Iterator[tuple[s
         return
     for name, one in (content.get(reading.section) or {}).items():
         if _concerned(one, reading):
-            yield f"{reading.section}.{name}.{reading.key}", one.get(reading.key, reading.values["ours"])
+            yield f"{reading.section}.{name}.{reading.key}", one.get(reading.key) or reading.values["ours"]
 
 
 def _concerned(component: Any, reading: KeyReading) -> bool:

@@ -30,6 +30,9 @@ PROMPTS: Mapping[Task, str] = {
 Calibration = Literal["people", "gpt-4o"]
 """The marks that a judge's numbers are like: only scores of one calibration may be held against each other."""
 
+References = Literal["first", "all"]
+"""Reference texts of a query that a judge of task reference rates a summary beside."""
+
 ALIGNER = "shipped aligner"
 """The offline support judge if a run adds it to say where sentences stand; it judges nothing."""
 
@@ -50,11 +53,13 @@ class _Judge(CodeSettings):
         tasks: What judges of this kind can judge.
         judges_own: Whether they can judge what a user has defined; settings are then as for key points.
         only_for: Field -> the tasks that have a use for it; a field that is not named serves all of them.
+        newer: Fields that stored identities are older than: left out where they are null.
     """
 
     tasks: ClassVar[tuple[Task, ...]]
     judges_own: ClassVar[bool] = False
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {}
+    newer: ClassVar[frozenset[str]] = frozenset({"folder", "samples", "references"})
 
     task: str = "coverage"  # a Task, or the import path of a Kind, MODULE:NAME
 
@@ -74,7 +79,7 @@ class _Judge(CodeSettings):
 
     @model_serializer(mode="wrap")
     def _without_what_is_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:  # read by pydantic
-        unused = self._unused | ({"folder"} if self.folder is None else set())
+        unused = self._unused | {name for name in self.newer if getattr(self, name, None) is None}
         return {name: value for name, value in handler(self).items() if name not in unused}
 
     @property
@@ -98,6 +103,10 @@ class _Judge(CodeSettings):
 
     def _with_its_task_if_new(self, found: dict[str, JsonValue]) -> dict[str, JsonValue]:
         return {name: value for name, value in found.items() if name != "task" or self.task not in _UNNAMED}
+
+    def asks_about(self, target_index: int) -> bool:
+        """Tell whether it judges by the target of this place among those of its query, from 0."""
+        return target_index == 0 or getattr(self, "references", None) != "first"
 
     @property
     def asked_model(self) -> ChatSettings | None:
@@ -194,12 +203,16 @@ class ChatJudgeSettings(_Judge):
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {
         "probability": ("support", "key_point", "reference"),
         "fidelity": ("support",),
+        "samples": ("reference",),
+        "references": ("reference",),
     }
 
     kind: Literal["chat"]
     chat: ChatSettings
     prompt: str = ""  # left out: the task's own
     probability: bool | None = None  # from log probabilities; null: if the model is known to give them; true: or refuse
+    samples: int | None = Field(None, ge=1)  # calls about a pair, whose mean rating counts; null: one, or `probability`
+    references: References | None = None  # null: all
     fidelity: Literal["ours", "release"] = "ours"  # how replies are read; release: as the authors' code does
 
     @model_validator(mode="before")
@@ -213,6 +226,14 @@ class ChatJudgeSettings(_Judge):
     def _has_a_prompt(self) -> Self:
         if not self.prompt:
             raise ValueError(f"expected `prompt`, the name of a file in the folder `prompts`, for task {self.task}")
+        return self
+
+    @model_validator(mode="after")
+    def _samples_differ(self) -> Self:
+        if self.samples is not None and self.probability:
+            raise ValueError("expected `samples` or `probability: true`, found both: each gives the mean rating")
+        if self.samples is not None and self.samples > 1 and self.chat.temperature == 0:
+            raise ValueError(f"{self.samples} samples at temperature 0 are one: expected a chat.temperature above 0")
         return self
 
     @property
@@ -314,12 +335,14 @@ class ServedJudgeSettings(_Judge):
 
     tasks = ("coverage", "support", "key_point", "reference", "misses")
     how_it_is_asked = frozenset({"token_env", "concurrency"})
+    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"references": ("reference",)}
 
     kind: Literal["served"]
     url: str = Field(pattern=r"^(https?|serve)://[^/]")  # of a server; serve://APPLICATION: of this cluster
     judge: str  # its name there
     token_env: str | None = None  # the variable that holds the server's token; null: none is sent
     concurrency: int = Field(4, gt=0)  # requests in flight
+    references: References | None = None  # null: all
 
     @property
     def model_name(self) -> str:
@@ -328,6 +351,10 @@ class ServedJudgeSettings(_Judge):
 
 class PythonJudgeSettings(_NumberJudge, PythonClassSettings):
     """A class of one's own."""
+
+    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {**_NumberJudge.only_for, "references": ("reference",)}
+
+    references: References | None = None  # null: all
 
     @property
     def model_name(self) -> str:

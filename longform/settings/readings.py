@@ -116,6 +116,11 @@ def _asks_for_support(judge: Content) -> bool:
     return judge.get("kind") == "chat" and judge.get("task") == "support"
 
 
+def _rates(judge: Content) -> bool:
+    return judge.get("kind") in ("chat", "served", "python") and judge.get("task") == "reference"
+
+
+_FIRST = "rated beside the first reference text alone"
 _ANYWHERE = "yes or no anywhere in the reply, yes first, also within other words; not asked again"
 
 KEYS = (
@@ -153,6 +158,17 @@ KEYS = (
             "paper": f"not described; as released: {_ANYWHERE}",
         },
         _asks_for_support,
+    ),
+    KeyReading(
+        "judges",
+        "references",
+        {"ours": "all", "release": "first", "paper": "first"},
+        {
+            "ours": "rated beside every reference text",
+            "release": _FIRST,
+            "paper": f"not described; as released: {_FIRST}",
+        },
+        _rates,
     ),
 )
 

@@ -79,7 +79,8 @@ REFERENCE = Kind(
     decide=_decided,
     measures=("reference_rating", "geval_1_5", "geval_01", "geval_x20"),
     columns=("answer",),
+    graded=True,
     complete=False,
-    work="reference",
+    work="reference@2",
     mean="mean_reference",
 )

@@ -42,6 +42,18 @@ def test_measures_have_the_name_of_their_reading() -> None:
     assert readings_told(found.model_dump())["measures.rouge_1_released"]["ours"].startswith("citations")
 
 
+def test_a_release_rates_beside_the_first_reference_unless_the_judge_says_otherwise() -> None:
+    chat = {"provider": "scripted", "model": "m", "script": "obedient"}
+    rated = {"task": "reference", "kind": "chat", "chat": chat}
+    judges = {"left": rated, "said": rated | {"references": "all"}, "errors": rated | {"task": "errors"}}
+    found = experiment(fidelity="release", judges=judges)
+    assert [judge.asks_about(1) for judge in found.judges.values()] == [False, True, True]
+    assert list(readings_told(found.model_dump(mode="json"))) == ["retrievers.bm25", "judges.left.references"]
+    assert all(judge.asks_about(1) for judge in experiment(judges=judges).judges.values())
+    assert Experiment.model_validate(found.model_dump(mode="json")) == found
+    assert readings_told(experiment(judges=judges).model_dump(mode="json")) == {}
+
+
 def test_ours_is_the_default_and_changes_nothing() -> None:
     assert experiment() == experiment(fidelity="ours")
     assert experiment().retrievers["bm25"] == Bm25RetrieverSettings(kind="bm25", k1=0.9)
