@@ -10,20 +10,25 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from actors.chat.call_context import CallContext
 from actors.chat.model import ChatModel
 from actors.chat.opening import load_prompt, open_pool, prompt_request, token_counter
+from actors.local_models.encoder import Encoder
 from longform.chat.call import ChatRequest, call_id
 from longform.chat.retries import may_pass
 from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
 from longform.synthesis.written.asking import Ask, Plan, Reply
-from longform.synthesis.written.replies import FORMS, schema_of
+from longform.synthesis.written.replies import FORMS, Form, schema_of
 from longform.synthesis.written.settings import Role
 
 Value = TypeVar("Value")
@@ -51,10 +56,16 @@ class SynthesisModels:
     Args:
         config: Which models.
         open_model: Opens one; a model in several roles is opened once.
+        forms: Prompt -> the form of its reply, of the prompts that plans name; a passage is plain text.
     """
 
-    def __init__(self, config: NamedModels, open_model: Callable[[ChatSettings], ChatModel]) -> None:
-        self._config = config
+    def __init__(
+        self,
+        config: NamedModels,
+        open_model: Callable[[ChatSettings], ChatModel],
+        forms: Mapping[str, type[Form]] = FORMS,
+    ) -> None:
+        self._config, self._forms = config, forms
         opened: dict[str, ChatModel] = {}
         for settings in config.chats.values():
             if (key := settings.model_dump_json()) not in opened:
@@ -63,7 +74,7 @@ class SynthesisModels:
             role: opened[settings.model_dump_json()] for role, settings in config.chats.items()
         }
         self._counters = {role: token_counter(chat.accepted, None) for role, chat in self._chats.items()}
-        self._prompts = {name: load_prompt(name, config.prompts) for name in (*FORMS, PASSAGE)}
+        self._prompts = {name: load_prompt(name, config.prompts) for name in (*forms, PASSAGE)}
 
     async def carry_out(self, plan: Plan[Value]) -> Value:
         """
@@ -87,7 +98,7 @@ class SynthesisModels:
     def request(self, ask: Ask) -> ChatRequest:
         """Return the request that is sent for *ask*."""
         settings, chat = self._config.chats[ask.role], self._chats[ask.role]
-        form = FORMS.get(ask.prompt)  # a passage is plain text
+        form = self._forms.get(ask.prompt)  # a passage is plain text
         schema = schema_of(form) if form and chat.accepted.json_schema else None
         text = self._prompts[ask.prompt].render(**ask.fields)
         request = prompt_request(settings, text, count_tokens=self._counters[ask.role], json_schema=schema)
@@ -105,6 +116,21 @@ class SynthesisModels:
         return Reply(reply.text, reply.failure, call_id(settings, request))
 
 
-def open_models(config: NamedModels, context: CallContext) -> SynthesisModels:
+def open_models(config: NamedModels, context: CallContext, forms: Mapping[str, type[Form]] = FORMS) -> SynthesisModels:
     """Open the models behind the pool: within their limits, recorded, never paid twice."""
-    return SynthesisModels(config, lambda settings: open_pool(settings, context))
+    return SynthesisModels(config, lambda settings: open_pool(settings, context), forms)
+
+
+def embed(model: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    """
+    Embed *texts*, as plans that compare texts ask for: unit vectors, shape (texts, dimensions).
+
+    Raises:
+        UsageError: The model cannot be loaded.
+    """
+    return _encoder(model).embed(texts)
+
+
+@cache
+def _encoder(model: str) -> Encoder:
+    return Encoder(model, threads=1)

@@ -1,9 +1,10 @@
-"""Make a benchmark whose documents chat models write and check."""
+"""Make a benchmark that chat models write or rework, and check."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of
@@ -17,17 +18,16 @@ from jobs.synthesis.config import read_config
 from jobs.synthesis.files import AUDIT, export_summhay
 from jobs.synthesis.model_synthesis import Synthesis
 from jobs.synthesis.plan import synthesis_plan
-from jobs.synthesis.words import is_short, made_words
-from longform.synthesis.written.account import Account
-from longform.synthesis.written.settings import ModelSynthesis
+from jobs.synthesis.words import made_words
+from longform.synthesis.account import Account
 
 
-def synthesize_with_models(config: ModelSynthesis, out_url: str, *, cluster: Cluster, calling: Calling) -> Account:
+def synthesize_with_models(settings: Any, out_url: str, *, cluster: Cluster, calling: Calling) -> Account:
     """
     Return the account (`synthesis.json`) of the benchmark now at *out_url*.
 
     Args:
-        config: What to write, and with which models.
+        settings: A configuration of any kind of synthesis.
         out_url: A folder or s3:// URL.
         cluster: Where it is done.
         calling: The ledger and the budget of model calls.
@@ -37,11 +37,14 @@ def synthesize_with_models(config: ModelSynthesis, out_url: str, *, cluster: Clu
         StageError: Some calls failed for a reason that may pass; the same command goes on.
         BudgetReachedError: The budget does not suffice for the rest; finished work is kept.
     """
-    synthesis = Synthesis(config, out_url, cluster=cluster, calling=calling)
-    outline_ids = synthesis.outline()
-    account = synthesis.collect(outline_ids, synthesis.write(outline_ids))
-    export_summhay(out_url)
-    write_audit(out_url, seed=config.seed, cluster=cluster)
+    return _made(Synthesis(settings, out_url, cluster=cluster, calling=calling))
+
+
+def _made(synthesis: Synthesis) -> Account:
+    account = synthesis.make()
+    if synthesis.opened.kind.is_audited:
+        export_summhay(synthesis.out.url)
+        write_audit(synthesis.out.url, seed=synthesis.recipe.settings.seed, cluster=synthesis.cluster)
     return account
 
 
@@ -53,17 +56,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    config = read_config(arguments.config, arguments.changes)
+    settings = read_config(arguments.config, arguments.changes)
     calling = calling_of(arguments, "synthesize-models", arguments.out)
     with cluster_of(arguments) as cluster:
+        synthesis = Synthesis(settings, arguments.out, cluster=cluster, calling=calling, with_keys=not arguments.plan)
         if arguments.plan:
-            synthesis = Synthesis(config, arguments.out, cluster=cluster, calling=calling, with_keys=False)
-            planned = synthesis_plan(config, synthesis.left(), calling=calling, workers=cluster.workers)
+            planned = synthesis_plan(synthesis, calling=calling, workers=cluster.workers)
             return Outcome(planned, bounded_plan_words(planned))
-        account = synthesize_with_models(config, arguments.out, cluster=cluster, calling=calling)
-    audit = Folder(arguments.out).read_json(AUDIT)
-    code = FAILURES_ABOVE_THRESHOLD if is_short(account) else DONE
-    return Outcome({**account, "audit": audit}, made_words(arguments.out, account, audit), code)
+        account = _made(synthesis)
+    folder, told = Folder(arguments.out), synthesis.told(account)
+    audit = folder.read_json(AUDIT) if folder.has(AUDIT) else None
+    code = FAILURES_ABOVE_THRESHOLD if told.is_short else DONE
+    return Outcome({**account, "audit": audit}, made_words(arguments.out, account, told, audit), code)
 
 
 if __name__ == "__main__":

@@ -246,17 +246,19 @@ class CheckAttemptRow(TypedDict):
 
 class _OfDraft(TypedDict):
     haystack_id: str
-    doc_index: Int32 | None  # place among all drafts; null: of the outline
+    doc_index: Int32 | None  # place among all drafts; null: of another thing
 
 
 class AttemptRow(_OfDraft, CheckAttemptRow):
     pass
 
 
-class OutlineRow(TypedDict):
+class PieceRow(TypedDict):
     work_id: str
+    step: str
     haystack_id: str
-    outline: str  # JSON
+    doc_index: Int32 | None  # of a document that it is; null: another thing
+    piece: str  # JSON
     attempts: list[CheckAttemptRow]
 
 
@@ -272,18 +274,6 @@ class AuditRow(TypedDict):
     work_id: str
     haystack_id: str
     audit: str  # JSON
-
-
-class DraftRow(TypedDict):
-    work_id: str
-    haystack_id: str
-    doc_index: Int32
-    title: str | None  # null: none, or not written
-    text: str | None  # null: not written
-    stated: list[Int32]  # insights, by their place in the outline, from 0
-    unchecked: list[Int32]  # of those whose last check could not be read
-    reread: list[Int32] | None  # found by a second reading; null: there was none
-    attempts: list[CheckAttemptRow]
 
 
 class CallRow(TypedDict):

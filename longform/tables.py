@@ -35,9 +35,7 @@ Tables of a synthesis (in the benchmark's folder `synthesis`, but for `attempts`
     haystacks   key haystack_id: the rows of a haystack and what was planted in it, as JSON; there until the benchmark
                 is written
     audits      key haystack_id: one haystack looked at from outside, as JSON; there until audit.json is written
-    outlines    key haystack_id: subtopics with insights and queries, as JSON
-    drafts      key (haystack_id, doc_index): a document with the insights it states; text is null if it was not
-                written
+    pieces      key work_id: what a work of a step came to, as JSON, with its verdicts
     attempts    key (haystack_id, doc_index, check, subject, number): each verdict of each check; a table of the
                 benchmark
 
@@ -61,10 +59,9 @@ from longform.rows import (
     CallRow,
     ContextRow,
     DocumentRow,
-    DraftRow,
     HaystackRow,
     LabelRow,
-    OutlineRow,
+    PieceRow,
     QrelRow,
     QueryRow,
     RankingRow,
@@ -111,10 +108,9 @@ LABELS = pa.schema(_fields(LabelRow))
 RELEASED_SCORES = pa.schema(_fields(ReleasedScoreRow))
 SCORES = pa.schema(_fields(ScoreRow))
 ATTEMPTS = pa.schema(_fields(AttemptRow))
-OUTLINES = pa.schema(_fields(OutlineRow))
+PIECES = pa.schema(_fields(PieceRow))
 HAYSTACKS = pa.schema(_fields(HaystackRow))
 AUDITS = pa.schema(_fields(AuditRow))
-DRAFTS = pa.schema(_fields(DraftRow))
 CALLS = pa.schema(_fields(CallRow))
 
 SCHEMAS: Mapping[str, pa.Schema] = {
@@ -131,8 +127,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
     "verdicts": VERDICTS,
     "scores": SCORES,
     "attempts": ATTEMPTS,
-    "outlines": OUTLINES,
-    "drafts": DRAFTS,
+    "pieces": PIECES,
     "haystacks": HAYSTACKS,
     "audits": AUDITS,
     "calls": CALLS,

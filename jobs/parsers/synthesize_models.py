@@ -7,7 +7,7 @@ Make a benchmark whose documents chat models write and check: 1:N; a document th
 Reads   a configuration: topics, sizes, caps of the loops, the models
 Writes  documents, queries, targets, qrels, attempts; synthesis.json (accepted and rejected items); benchmark.json;
         SummHay's files and audit.json.
-        BENCH/synthesis holds outlines and drafts, so that a second call of the same command goes on where one ended
+        BENCH/synthesis holds the pieces of finished steps, so that a second call of the same command goes on where one ended
 """
 
 from __future__ import annotations

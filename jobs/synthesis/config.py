@@ -3,65 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from actors.chat.opening import check_chat, load_prompt
+from actors.local_models.checkpoints import check_checkpoint
 from actors.storage.folder import file_place
 from jobs.configs import read_yaml, validated
 from longform.errors import UsageError
-from longform.synthesis.written.checks import RULES
-from longform.synthesis.written.outline import REGENERATED_AT
-from longform.synthesis.written.replies import FORMS
-from longform.synthesis.written.settings import ModelSynthesis, NewsTopic, Sizes, assignment
-
-TOKENS_A_WORD = 2  # of a document as JSON: 1.3 is usual in English, and lengths are kept roughly
+from longform.synthesis.kinds import KINDS
+from longform.synthesis.recipe import Recipe, SynthesisKind
 
 
-def read_config(name: str, changes: Sequence[str] = ()) -> ModelSynthesis:
+class Opened(NamedTuple):
+    """A recipe and its kind."""
+
+    name: str  # of the kind
+    kind: SynthesisKind
+    recipe: Recipe
+    prompts: list[str]  # versions
+
+
+def read_config(name: str, changes: Sequence[str] = ()) -> Any:
     """
-    The configuration of a file, or of a preset by its name, with `key=value` changes applied and seed files read.
+    Return the settings of a file, or of a preset by its name, with `key=value` changes applied.
 
     Raises:
-        UsageError: It cannot be used, or a seed file cannot be read.
+        UsageError: They cannot be used.
     """
-    config = validated(ModelSynthesis, read_yaml(name, folder="configs/syntheses"), changes, where=name)
-    topics = [_seeded(topic) if isinstance(topic, NewsTopic) else topic for topic in config.topics]
-    return config.model_copy(update={"topics": tuple(topics)})
+    content = read_yaml(name, folder="configs/syntheses")
+    kind = content.get("kind", "written") if isinstance(content, dict) else "written"
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UsageError(f"{name}: expected kind {' or '.join(KINDS)}, found {kind!r}")
+    return validated(KINDS[kind].settings, content, changes, where=name)
 
 
-def _seeded(topic: NewsTopic) -> NewsTopic:
+def open_recipe(settings: Any) -> Opened:
+    """
+    Return the recipe of *settings*, its files read.
+
+    Raises:
+        UsageError: A file or a prompt cannot be read, or a file holds something else.
+    """
+    kind = KINDS[settings.kind]
+    prompts = sorted(load_prompt(name, settings.prompts).version for name in kind.forms)
+    return Opened(settings.kind, kind, kind.make(settings, _read, prompts), prompts)
+
+
+def _read(name: str) -> bytes:
+    folder, file = file_place(name)
     try:
-        read = [folder.read_bytes(name).decode() for folder, name in map(file_place, topic.seed_files)]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"topic {topic.title!r}: a seed file cannot be read: {error}") from error
-    return topic.model_copy(update={"seed_articles": (*topic.seed_articles, *read), "seed_files": ()})
+        return folder.read_bytes(file)
+    except OSError as error:
+        raise UsageError(f"{name}: {error}") from error
 
 
-def check_synthesis(config: ModelSynthesis, *, with_keys: bool = True) -> None:
+def check_synthesis(recipe: Recipe, *, with_keys: bool = True) -> None:
     """
     Find out before the first call what can be known to fail; keys of models are looked for if *with_keys*.
 
     Raises:
-        UsageError: Models or prompts cannot be used, the output limit is too small for a document, or the sizes do not
-            fit together even if all that is asked for is accepted.
+        UsageError: Models cannot be used, or the recipe refuses its own settings.
     """
-    for settings in config.chats.values():
-        check_chat(settings, with_key=with_keys)
-    if any(RULES[topic.domain].regenerate for topic in config.topics):
-        check_chat(config.chats["planner"].model_copy(update={"temperature": REGENERATED_AT}), with_key=with_keys)
-    for name in FORMS:
-        load_prompt(name, config.prompts)
-    words = max(_words_a_reply(topic.domain, config.sizes) for topic in config.topics)
-    needed = TOKENS_A_WORD * words
-    if config.writer.max_tokens < needed:
-        raise UsageError(
-            f"writer {config.writer.model!r}: max_tokens {config.writer.max_tokens} cuts replies of {words} words off; "
-            f"set it to {needed} or more"
-        )
-    assignment(config.sizes, [config.sizes.insights] * config.sizes.subtopics, np.random.default_rng(config.seed))
-
-
-def _words_a_reply(domain: str, sizes: Sizes) -> int:
-    """Return the words of a whole article, or of one chapter."""
-    return sizes.words // sizes.insights_per_document if RULES[domain].chapters else sizes.words
+    for chat in recipe.checked_chats:
+        check_chat(chat, with_key=with_keys)
+    for encoder in recipe.encoders:
+        check_checkpoint(encoder)
+    recipe.check()

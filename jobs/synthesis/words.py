@@ -8,12 +8,10 @@ from typing import NotRequired, TypedDict
 
 from jobs.spending.plan import aligned
 from jobs.write_benchmark import Manifest
-from longform.synthesis.written.account import Account, CheckCounts, GivenUp, HaystackAccount, ReadAgain
+from longform.synthesis.account import Account, CheckCounts, GivenUp
+from longform.synthesis.recipe import Told
 
 _MOST_GIVEN_UP = 20  # lines that one still reads; the file has all
-
-_TOO_FEW = "too few: insights that fewer documents state than `least_documents` asks for; synthesis.json has them"
-_READ_DIFFERENTLY = "read differently: pairs of document and insight where the verifier, asked again, said the contrary"
 
 
 class Prose(TypedDict):
@@ -53,12 +51,6 @@ class Audit(TypedDict):
     haystacks: list[_Audited]
 
 
-def is_short(account: Account) -> bool:
-    """Return whether documents are missing, or an insight is stated by fewer than configured."""
-    haystacks = account["haystacks"]
-    return any(one["documents_not_written"] or one["insights_below_least_documents"] for one in haystacks)
-
-
 def written_words(url: str, manifest: Manifest, audit: Audit) -> str:
     """
     Describe the grammar's documents, the chat model's part in them, and the trust that the gold map deserves.
@@ -96,49 +88,35 @@ def _totals(haystacks: Sequence[Prose]) -> dict[str, int]:
     }
 
 
-def made_words(url: str, account: Account, audit: Audit) -> str:
+def made_words(url: str, account: Account, told: Told, audit: Audit | None) -> str:
     """
     Describe the outcome: haystacks, checks, given-up items, and the trust that the gold map deserves.
 
     Args:
         url: Of the benchmark.
         account: The content of `synthesis.json`.
-        audit: The content of `audit.json`.
+        told: The same in words, by its kind.
+        audit: The content of `audit.json`; None: the kind has none.
     """
     return "\n\n".join(
         [
-            f"{url}: {_first(account)}",
-            _haystacks(account["haystacks"]),
-            _checks(account["checks"]),
+            f"{url}: {_first(account, told)}",
+            "\n".join([aligned(told.table, n_left=1), *told.notes]),
+            *_checks(account["checks"]),
             *_given_up(account["exhausted"]),
-            "\n".join(_trust(audit, "synthesis.json, audit.json")),
+            *(["\n".join(_trust(audit, "synthesis.json, audit.json"))] if audit else []),
         ]
     )
 
 
-def _first(account: Account) -> str:
-    haystacks, given_up = account["haystacks"], len(account["exhausted"])
-    documents, insights = (sum(one[name] for one in haystacks) for name in ("documents", "insights"))
-    told = f"given up: {given_up:,}" if given_up else "nothing was given up"
-    short = "; it is short of what was asked for (exit code 3)" if is_short(account) else ""
-    return f"haystacks: {len(haystacks)}, documents: {documents:,}, insights: {insights:,}; {told}{short}"
+def _first(account: Account, told: Told) -> str:
+    given_up = len(account["exhausted"])
+    words = f"given up: {given_up:,}" if given_up else "nothing was given up"
+    short = "; it is short of what was asked for (exit code 3)" if told.is_short else ""
+    return f"{told.first}; {words}{short}"
 
 
-def _haystacks(haystacks: Sequence[HaystackAccount]) -> str:
-    heads = ("haystack", "documents", "not written", "subtopics", "insights", "too few", "read differently")
-    rows = [
-        (
-            one["haystack_id"],
-            *(f"{one[name]:,}" for name in ("documents", "documents_not_written", "subtopics", "insights")),
-            f"{len(one['insights_below_least_documents']):,}",
-            _differing(one["read_again"]),
-        )
-        for one in haystacks
-    ]
-    return "\n".join([aligned([heads, *rows], n_left=1), _TOO_FEW, _READ_DIFFERENTLY])
-
-
-def _checks(checks: Sequence[CheckCounts]) -> str:
+def _checks(checks: Sequence[CheckCounts]) -> Iterator[str]:
     heads = ("check", "attempts", "accepted", "rejected", "given up")
     counts = [
         (row["check"], row["attempts"], row["accepted"], row["rejected"], row["exhausted"])
@@ -146,7 +124,8 @@ def _checks(checks: Sequence[CheckCounts]) -> str:
         if row["attempts"]
     ]
     rows = [(check, *(f"{count:,}" for count in of)) for check, *of in counts]
-    return aligned([heads, *rows], n_left=1)
+    if rows:
+        yield aligned([heads, *rows], n_left=1)
 
 
 def _given_up(exhausted: Sequence[GivenUp]) -> Iterator[str]:
@@ -171,10 +150,6 @@ def _trust(audit: Audit, files: str) -> Iterator[str]:
     else:
         yield "ceiling on the joint score: {value:.1f} [{low:.1f}, {high:.1f}] of 100".format(**ceiling)
     yield f"in brackets: 95 % intervals; more in {files} and the report of a run"
-
-
-def _differing(read: ReadAgain) -> str:
-    return _share(read["differing_share"], read["differing_low"], read["differing_high"])
 
 
 def _share(value: float | None, low: float | None, high: float | None) -> str:

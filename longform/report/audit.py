@@ -11,7 +11,8 @@ from longform.report.tables import NOT_RECORDED, Cell, Column, Table, count, num
 from longform.results.audit import Audit, AuditedHaystack, Prose
 from longform.results.columns import count_in, text_in
 from longform.results.results import Results
-from longform.synthesis.written.account import Account, GivenUp, HaystackAccount, ReadAgain
+from longform.synthesis.account import Account, GivenUp
+from longform.synthesis.written.account import HaystackAccount, ReadAgain
 
 _UNKNOWN = "label noise is not known: the gold map has no cell of one kind"
 _WIDE = 10  # points of a ceiling's interval

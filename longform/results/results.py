@@ -26,7 +26,7 @@ from longform.results.repair import Repair
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_tables import RetrievalRow
 from longform.results.work import RunFacts
-from longform.synthesis.written.account import Account
+from longform.synthesis.account import Account
 
 
 class JudgeRow(TypedDict):

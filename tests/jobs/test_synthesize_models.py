@@ -152,7 +152,7 @@ def opened(url: str, *changes: str) -> Synthesis:
 def test_topics_that_begin_alike_are_two_haystacks(tmp_path: Path) -> None:
     begin = "Three clerks prepare the yearly report of a"
     made = opened(str(tmp_path), f"topics.0.title={begin} bank", f"topics.1.scenario={begin} mill")
-    names = [made.haystack_id(number).rpartition("-") for number in (0, 1)]
+    names = [work.haystack_id.rpartition("-") for work in made.recipe.works("outline", {})]
     assert {name for name, *_ in names} == {"three-clerks-prepare-the-yearly-report"}
     assert len({key for *_, key in names}) == 2
 
@@ -162,10 +162,9 @@ def test_a_benchmark_keeps_the_ids_that_it_was_begun_with(
 ) -> None:
     """A later version may cut names in another way."""
     shutil.copytree(bench, tmp_path / "bench")
-    monkeypatch.setattr("jobs.synthesis.model_synthesis.readable_id", lambda *_: "another")
+    monkeypatch.setattr("longform.synthesis.written.recipe.readable_id", lambda *_: "another")
     made = opened(str(tmp_path / "bench"))
-    outlines = made.outline()
-    account = made.collect(outlines, made.write(outlines))
+    account = made.make()
     assert sorted(one["haystack_id"] for one in account["haystacks"]) == sorted(Benchmark(bench).haystack_ids)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from longform.rows import DraftRow, SummaryRow, VerdictRow
-from longform.tables import CALLS, CONTEXTS, DRAFTS, LABELS, SCHEMAS, SUMMARIES, UNITS, VERDICTS, conform
+from longform.rows import PieceRow, SummaryRow, VerdictRow
+from longform.tables import CALLS, CONTEXTS, LABELS, PIECES, SCHEMAS, SUMMARIES, UNITS, VERDICTS, conform
 
 
 def test_column_of_nothing_but_nulls_keeps_its_type() -> None:
@@ -46,7 +46,7 @@ def test_columns_stand_in_the_order_of_the_rows_and_of_the_rows_they_begin_with(
         (CONTEXTS, "doc_ids", pa.list_(pa.string())),
         (SUMMARIES, "parents", pa.list_(pa.string())),
         (SUMMARIES, "cost_usd", pa.float64()),
-        (DRAFTS, "reread", pa.list_(pa.int32())),
+        (PIECES, "doc_index", pa.int32()),
         (CALLS, "asked_at", pa.timestamp("ms", tz="UTC")),
         (CALLS, "answered_at", pa.timestamp("ms", tz="UTC")),
     ],
@@ -56,8 +56,8 @@ def test_column_is_of_the_type_of_its_values(schema: pa.Schema, column: str, exp
 
 
 def test_rows_within_rows_are_structs() -> None:
-    attempts = DRAFTS.field("attempts").type.value_type
+    attempts = PIECES.field("attempts").type.value_type
 
-    assert list(DraftRow.__annotations__)[-1] == "attempts"
+    assert list(PieceRow.__annotations__)[-1] == "attempts"
     assert [field.name for field in attempts] == ["check", "subject", "number", "verdict", "reason", "call_id"]
     assert attempts.field("number").type == pa.int32()

@@ -1,23 +1,22 @@
-"""Turn outlines and drafts into the tables of a benchmark, and into an account of accepted and rejected items."""
+"""Turn outlines and drafts into the tables of a benchmark, and count what was made of what was asked."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 import numpy as np
-from pydantic import JsonValue
 
 from longform.errors import LongformError
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.metrics.statistics import Estimate
 from longform.records import Document, Qrel, Query, Target
+from longform.synthesis.account import CheckCounts
 from longform.synthesis.audit.label_noise import event_share
-from longform.synthesis.written.asking import Attempt
-from longform.synthesis.written.checks import CHECKS
+from longform.synthesis.recipe import Told
 from longform.synthesis.written.documents import Draft
 from longform.synthesis.written.outline import Outline
 from longform.synthesis.written.settings import Topic
@@ -128,27 +127,6 @@ def haystack_name(topic: Topic) -> str:
 # ---------------------------------------------------------------- the account
 
 
-class CheckCounts(TypedDict):
-    """Attempts of one check, by what became of them."""
-
-    check: str
-    accepted_if: str
-    attempts: int
-    accepted: int
-    rejected: int
-    exhausted: int
-
-
-class GivenUp(TypedDict):
-    """A subject that a check rejected to the last, with the last reason."""
-
-    haystack_id: str
-    check: str
-    subject: str
-    attempt: int
-    reason: str | None
-
-
 class StatedInsight(TypedDict):
     insight: str
     documents: int
@@ -183,53 +161,6 @@ class HaystackAccount(TypedDict):
     known_without_documents: list[str] | None
     read_again: ReadAgain
     checks: NotRequired[list[CheckCounts]]
-
-
-class Account(TypedDict):
-    """The content of `synthesis.json`."""
-
-    longform: str
-    dataset_hash: str
-    models: dict[str, str]
-    prompts: list[str]
-    config: dict[str, JsonValue]
-    checks: list[CheckCounts]
-    haystacks: list[HaystackAccount]
-    exhausted: list[GivenUp]
-
-
-def check_rows(attempts: Iterable[Attempt]) -> list[CheckCounts]:
-    """Count for each check its attempts and what became of them; attempts = accepted + rejected + exhausted."""
-    counts = Counter((attempt.check, attempt.verdict) for attempt in attempts)
-    rows: list[CheckCounts] = []
-    for check, meaning in CHECKS.items():
-        accepted, rejected, exhausted = (counts[check, verdict] for verdict in ("accepted", "rejected", "exhausted"))
-        rows.append(
-            {
-                "check": check,
-                "accepted_if": meaning,
-                "attempts": accepted + rejected + exhausted,
-                "accepted": accepted,
-                "rejected": rejected,
-                "exhausted": exhausted,
-            }
-        )
-    return rows
-
-
-def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[GivenUp]:
-    """Return the given-up items, with the last reason of each."""
-    return [
-        {
-            "haystack_id": haystack_id,
-            "check": attempt.check,
-            "subject": attempt.subject,
-            "attempt": attempt.number,
-            "reason": attempt.reason,
-        }
-        for attempt in attempts
-        if attempt.verdict == "exhausted"
-    ]
 
 
 def haystack_account(written: Written, *, least_documents: int) -> HaystackAccount:
@@ -285,3 +216,38 @@ def read_again(written: Written) -> ReadAgain:
         "differing_low": share.low,
         "differing_high": share.high,
     }
+
+
+# ---------------------------------------------------------------- in words
+
+TOO_FEW = "too few: insights that fewer documents state than `least_documents` asks for; synthesis.json has them"
+READ_DIFFERENTLY = "read differently: pairs of document and insight where the verifier, asked again, said the contrary"
+
+
+def told(haystacks: Sequence[HaystackAccount]) -> Told:
+    """Tell accounts in words."""
+    documents, insights = (sum(one[name] for one in haystacks) for name in ("documents", "insights"))
+    heads = ("haystack", "documents", "not written", "subtopics", "insights", "too few", "read differently")
+    rows = [
+        (
+            one["haystack_id"],
+            *(f"{one[name]:,}" for name in ("documents", "documents_not_written", "subtopics", "insights")),
+            f"{len(one['insights_below_least_documents']):,}",
+            _differing(one["read_again"]),
+        )
+        for one in haystacks
+    ]
+    return Told(
+        first=f"haystacks: {len(haystacks)}, documents: {documents:,}, insights: {insights:,}",
+        table=[heads, *rows],
+        notes=[TOO_FEW, READ_DIFFERENTLY],
+        is_short=any(one["documents_not_written"] or one["insights_below_least_documents"] for one in haystacks),
+    )
+
+
+def _differing(read: ReadAgain) -> str:
+    value, low, high = read["differing_share"], read["differing_low"], read["differing_high"]
+    if value is None:
+        return "unknown"
+    middle = f"{100 * value:.1f} %"
+    return middle if low is None or high is None else f"{middle} [{100 * low:.1f}, {100 * high:.1f}]"

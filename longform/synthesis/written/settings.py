@@ -126,6 +126,7 @@ class Caps(Strict):
 class ModelSynthesis(Strict):
     """A file that says what to write, and with which models."""
 
+    kind: Literal["written"] = "written"
     name: str = Field(min_length=1)
     seed: int = Field(ge=0, lt=2**31)  # of the assignment; calls of another seed are other calls
     topics: tuple[Topic, ...] = Field(min_length=1)

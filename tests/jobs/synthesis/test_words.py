@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.synthesis.words import is_short, made_words, written_words
+from jobs.synthesis.words import made_words, written_words
+from longform.synthesis.written.account import told
 
 HAYSTACK: dict[str, Any] = {
     "haystack_id": "docks-1",
@@ -15,6 +16,7 @@ HAYSTACK: dict[str, Any] = {
     "insights_below_least_documents": [],
     "read_again": {"differing_share": 0.0125, "differing_low": 0.004, "differing_high": 0.03},
 }
+SHORT = HAYSTACK | {"insights_below_least_documents": [{"insight": "i", "documents": 2}]}
 CHECK = {"check": "article leaks", "attempts": 18, "accepted": 13, "rejected": 4, "exhausted": 1}
 IDLE = CHECK | {"check": "chapter classified", "attempts": 0}
 GIVEN_UP = {
@@ -33,8 +35,12 @@ AUDIT: dict[str, Any] = {
 }
 
 
+def made(account: Any, audit: Any = AUDIT) -> str:
+    return made_words("made", account, told(account["haystacks"]), audit)
+
+
 def test_every_share_has_its_interval_and_idle_checks_are_left_out() -> None:
-    text = made_words("made", ACCOUNT, AUDIT)
+    text = made(ACCOUNT)
 
     assert "nothing was given up\n" in text
     assert "1.2 % [0.4, 3.0]" in text
@@ -46,7 +52,7 @@ def test_every_share_has_its_interval_and_idle_checks_are_left_out() -> None:
 
 def test_what_was_given_up_is_named_and_counted_where_it_is_much() -> None:
     many = [GIVEN_UP | {"subject": f"document {number}"} for number in range(1, 24)]
-    lines = made_words("made", ACCOUNT | {"exhausted": many}, AUDIT).splitlines()
+    lines = made(ACCOUNT | {"exhausted": many}).splitlines()
 
     assert "given up: 23" in lines[0]
     assert any(line.split() == "document 3 article leaks docks-1 6 states insight 2".split() for line in lines)
@@ -54,17 +60,14 @@ def test_what_was_given_up_is_named_and_counted_where_it_is_much() -> None:
 
 
 def test_a_benchmark_that_is_short_says_why_the_command_ends_with_3() -> None:
-    few = HAYSTACK | {"insights_below_least_documents": [{"insight": "i", "documents": 2}]}
-    account = ACCOUNT | {"haystacks": [few]}
-
-    assert (is_short(account), is_short(ACCOUNT)) == (True, False)
-    assert "short of what was asked for (exit code 3)" in made_words("made", account, AUDIT)
+    assert (told([SHORT]).is_short, told([HAYSTACK]).is_short) == (True, False)
+    assert "short of what was asked for (exit code 3)" in made(ACCOUNT | {"haystacks": [SHORT]})
 
 
 def test_what_is_not_known_is_said() -> None:
     nothing = {"differing_share": None, "differing_low": None, "differing_high": None}
     unknown = AUDIT | {"joint_ceiling": {"value": None, "low": None, "high": None, "reason": "no pair is listed"}}
-    text = made_words("made", ACCOUNT | {"haystacks": [HAYSTACK | {"read_again": nothing}]}, unknown)
+    text = made(ACCOUNT | {"haystacks": [HAYSTACK | {"read_again": nothing}]}, unknown)
 
     assert "unknown: no pair is listed" in text
     assert any(line.split() == "docks-1 14 0 4 16 0 unknown".split() for line in text.splitlines())

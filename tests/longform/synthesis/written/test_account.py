@@ -6,16 +6,16 @@ import pytest
 
 from longform.errors import LongformError
 from longform.keys import content_key
+from longform.synthesis.account import check_rows, exhausted_rows
 from longform.synthesis.written.account import (
     Written,
-    check_rows,
-    exhausted_rows,
     haystack_account,
     haystack_name,
     haystack_rows,
     readable_id,
 )
 from longform.synthesis.written.asking import Log
+from longform.synthesis.written.checks import CHECKS
 from longform.synthesis.written.documents import Draft
 from longform.synthesis.written.outline import Outline, OutlinedSubtopic
 from tests.longform.synthesis.synthesizing import NEWS, TALK
@@ -85,7 +85,7 @@ def test_counts_and_what_was_given_up() -> None:
     log.reject("article leaks", "document 1", "states insight 2", "call 1")
     log.reject("article leaks", "document 1", "states insight 2", "call 2", last=True)
     log.accept("article leaks", "document 2", "call 3")
-    (row,) = (row for row in check_rows(log.attempts) if row["check"] == "article leaks")
+    (row,) = (row for row in check_rows(log.attempts, CHECKS) if row["check"] == "article leaks")
     assert (row["attempts"], row["accepted"], row["rejected"], row["exhausted"]) == (3, 1, 1, 1)
     (given_up,) = exhausted_rows("h", log.attempts)
     assert (given_up["subject"], given_up["attempt"], given_up["reason"]) == ("document 1", 2, "states insight 2")

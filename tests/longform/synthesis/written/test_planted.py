@@ -16,8 +16,10 @@ import pytest
 
 from actors.rehearsal.scripted_synthesis import scripted_faults
 from actors.rehearsal.scripted_writer import WriterFaults, write
-from longform.synthesis.written.account import Written, check_rows, exhausted_rows, haystack_account, haystack_rows
+from longform.synthesis.account import check_rows, exhausted_rows
+from longform.synthesis.written.account import Written, haystack_account, haystack_rows
 from longform.synthesis.written.asking import Log
+from longform.synthesis.written.checks import CHECKS
 from longform.synthesis.written.documents import Brief, write_document
 from longform.synthesis.written.outline import OutlineJob, write_outline
 from longform.synthesis.written.settings import assignment
@@ -224,7 +226,7 @@ def test_a_writer_that_leaves_everything_out_ends_at_the_cap_and_nothing_is_gold
 
 def test_attempts_add_up() -> None:
     found = made("news", FAULTY)
-    rows = check_rows(found.log.attempts)
+    rows = check_rows(found.log.attempts, CHECKS)
     assert all(row["attempts"] == row["accepted"] + row["rejected"] + row["exhausted"] for row in rows)
     assert sum(row["attempts"] for row in rows) == len(found.log.attempts)
 

@@ -1,0 +1,11 @@
+"""The kinds of synthesis that chat models carry out: one folder each, and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from longform.synthesis.recipe import SynthesisKind
+from longform.synthesis.written.recipe import WRITTEN
+
+KINDS: Mapping[str, SynthesisKind] = {"written": WRITTEN}
+"""The key `kind` of a configuration -> the kind; without the key it is `written`."""

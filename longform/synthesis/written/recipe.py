@@ -1,0 +1,289 @@
+"""SummHay's haystacks as a recipe: an outline for each topic, then the documents of each outline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from pydantic import JsonValue
+
+from longform.errors import LongformError, UsageError
+from longform.formats.rows import HaystackRows
+from longform.keys import content_key, stable_seed
+from longform.settings.chat import ChatSettings
+from longform.synthesis.recipe import Job, Piece, Pieces, PlannedCalls, Read, Step, SynthesisKind, Told, Work
+from longform.synthesis.written.account import Written, haystack_account, haystack_rows, readable_id, told
+from longform.synthesis.written.asking import Log, Plan
+from longform.synthesis.written.call_bounds import document_calls, outline_calls
+from longform.synthesis.written.checks import CHECKS, RULES
+from longform.synthesis.written.contamination import known_insights
+from longform.synthesis.written.documents import Brief, Draft, write_document
+from longform.synthesis.written.outline import REGENERATED_AT, Outline, OutlineJob, write_outline
+from longform.synthesis.written.replies import FORMS
+from longform.synthesis.written.settings import ModelSynthesis, NewsTopic, Sizes, Topic, assignment
+
+TOKENS_A_WORD = 2  # of a document as JSON: 1.3 is usual in English, and lengths are kept roughly
+_PLANS_VERSION = 1  # raised by a change of the plans that changes documents
+_OUTLINE, _WRITE = "outline", "write"
+_REHEARSED_SUBTOPICS = 30  # the scripted writer knows no more
+
+
+class WrittenRecipe:
+    """
+    One configuration.
+
+    Args:
+        settings: With the texts of seed files.
+        prompts: Versions of all prompts.
+    """
+
+    steps = (Step(_OUTLINE, "outlines"), Step(_WRITE, "drafts"))
+    encoders: Sequence[str] = ()
+
+    def __init__(self, settings: ModelSynthesis, prompts: Sequence[str]) -> None:
+        self.settings = settings
+        said = settings.model_dump(mode="json", include={"seed", "sizes", "caps", "withheld", "reread"})
+        said |= {role: chat.identity for role, chat in settings.chats.items()}
+        self.keys = [
+            content_key("synthesis", _PLANS_VERSION, topic.model_dump(mode="json"), said, list(prompts))
+            for topic in settings.topics
+        ]
+        self._prompts = tuple(prompts)
+
+    @property
+    def checked_chats(self) -> list[ChatSettings]:
+        """Return the models as they are asked: a planner at two temperatures if lists are asked for anew."""
+        asked = [*self.settings.chats.values()]
+        if any(RULES[topic.domain].regenerate for topic in self.settings.topics):
+            asked.append(self.settings.chats["planner"].model_copy(update={"temperature": REGENERATED_AT}))
+        return asked
+
+    @property
+    def sources(self) -> list[dict[str, str]]:
+        return [
+            {"name": f"topic {topic.name}", "sha256": key}
+            for topic, key in zip(self.settings.topics, self.keys, strict=True)
+        ]
+
+    def check(self) -> None:
+        """
+        Raises:
+            UsageError: The output limit is too small for a document, or the sizes do not fit together even if all that
+                is asked for is accepted.
+        """
+        settings, sizes = self.settings, self.settings.sizes
+        words = max(_words_a_reply(topic.domain, sizes) for topic in settings.topics)
+        needed = TOKENS_A_WORD * words
+        if settings.writer.max_tokens < needed:
+            raise UsageError(
+                f"writer {settings.writer.model!r}: max_tokens {settings.writer.max_tokens} cuts replies of {words} "
+                f"words off; set it to {needed} or more"
+            )
+        assignment(sizes, [sizes.insights] * sizes.subtopics, np.random.default_rng(settings.seed))
+
+    def haystack_id(self, number: int) -> str:
+        """Return the id of a haystack that is begun now; one under way keeps the id that its outline has."""
+        return readable_id(self.settings.topics[number], self.keys[number])
+
+    # ------------------------------------------------------------ works
+
+    def works(self, step: str, pieces: Pieces) -> list[Work]:
+        """
+        Return an outline for each topic, or the documents of the outlines that are there.
+
+        Raises:
+            LongformError: Of an outline so little was accepted that the sizes do not fit any more.
+        """
+        if step == _OUTLINE:
+            return [
+                Work(self._outline_key(number), self.haystack_id(number), {"topic": number}, group=topic.domain)
+                for number, topic in enumerate(self.settings.topics)
+            ]
+        there = [number for number in range(len(self.keys)) if self._outline_key(number) in pieces]
+        return [work for number in there for work in self._documents(number, pieces[self._outline_key(number)])]
+
+    def _outline_key(self, number: int) -> str:
+        return content_key("outlines", self.keys[number])
+
+    def _documents(self, number: int, piece: Piece) -> Iterator[Work]:
+        outline = Outline.model_validate(piece.content)
+        if not outline.subtopics:
+            raise LongformError(_nothing_accepted(piece))
+        for index, places in enumerate(self.assigned(number, outline)):
+            yield Work(
+                content_key("drafts", self.keys[number], outline.model_dump(mode="json"), index, places),
+                piece.haystack_id,
+                {"topic": number, "assigned": list(places), "doc_index": index},
+                needs=(self._outline_key(number),),
+                doc_index=index,
+                group=self.settings.topics[number].domain,
+            )
+
+    def assigned(self, number: int, outline: Outline) -> list[list[int]]:
+        """
+        For each document of a haystack its insights, places in `outline.facts`, in the order in which they are told.
+
+        Raises:
+            LongformError: So little of the outline was accepted that the sizes do not fit any more.
+        """
+        sizes = self.settings.sizes
+        n_insights = [len(subtopic.insights) for subtopic in outline.subtopics]
+        rng = np.random.default_rng(stable_seed("assignment", self.settings.seed, self.keys[number]))
+        starts = [0, *accumulate(n_insights)]
+        try:
+            dealt = assignment(sizes, n_insights, rng)
+        except UsageError as error:
+            raise LongformError(
+                f"{self.haystack_id(number)}: of {sizes.subtopics} x {sizes.insights} insights "
+                f"{n_insights} were accepted, which do not suffice: {error}"
+            ) from error
+        return [[starts[s] + i for s, i in (places[j] for j in rng.permutation(len(places)))] for places in dealt]
+
+    # ------------------------------------------------------------ plans
+
+    def plan(self, job: Job, log: Log) -> Plan[JsonValue]:
+        """Return the plan of an outline, or of a document."""
+        topic = self.settings.topics[job.payload["topic"]]
+        return self._outline(topic, log) if job.step == _OUTLINE else self._draft(topic, job, log)
+
+    def _outline(self, topic: Topic, log: Log) -> Plan[JsonValue]:
+        settings = self.settings
+        job = OutlineJob(topic=topic, sizes=settings.sizes, caps=settings.caps, withheld=settings.withheld)
+        found = yield from write_outline(job, log)
+        if settings.outsider is not None:
+            known = yield from known_insights(found, topic, settings.caps, log)
+            found = found.model_copy(update={"known": known})
+        return found.model_dump(mode="json")
+
+    def _draft(self, topic: Topic, job: Job, log: Log) -> Plan[JsonValue]:
+        (outline,) = job.needed
+        brief = Brief(
+            topic=topic,
+            outline=Outline.model_validate(outline),
+            assigned=tuple(job.payload["assigned"]),
+            doc_index=job.payload["doc_index"],
+            n_documents=self.settings.sizes.documents,
+            words=self.settings.sizes.words,
+            caps=self.settings.caps,
+            reread=self.settings.reread,
+        )
+        draft = yield from write_document(brief, log)
+        return _as_json(draft)
+
+    # ------------------------------------------------------------ what comes of it
+
+    def rows(self, pieces: Pieces) -> Iterator[HaystackRows]:
+        """Return the tables of each haystack."""
+        return map(haystack_rows, self._written(pieces))
+
+    def accounts(self, pieces: Pieces) -> list[dict[str, Any]]:
+        """Count for each haystack what was made of what was asked."""
+        least = self.settings.sizes.least_documents
+        return [{**haystack_account(one, least_documents=least)} for one in self._written(pieces)]
+
+    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> Told:
+        """Tell the accounts in words."""
+        return told(haystacks)  # type: ignore[arg-type]
+
+    def _written(self, pieces: Pieces) -> Iterator[Written]:
+        for number, topic in enumerate(self.settings.topics):
+            piece = pieces[self._outline_key(number)]
+            outline = Outline.model_validate(piece.content)
+            yield Written(
+                haystack_id=piece.haystack_id,
+                topic=topic,
+                outline=outline,
+                assigned=self.assigned(number, outline),
+                drafts=[_as_draft(pieces[work.key].content) for work in self._documents(number, piece)],
+            )
+
+    # ------------------------------------------------------------ before it is made
+
+    def planned(self, left: Mapping[str, Sequence[Work]]) -> list[PlannedCalls]:
+        """Bound the calls of each haystack that is not done; one without an outline lacks all its documents."""
+        settings = self.settings
+        found: list[PlannedCalls] = []
+        for number, topic in enumerate(settings.topics):
+            n_documents = sum(_topic_of(work) == number for work in left[_WRITE])
+            if any(_topic_of(work) == number for work in left[_OUTLINE]):
+                found += (PlannedCalls(_OUTLINE, topic.domain, step) for step in outline_calls(settings, topic))
+                n_documents = settings.sizes.documents
+            if n_documents:
+                steps = document_calls(settings, topic, n_documents)
+                found += (PlannedCalls(_WRITE, topic.domain, step) for step in steps)
+        return found
+
+    def rehearsed(self) -> WrittenRecipe:
+        """Return one topic of each domain, with so many subtopics as the scripted writer knows."""
+        topics = {topic.domain: topic for topic in self.settings.topics}
+        n_subtopics = min(self.settings.sizes.subtopics, _REHEARSED_SUBTOPICS)
+        sizes = self.settings.sizes.model_copy(update={"subtopics": n_subtopics})
+        fewer = {"topics": tuple(topics.values()), "sizes": sizes, "outsider": self.settings.writer, "reread": True}
+        return WrittenRecipe(self.settings.model_copy(update=fewer), self._prompts)
+
+
+def written_recipe(settings: ModelSynthesis, read: Read, prompts: Sequence[str]) -> WrittenRecipe:
+    """
+    Return the recipe of a configuration, its seed files read.
+
+    Raises:
+        UsageError: A seed file cannot be read.
+    """
+    topics = [_seeded(topic, read) if isinstance(topic, NewsTopic) else topic for topic in settings.topics]
+    return WrittenRecipe(settings.model_copy(update={"topics": tuple(topics)}), prompts)
+
+
+def _seeded(topic: NewsTopic, read: Read) -> NewsTopic:
+    try:
+        texts = [read(name).decode() for name in topic.seed_files]
+    except (UsageError, UnicodeDecodeError) as error:
+        raise UsageError(f"topic {topic.title!r}: a seed file cannot be read: {error}") from error
+    return topic.model_copy(update={"seed_articles": (*topic.seed_articles, *texts), "seed_files": ()})
+
+
+def _words_a_reply(domain: str, sizes: Sizes) -> int:
+    """Return the words of a whole article, or of one chapter."""
+    return sizes.words // sizes.insights_per_document if RULES[domain].chapters else sizes.words
+
+
+def _topic_of(work: Work) -> JsonValue:
+    assert isinstance(work.payload, dict)
+    return work.payload["topic"]
+
+
+def _as_json(draft: Draft) -> JsonValue:
+    return {
+        "title": draft.title,
+        "text": draft.text,
+        "stated": [*draft.stated],
+        "unchecked": [*draft.unchecked],
+        "reread": None if draft.reread is None else [*draft.reread],
+    }
+
+
+def _as_draft(content: Mapping[str, Any]) -> Draft:
+    return Draft(
+        title=content["title"],
+        text=content["text"],
+        stated=tuple(content["stated"]),
+        unchecked=tuple(content["unchecked"]),
+        reread=None if content["reread"] is None else tuple(content["reread"]),
+    )
+
+
+def _nothing_accepted(outline: Piece) -> str:
+    given_up = [attempt for attempt in outline.attempts if attempt.verdict == "exhausted"]
+    lines = [f"  {attempt.check}: {attempt.subject}: {attempt.reason}" for attempt in given_up[:5]]
+    return "\n".join([f"{outline.haystack_id}: no subtopic was accepted. What was given up, first:", *lines])
+
+
+WRITTEN = SynthesisKind(
+    settings=ModelSynthesis,
+    forms=FORMS,
+    checks=CHECKS,
+    make=written_recipe,
+    is_audited=True,
+    scripted=("scripted-writer", "scripted-writer:leaks=1,omissions=1"),
+)
