@@ -114,10 +114,47 @@ def _count(fact: str) -> str | None:
     return found and found[0]
 
 
+_LISTED = re.compile(r"\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL)
+_RUN = 4  # words of an answer that tell it
+_KEPT = 0.5  # of a query's words
+
+
+def _check_rewrite(values: Mapping[str, str], wrong: Random | None) -> Json:
+    original, query = _said(values["original"]), _said(values["query"])
+    told = [
+        " ".join(run) for run in _runs(query) if run in _runs(_said(values["answers"])) and run not in _runs(original)
+    ]
+    if wrong:
+        told = [] if told else query[:1]
+    return {"same": _kept(original, query), "told": told[:1]}
+
+
+def _check_merge(values: Mapping[str, str], wrong: Random | None) -> Json:
+    merged = _said(values["query"])
+    missing = {int(number) for number, text in _LISTED.findall(values["queries"]) if not _kept(_said(text), merged)}
+    if wrong:
+        missing ^= {1}
+    return {"missing": sorted(missing)}
+
+
+def _said(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _runs(said: list[str]) -> list[tuple[str, ...]]:
+    return [tuple(said[start : start + _RUN]) for start in range(len(said) - _RUN + 1)]
+
+
+def _kept(before: list[str], after: list[str]) -> bool:
+    return sum(word in after for word in before) >= _KEPT * len(before)
+
+
 _TASKS: Mapping[str, Callable[[Mapping[str, str], Random | None], Json]] = {
     "synthesize_overlaps": _overlaps,
     "synthesize_duplicates": _duplicates,
     "synthesize_categorize": _categorize,
     "synthesize_find": _find,
     "synthesize_classify": _classify,
+    "synthesize_check_rewrite": _check_rewrite,
+    "synthesize_check_merge": _check_merge,
 }

@@ -18,6 +18,8 @@ from actors.json_value import Json
 from actors.rehearsal.prompt_reading import rendered_fields
 from longform.keys import stable_seed
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
+from longform.synthesis.multi_source.replies import DECONTEXTUALIZE, MERGE_QUERIES, MERGE_SUMMARIES
+from longform.synthesis.multi_source.replies import FORMS as MULTI_SOURCE_FORMS
 from longform.synthesis.written.replies import FORMS
 
 THEMES = (
@@ -48,11 +50,14 @@ class WriterFaults:
 
     Attributes:
         seed: Of facts and faults.
-        leaks: Of facts beside which another one slips in, and of those to be taken out that stay.
-        omissions: Of facts to be stated that are not.
+        leaks: Of facts beside which another one slips in, and of those to be taken out that stay; of rewritten queries
+            that quote the longest sentence of their document, and of merged summaries with a number of their own.
+        omissions: Of facts to be stated that are not; of rewritten queries without the query's words, and of merged
+            texts that leave the last of theirs out.
         duplicates: Of new subtopics and facts that repeat an earlier one.
         strays: Of new facts that belong to another subtopic.
         vague: Of new facts without number, date or name, and of queries that ask nothing.
+        empty: Of rewritten and merged texts without a letter.
         knows: Share of a theme's first facts that it tells when asked without documents.
         invalid_json: Of replies that break off.
         refusals: Of replies.
@@ -64,6 +69,7 @@ class WriterFaults:
     duplicates: float = 0.0
     strays: float = 0.0
     vague: float = 0.0
+    empty: float = 0.0
     knows: float = 0.0
     invalid_json: float = 0.0
     refusals: float = 0.0
@@ -251,6 +257,47 @@ def _answer(pen: _Pen, values: Mapping[str, str]) -> Json:
     return {"facts": [pen.plant("knows", text) for text in known] or ["Nobody can know that."]}
 
 
+_LISTED = re.compile(r"\[\d+\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL)
+
+
+def _decontextualize(pen: _Pen, values: Mapping[str, str]) -> Json:
+    query = values["query"].strip()
+    asked, mark = query.rstrip("?."), "?" if query.endswith("?") else "."
+    if pen.errs("omissions"):
+        asked = pen.plant("omissions", "What is told there")
+    about = f"in a text about {pen.draw.choice(THEMES)} that somebody half remembers"
+    if pen.errs("leaks"):
+        longest = max(re.split(r"[.?!\n]+", values["document"]), key=len).strip()
+        about = f"in a text where {pen.plant('leaks', longest)}"
+    return {"query": _spoilt(pen, f"{asked} {about}{mark}")}
+
+
+def _spoilt(pen: _Pen, text: str) -> str:
+    if pen.errs("vague"):
+        return pen.plant("vague", "There is much to be said on this. It is a text like many others.")
+    return pen.plant("empty", " ") if pen.errs("empty") else text
+
+
+def _merge_queries(pen: _Pen, values: Mapping[str, str]) -> Json:
+    parts = [text.strip().rstrip("?.") for text in _kept(pen, values["queries"])]
+    return {"query": _spoilt(pen, f"{', '.join(parts)}?")}
+
+
+def _merge_summaries(pen: _Pen, values: Mapping[str, str]) -> Json:
+    parts = _kept(pen, values["summaries"])
+    if pen.errs("leaks"):
+        parts = [parts[0], pen.plant("leaks", "It cost 987,654.")]
+    return {"summary": pen.plant("empty", "") if pen.errs("empty") else " ".join(parts)}
+
+
+def _kept(pen: _Pen, listed: str) -> list[str]:
+    """Return the texts of a numbered list, perhaps without the last."""
+    parts = _LISTED.findall(listed.strip())
+    if pen.errs("omissions"):
+        pen.plant("omissions", parts.pop())
+    return parts
+
+
 _TASKS: Mapping[str, Callable[[_Pen, Mapping[str, str]], Json]] = {
     "synthesize_subtopics": _subtopics,
     "synthesize_insights": _insights,
@@ -261,5 +308,8 @@ _TASKS: Mapping[str, Callable[[_Pen, Mapping[str, str]], Json]] = {
     "synthesize_chapter": _chapter,
     "synthesize_answer": _answer,
     PASSAGE: _passage,
+    DECONTEXTUALIZE: _decontextualize,
+    MERGE_QUERIES: _merge_queries,
+    MERGE_SUMMARIES: _merge_summaries,
 }
-assert _TASKS.keys() <= {*FORMS, PASSAGE}
+assert _TASKS.keys() <= {*FORMS, *MULTI_SOURCE_FORMS, PASSAGE}

@@ -14,6 +14,10 @@ from longform.results.results import Results
 from longform.synthesis.account import Account, GivenUp
 from longform.synthesis.written.account import HaystackAccount, ReadAgain
 
+_NOT_AUDITED = (
+    "Its gold documents follow from where its queries come from, and no judge has looked at them. What was rewritten "
+    "or merged passed the checks below; `synthesis.json` beside the benchmark has the rest."
+)
 _UNKNOWN = "label noise is not known: the gold map has no cell of one kind"
 _WIDE = 10  # points of a ceiling's interval
 _MOST_HAYSTACKS = 40  # rows of a table that one still reads; the file has all
@@ -26,17 +30,18 @@ class Share(TypedDict):
 
 
 def audit_sections(results: Results) -> Iterator[Section]:
-    """One section if the benchmark has an audit, else none."""
-    audit = results.get("audit")
+    """One section if the benchmark has an audit, or was made by checks that are counted; else none."""
+    audit, synthesis = results.get("audit"), results.get("synthesis")
     if not audit:
+        if synthesis:
+            yield Section("audit", "How far to trust this benchmark", [_NOT_AUDITED], [*_checked(synthesis)])
         return
     haystacks = audit["haystacks"][:_MOST_HAYSTACKS]
     tables = [_noise(audit), _haystacks(haystacks), _tenths(haystacks)]
     if written := [(row["haystack_id"], prose) for row in haystacks if (prose := row.get("prose"))]:
         tables.append(_prose(written))
-    if synthesis := results.get("synthesis"):
-        tables += [_made(synthesis), _checks(synthesis)]
-        tables += [_given_up(synthesis["exhausted"])] if synthesis.get("exhausted") else []
+    if synthesis:
+        tables += [_made(synthesis), *_checked(synthesis)]
     yield Section("audit", "How far to trust this benchmark", _told(audit), tables)
 
 
@@ -169,6 +174,11 @@ def _written(haystack_id: str, prose: Prose) -> list[Cell]:
 
 
 # ---------------------------------------------------------------- made by chat models
+
+
+def _checked(synthesis: Account) -> list[Table]:
+    given_up = [_given_up(synthesis["exhausted"])] if synthesis.get("exhausted") else []
+    return [_checks(synthesis), *given_up]
 
 
 def _made(synthesis: Account) -> Table:

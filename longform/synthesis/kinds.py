@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from longform.synthesis.multi_source.recipe import MULTI_SOURCE
 from longform.synthesis.recipe import SynthesisKind
 from longform.synthesis.written.recipe import WRITTEN
 
-KINDS: Mapping[str, SynthesisKind] = {"written": WRITTEN}
+KINDS: Mapping[str, SynthesisKind] = {"written": WRITTEN, "multi_source": MULTI_SOURCE}
 """The key `kind` of a configuration -> the kind; without the key it is `written`."""

@@ -217,7 +217,7 @@ class SynthesisKind(NamedTuple):
         checks: Check -> when it accepts, in the order of the work.
         make: (settings, read, versions of the prompts) -> the recipe.
         is_audited: True if its gold map lists insights in documents, which `audit.json` and SummHay's files tell of.
-        scripted: Two models that rehearse it: one without a fault, one that has every edit made.
+        scripted: Models that rehearse it: one without a fault, and others for prompts that it never leads to.
     """
 
     settings: type[Strict]
@@ -225,4 +225,4 @@ class SynthesisKind(NamedTuple):
     checks: Mapping[str, str]
     make: Callable[[Any, Read, Sequence[str]], Recipe]
     is_audited: bool
-    scripted: tuple[str, str]
+    scripted: tuple[str, ...]

@@ -1,0 +1,142 @@
+"""Count what was made of sources and their queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from longform.synthesis.multi_source.sources import Source, SourceQuery
+from longform.synthesis.recipe import Told
+
+
+class RewrittenQuery(TypedDict):
+    """A query before and after; null if it was given up."""
+
+    query_id: str
+    original: str
+    rewritten: str | None
+
+
+class ClusterCounts(TypedDict):
+    """
+    The clusters of queries.
+
+    Attributes:
+        threshold_clusters_split: Clusters that were too large, and were split.
+        mergers: Of clusters that were too small.
+        sizes: Size -> clusters of so many queries.
+        oversize: Clusters that are too large still.
+        unplaced: Queries that no cluster has room for.
+        of_one_source: Clusters whose queries are of one source alone.
+        members: Query ids of each cluster.
+        texts_by_rules: Queries and summaries that a rule merged because no try of the writer was right.
+    """
+
+    threshold_clusters_split: int
+    mergers: int
+    sizes: dict[str, int]
+    oversize: int
+    unplaced: list[str]
+    of_one_source: int
+    members: list[list[str]]
+    texts_by_rules: int
+
+
+class CorpusAccount(TypedDict):
+    """The account of the one haystack."""
+
+    haystack_id: str
+    sources: int
+    documents: int
+    empty_chapters: int
+    queries_of_sources: int
+    queries: int
+    single_document_sources: int
+    rewritten: list[RewrittenQuery] | None  # null: queries were not rewritten
+    clusters: ClusterCounts | None  # null: queries were not clustered
+
+
+def corpus_account(
+    name: str,
+    sources: Sequence[Source],
+    *,
+    n_written: int,
+    rewritten: Sequence[tuple[SourceQuery, str | None]] | None,
+    clustering: Mapping[str, Any] | None,
+    merged: Sequence[Mapping[str, Any]],
+) -> CorpusAccount:
+    """
+    Count a corpus.
+
+    Args:
+        name: Of the haystack.
+        sources: The long documents.
+        n_written: Queries of the benchmark.
+        rewritten: Each query and what became of it.
+        clustering: Fields of `Clusters`.
+        merged: Fields of `Merged`, of each cluster.
+    """
+    return {
+        "haystack_id": name,
+        "sources": len(sources),
+        "documents": sum(len(source.chapters) for source in sources),
+        "empty_chapters": sum(source.n_empty for source in sources),
+        "queries_of_sources": sum(len(source.queries) for source in sources),
+        "queries": n_written,
+        "single_document_sources": sum(len(source.chapters) == 1 for source in sources),
+        "rewritten": None
+        if rewritten is None
+        else [{"query_id": query.query_id, "original": query.text, "rewritten": text} for query, text in rewritten],
+        "clusters": None if clustering is None else _clusters(sources, clustering, merged),
+    }
+
+
+def _clusters(
+    sources: Sequence[Source], clustering: Mapping[str, Any], merged: Sequence[Mapping[str, Any]]
+) -> ClusterCounts:
+    ids = [query.query_id for source in sources for query in source.queries]
+    owners = [number for number, source in enumerate(sources) for _ in source.queries]
+    placed = clustering["placed"]
+    lengths = sorted(map(len, placed))
+    return {
+        "threshold_clusters_split": clustering["n_split"],
+        "mergers": clustering["n_merged"],
+        "sizes": {str(size): lengths.count(size) for size in dict.fromkeys(lengths)},
+        "oversize": clustering["oversize"],
+        "unplaced": [ids[place] for place in clustering["unplaced"]],
+        "of_one_source": sum(len({owners[place] for place in cluster}) == 1 for cluster in placed),
+        "members": [[ids[place] for place in cluster] for cluster in placed],
+        "texts_by_rules": sum(one["by_rules"] for one in merged),
+    }
+
+
+def told(haystacks: Sequence[Mapping[str, Any]]) -> Told:
+    """Tell accounts in words; short is a benchmark that lacks queries, or has clusters that are too large."""
+    heads = ["haystack", "sources", "documents", "empty", "queries before", "queries"]
+    rows = [
+        [
+            str(one["haystack_id"]),
+            *(f"{one[key]:,}" for key in ("sources", "documents", "empty_chapters", "queries_of_sources", "queries")),
+        ]
+        for one in haystacks
+    ]
+    documents, queries = (sum(one[key] for one in haystacks) for key in ("documents", "queries"))
+    clusters = [one["clusters"] for one in haystacks if one["clusters"] is not None]
+    lost = [row for one in haystacks for row in one["rewritten"] or () if row["rewritten"] is None]
+    return Told(
+        first=f"haystacks: {len(haystacks)}, documents: {documents:,}, queries: {queries:,}",
+        table=[heads, *rows],
+        notes=["empty: chapters without text, which are left out", *(line for one in clusters for line in _lines(one))],
+        is_short=bool(lost) or any(one["oversize"] or one["unplaced"] for one in clusters),
+    )
+
+
+def _lines(clusters: ClusterCounts) -> list[str]:
+    sizes = ", ".join(f"{count:,} of {size}" for size, count in clusters["sizes"].items()) or "none"
+    split, mergers = clusters["threshold_clusters_split"], clusters["mergers"]
+    left = f"too large still: {clusters['oversize']:,}; queries without room: {len(clusters['unplaced']):,}"
+    made = f"of one source: {clusters['of_one_source']:,}; texts by rules after the last try"
+    return [
+        f"clusters by queries: {sizes}; {split:,} were too large and split; {mergers:,} mergers of those too small",
+        f"clusters {left}; {made}: {clusters['texts_by_rules']:,}",
+    ]

@@ -1,0 +1,127 @@
+"""
+Clusters of queries that are alike, none smaller or larger than wanted (MSRS, section 3.3 and appendix A).
+
+Two queries whose cosine is above the threshold are in one cluster: clusters are the connected components of that graph.
+A component that is too large is clustered anew at the lowest of its thresholds that splits it, and so on. Then clusters
+that are too small are merged, the most similar pair (by the cosine of their means) first, into those that have room.
+Nothing depends on the order of the queries but the order of the clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from longform.synthesis.multi_source.settings import ClusterSettings
+
+_DIGITS = 6  # of a cosine, so that the last bits of a product decide nothing
+
+Vectors = NDArray[np.float32]
+
+
+class Clusters(NamedTuple):
+    """
+    A partition of queries, by their places.
+
+    Attributes:
+        placed: Clusters of at least `least` queries; each ascends, and they ascend by their first query.
+        oversize: How many of them have more than `most`.
+        unplaced: Queries of clusters that are too small, and found none that is alike and has room.
+        n_split: Clusters that were too large, and were split.
+        n_merged: Times that a cluster was merged into another.
+    """
+
+    placed: list[list[int]]
+    oversize: int
+    unplaced: list[int]
+    n_split: int
+    n_merged: int
+
+
+def cluster_queries(vectors: Vectors, settings: ClusterSettings) -> Clusters:
+    """
+    Return the clusters of queries.
+
+    Args:
+        vectors: Unit vectors, shape (queries, dimensions).
+        settings: Threshold and sizes.
+    """
+    cosines = np.round(vectors @ vectors.T, _DIGITS)
+    found = _components(cosines, list(range(len(vectors))), settings.threshold)
+    large = [cluster for cluster in found if len(cluster) > settings.most]
+    if settings.oversize == "raise":
+        found = [part for cluster in found for part in _split(cosines, cluster, settings.most)]
+    merged, n_merged = _merged(vectors, found, settings)
+    placed = sorted(cluster for cluster in merged if len(cluster) >= settings.least)
+    return Clusters(
+        placed,
+        sum(len(cluster) > settings.most for cluster in placed),
+        sorted(place for cluster in merged if len(cluster) < settings.least for place in cluster),
+        len(large) if settings.oversize == "raise" else 0,
+        n_merged,
+    )
+
+
+def _components(cosines: Vectors, members: Sequence[int], threshold: float) -> list[list[int]]:
+    among = cosines[np.ix_(members, members)] > threshold
+    n, labels = connected_components(among, directed=False)
+    return [[members[int(place)] for place in np.flatnonzero(labels == label)] for label in range(n)]
+
+
+def _split(cosines: Vectors, cluster: list[int], most: int) -> list[list[int]]:
+    """Return *cluster* in parts of at most *most*; the lowest threshold that splits a part splits it."""
+    done: list[list[int]] = []
+    open_ones = [cluster]
+    while open_ones:
+        members = open_ones.pop()
+        if len(members) <= most:
+            done.append(members)
+        else:
+            open_ones += _components(cosines, members, _weakest_link(cosines, members))
+    return done
+
+
+def _weakest_link(cosines: Vectors, members: Sequence[int]) -> float:
+    """Return the least cosine of the maximum spanning tree: at this threshold, and at no lower one, *members* part."""
+    among = cosines[np.ix_(members, members)]
+    best = among[0].copy()
+    left = np.ones(len(members), dtype=bool)
+    left[0] = False
+    weakest = np.inf
+    while left.any():  # Prim's algorithm
+        place = int(np.argmax(np.where(left, best, -np.inf)))
+        weakest = min(weakest, float(best[place]))
+        left[place] = False
+        best = np.maximum(best, among[place])
+    return float(weakest)
+
+
+def _merged(vectors: Vectors, clusters: Sequence[list[int]], settings: ClusterSettings) -> tuple[list[list[int]], int]:
+    """Return the clusters after those that are too small were merged; and how many mergers there were."""
+    found = sorted(map(sorted, clusters))
+    sums = np.array([vectors[cluster].sum(axis=0, dtype=np.float64) for cluster in found])
+    n_merged = 0
+    while len(found) > 1:
+        sizes = np.array(list(map(len, found)))
+        small = np.flatnonzero(sizes < settings.least)
+        if not len(small):
+            break
+        means = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.finfo(float).tiny)
+        alike = np.round(means[small] @ means.T, _DIGITS)
+        alike[sizes[small][:, None] + sizes[None, :] > settings.most] = -np.inf
+        alike[np.arange(len(small)), small] = -np.inf
+        if settings.least_similarity is not None:
+            alike[alike < settings.least_similarity] = -np.inf
+        row, other = np.unravel_index(int(np.argmax(alike)), alike.shape)  # of equals the first
+        if alike[row, other] == -np.inf:
+            break
+        first, second = sorted((int(small[row]), int(other)))
+        sums[first] += sums[second]
+        sums = np.delete(sums, second, axis=0)
+        found[first] = sorted(found[first] + found.pop(second))
+        n_merged += 1
+    return found, n_merged
