@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from functools import cache
 from math import log
 from typing import NamedTuple
@@ -185,20 +186,22 @@ def _read_scoring(prompt: str) -> Scoring | None:
     return None
 
 
-def _read_judging(prompt: str) -> Supporting | Rating | Erring | Missing | None:
-    if (values := _values("judge_support", prompt)) is not None:
-        return Supporting(values["document"], values["sentence"])
-    if (values := _values("judge_key_point", prompt)) is not None:
-        return Entailing(values["response"], values["key_point"])
-    if (values := _values("judge_misses", prompt)) is not None:
-        return Missing(values["response"], values["key_point"])
-    if (values := _values("judge_reference", prompt)) is not None:
-        return Rating(values["summary"], values["reference"])
-    if (values := _values("judge_consistency", prompt)) is not None:
-        return Rating(values["reference"], values["summary"])  # of what the summary says, as much as the reference has
-    if (values := _values("judge_errors", prompt)) is not None:
-        return Erring(values["summary"], values["reference"])
+def _read_judging(prompt: str) -> SentenceTask | None:
+    for name, (task, *fields) in _JUDGING.items():
+        if (values := _values(name, prompt)) is not None:
+            return task(*(values[field] for field in fields))
     return None
+
+
+_JUDGING: Mapping[str, tuple[Callable[[str, str], SentenceTask], str, str]] = {
+    "judge_support": (Supporting, "document", "sentence"),
+    "judge_key_point": (Entailing, "response", "key_point"),
+    "judge_misses": (Missing, "response", "key_point"),
+    "judge_reference": (Rating, "summary", "reference"),
+    "judge_consistency": (Rating, "reference", "summary"),  # of what the summary says, as much as the reference has
+    "judge_errors": (Erring, "summary", "reference"),
+}
+"""Prompt of a judge -> its task, and the fields of the prompt that the task has."""
 
 
 def _values(name: str, prompt: str) -> dict[str, str] | None:

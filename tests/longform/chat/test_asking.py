@@ -32,6 +32,8 @@ def said(requests: Mapping[Name, ChatRequest], replies: Mapping[str, str]) -> di
 class Judging:
     """Asks for the item itself, and reads yes and no."""
 
+    samples = None
+
     def __init__(self, *, twice: bool = True) -> None:
         self.twice = twice
 

@@ -110,6 +110,7 @@ def test_a_folder_gives_exactly_these_rows() -> None:
             },
         ],
         labels=[label("s1", "i2", "full", 1), label("s2", "i1", "none", None)],
+        released_scores=[],
     )
     assert meeting == HaystackRows(
         "meeting",
@@ -120,6 +121,7 @@ def test_a_folder_gives_exactly_these_rows() -> None:
         rankings=[],
         summaries=[],
         labels=[],
+        released_scores=[],
     )
 
 
@@ -160,7 +162,7 @@ def test_the_example_in_the_documentation_reads() -> None:
     assert set(files) == set(FOLDER)
     (haystack,) = read_jsonl(files)
     counts = [len(list(rows)) for rows in haystack[1:]]
-    assert counts == [3, 2, 3, 7, 0, 2, 3]
+    assert counts == [3, 2, 3, 7, 0, 2, 3, 0]
 
 
 # ---------------------------------------------------------------- whatever is written reads back
@@ -248,7 +250,7 @@ def rows_of(draw: st.DrawFn, haystack_id: str, free: dict[str, Any]) -> Haystack
         if target.query_id == summary["query_id"]
         for annotator in draw(ids())
     ]
-    return HaystackRows(haystack_id, documents, queries, targets, gold + judged, [], summaries, labels)
+    return HaystackRows(haystack_id, documents, queries, targets, gold + judged, [], summaries, labels, [])
 
 
 def written(rows: list[HaystackRows]) -> Files:
