@@ -20,16 +20,15 @@ from longform.formats.fields import Entry, Expected, Filled, Record, Text, descr
 from longform.formats.files import Found, Named, SourceFile, last_part
 from longform.formats.json_files import json_lines
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, facet_rows, insight_label
-from longform.judges.kinds.key_point import CONTRADICTED, NEUTRAL, YES
 from longform.records import Document, Qrel, Query, Target
 
 LABELS: Mapping[str, str] = {
-    "supported": YES,
-    "omitted": NEUTRAL,
-    "contradicted": CONTRADICTED,
-    "support": YES,
-    "partial_support": NEUTRAL,
-    "not_support": NEUTRAL,
+    "supported": "entailed",
+    "omitted": "neutral",
+    "contradicted": "contradicted",
+    "support": "entailed",
+    "partial_support": "neutral",
+    "not_support": "neutral",
 }
 """A label in lower case -> the answer of a judge of key points."""
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from longform.errors import InputError
-from longform.formats.key_points import key_point_files
+from longform.formats.key_points import LABELS, key_point_files
 from longform.formats.rows import HaystackRows
+from longform.judges.kinds.key_point import KEY_POINT
 
 
 class Lines:
@@ -106,3 +107,7 @@ def test_what_is_wrong_is_named(change: dict[str, Any], told: str) -> None:
 def test_an_id_stands_once() -> None:
     with pytest.raises(InputError, match=r"line 2.*question_id.*an id that no line above has"):
         read(LINE, LINE)
+
+
+def test_every_label_is_an_answer_of_a_judge_of_key_points() -> None:
+    assert set(LABELS.values()) <= KEY_POINT.counts.keys()
