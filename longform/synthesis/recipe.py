@@ -86,7 +86,7 @@ class Work(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What a plan came to, with its verdicts."""
+    """The value that a plan came to, with its verdicts."""
 
     haystack_id: str
     doc_index: int | None
@@ -163,7 +163,7 @@ class Recipe(Protocol):
 
     @property
     def sources(self) -> list[dict[str, str]]:
-        """What the benchmark is made from: {"name", "sha256"} each."""
+        """Return the names and hashes of all that the benchmark is made from: {"name", "sha256"} each."""
         ...
 
     def check(self) -> None:

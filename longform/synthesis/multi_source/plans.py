@@ -93,7 +93,7 @@ def _log_clusters(found: Clusters, queries: Sequence[SourceQuery], settings: Clu
 
 class Merged(Strict):
     """
-    What a cluster comes to.
+    The texts that a cluster is merged into.
 
     Attributes:
         query: Of the cluster.

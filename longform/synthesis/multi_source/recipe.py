@@ -73,7 +73,7 @@ class MultiSourceRecipe:
 
     @cached_property
     def _asking(self) -> list[JsonValue]:
-        """What decides the replies, and what is taken of them; nothing if nobody is asked."""
+        """Return all that decides replies and the choice among them; the version alone if nobody is asked."""
         if not self.settings.asks:
             return [_VERSION]
         chats: dict[str, JsonValue] = {role: chat.identity for role, chat in self.settings.chats.items()}

@@ -8,7 +8,7 @@ from longform.text.sentences import sentences
 from longform.text.words import numbers, stems
 
 _LEAST_SHARED = 0.2
-"""Of a summary's content words, those that a merged summary has at least: one that leaves a summary out has fewer."""
+"""The least share of a summary's content words in a merged summary; one that leaves the summary out has fewer."""
 
 
 def no_request(text: str, original: str | None = None) -> str | None:
