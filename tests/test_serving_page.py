@@ -10,7 +10,12 @@ import yaml
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from longform.settings.retrievers import EndpointRerankerSettings, RerankerSettings
+from longform.settings.retrievers import (
+    EmbeddingsRetrieverSettings,
+    EndpointRerankerSettings,
+    RerankerSettings,
+    RetrieverSettings,
+)
 from serve.http.schemas import RerankRequest
 from serve.judges.items import SupportItem
 from serve.settings import asks_a_chat, parse_settings
@@ -46,13 +51,19 @@ def test_paths_of_the_page_are_those_of_the_application() -> None:
 
 
 def test_judges_of_the_page_can_be_served() -> None:
-    judges, _ = texts("yaml")
+    judges, *_ = texts("yaml")
     settings = parse_settings(yaml.safe_load(judges))
     asking = [name for name, judge in settings.judges.items() if asks_a_chat(judge)]
     assert asking == ["chat-coverage", "chat-support"]
 
 
 def test_rerankers_of_the_page_are_endpoints() -> None:
-    _, shown = texts("yaml")
+    _, shown, _ = texts("yaml")
     rerankers = TypeAdapter(dict[str, RerankerSettings]).validate_python(yaml.safe_load(shown)["rerankers"])
     assert all(isinstance(settings, EndpointRerankerSettings) for settings in rerankers.values())
+
+
+def test_retrievers_of_the_page_are_endpoints() -> None:
+    *_, shown = texts("yaml")
+    retrievers = TypeAdapter(dict[str, RetrieverSettings]).validate_python(yaml.safe_load(shown)["retrievers"])
+    assert all(isinstance(settings, EmbeddingsRetrieverSettings) for settings in retrievers.values())

@@ -7,21 +7,25 @@ and vectors are rounded to float16. So a vector that is read from a table is the
 
 from __future__ import annotations
 
+import logging
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import cache_folder, checkpoint_content
+from actors.local_models.chunks import text_chunks
 from actors.local_models.text_model import TextModel, open_text_model
 from actors.local_models.vector_table import VectorTable, current_table
 from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError
 from longform.keys import content_key
+
+_LOG = logging.getLogger(__name__)
 
 _VERSION = "2"
 """Changes with any change of the vector of a text, beside those of the model."""
@@ -29,20 +33,79 @@ _VERSION = "2"
 _BATCH_TOKENS = 1024  # larger ones leave the processor's caches: 4,096 took 1.1 times as long
 
 
-class Encoder:
+class TextEncoder(ABC):
     """
-    One model. Vectors are remembered by text until `forget`, so that a haystack is embedded once.
+    Makes vectors of texts, and remembers them by text until `forget`, so that a haystack is embedded once.
 
-    If this process keeps vectors (`actors.local_models.vector_table`), those of the table are taken, others come to it,
-    and the model is loaded when a text is not there.
+    If this process keeps vectors (`actors.local_models.vector_table`), those of the table are taken, and others come to
+    it.
+    """
+
+    def __init__(self) -> None:
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._said: set[str] = set()
+
+    @property
+    @abstractmethod
+    def dimensions(self) -> int:
+        """The length of a vector."""
+
+    @property
+    @abstractmethod
+    def _table(self) -> VectorTable | None:
+        """The table of the vectors where the process keeps them; None: it keeps none."""
+
+    @abstractmethod
+    def _encode(self, texts: list[str]) -> Iterator[tuple[list[str], NDArray[np.float16]]]:
+        """Give some of *texts* with their vectors, shape (texts, dimensions), until all are there."""
+
+    @abstractmethod
+    def chunks(self, text: str, *, max_tokens: int | None, prefix: str = "") -> list[str]:
+        """Return consecutive pieces of *text*, none longer than *max_tokens* once *prefix* stands before it."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit vectors, shape (texts, dimensions). Equal texts are embedded once; the window cuts long ones."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            table = self._table
+            found = table.find(new) if table is not None else {}
+            self._remember(list(found), list(found.values()))
+            for made, halves in self._encode([text for text in new if text not in found]):
+                self._remember(made, halves)
+                if table is not None:
+                    table.add(made, halves)
+        if not texts:
+            return np.empty((0, self.dimensions), dtype=np.float32)
+        return np.stack([self._vectors[text] for text in texts])
+
+    def _remember(self, texts: Sequence[str], halves: Sequence[NDArray[np.float16]] | NDArray[np.float16]) -> None:
+        """Keep vectors in memory, of unit length as float32."""
+        if len(texts):
+            vectors = np.asarray(halves, dtype=np.float32)
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            self._vectors.update(zip(texts, vectors / np.maximum(norms, np.finfo(np.float32).tiny), strict=True))
+
+    def forget(self) -> None:
+        """Drop the vectors in memory."""
+        self._vectors.clear()
+
+    def _say_once(self, words: str) -> None:
+        if words not in self._said:
+            self._said.add(words)
+            _LOG.warning(words)
+
+
+class Encoder(TextEncoder):
+    """
+    One model of this machine. With a table of vectors, it is loaded when a text is not there.
 
     Raises:
         UsageError: The model cannot be loaded.
     """
 
     def __init__(self, model: str, *, threads: int) -> None:
+        super().__init__()
         self._name, self._path, self._threads = model, model_path(model), threads
-        self._vectors: dict[str, NDArray[np.float32]] = {}
         if self._table is None:
             self._model  # noqa: B018  # loaded now, so that a fault is found before any work
 
@@ -71,29 +134,6 @@ class Encoder:
             return None
         return current_table(_table_key, self._path, cache=cache_folder().parent)
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit vectors, shape (texts, dimensions). Equal texts are embedded once; the window cuts long ones."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            table = self._table
-            found = table.find(new) if table is not None else {}
-            self._remember(list(found), list(found.values()))
-            if left := [text for text in new if text not in found]:
-                halves = self._encode(left)
-                self._remember(left, halves)
-                if table is not None:
-                    table.add(left, halves)
-        if not texts:
-            return np.empty((0, self.dimensions), dtype=np.float32)
-        return np.stack([self._vectors[text] for text in texts])
-
-    def _remember(self, texts: Sequence[str], halves: Sequence[NDArray[np.float16]] | NDArray[np.float16]) -> None:
-        """Keep vectors in memory, of unit length as float32."""
-        if len(texts):
-            vectors = np.asarray(halves, dtype=np.float32)
-            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-            self._vectors.update(zip(texts, vectors / np.maximum(norms, np.finfo(np.float32).tiny), strict=True))
-
     def _batches(self, texts: Sequence[str]) -> Iterator[NDArray[np.int64]]:
         """Give the places of texts of as many tokens, long ones first: padding would change the last digits."""
         lengths = np.minimum(self.lengths(texts), self.window)
@@ -103,64 +143,28 @@ class Encoder:
             for start in range(0, len(alike), size):
                 yield alike[start : start + size]
 
-    def forget(self) -> None:
-        """Drop the vectors in memory."""
-        self._vectors.clear()
-
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, special tokens included, uncut."""
         return self._model.lengths(texts) if texts else []
 
     def chunks(self, text: str, *, max_tokens: int | None, prefix: str = "") -> list[str]:
         """
-        Return consecutive pieces of *text*, none longer than *max_tokens* (null: the window) once *prefix* stands
-        before it.
-
-        Whole sentences are packed while they fit; a longer sentence is halved at a space, or anywhere if it has none.
-        Together the chunks are the text without outer white space; an empty text is one empty chunk.
+        Return `text_chunks` of *max_tokens*; null, or more than the window: of the window, which the log then says.
 
         Raises:
             UsageError: The prefix leaves no room for text.
         """
-        limit = min(max_tokens or self.window, self.window)
-        room = limit - self.lengths([prefix])[0]
-        if room < 1:
-            msg = f"chunks of {limit} tokens leave no room after the prefix {prefix!r}; set a larger chunk_tokens"
-            raise UsageError(msg)
-        spans = self._spans(text.strip(), limit=limit, room=room, prefix=prefix)
-        return [text.strip()[start:end].strip() for start, end in spans] or [""]
+        if max_tokens is not None and max_tokens > self.window:
+            self._say_once(
+                f"encoder {self._name} reads {self.window} tokens: chunk_tokens {max_tokens} is taken as that many"
+            )
+        return text_chunks(text, self.lengths, limit=min(max_tokens or self.window, self.window), prefix=prefix)
 
-    def _spans(self, text: str, *, limit: int, room: int, prefix: str) -> list[tuple[int, int]]:
-        """Start and end of each chunk in *text*."""
-        import nupunkt
+    def _encode(self, texts: list[str]) -> Iterator[tuple[list[str], NDArray[np.float16]]]:
+        if texts:
+            yield texts, self._encoded(texts)
 
-        pieces = self._halved(text, nupunkt.sent_spans(text), limit=limit, prefix=prefix)
-        packed: list[tuple[int, int]] = []
-        filled = room
-        special = self.lengths([""])[0]
-        for (start, end), length in zip(pieces, self.lengths([text[s:e] for s, e in pieces]), strict=True):
-            if packed and filled + length - special <= room:
-                packed[-1] = (packed[-1][0], end)
-                filled += length - special
-            else:
-                packed.append((start, end))
-                filled = length - special
-        # Tokens of a whole can outnumber those of its parts in some vocabularies.
-        return self._halved(text, packed, limit=limit, prefix=prefix)
-
-    def _halved(self, text: str, spans: Sequence[tuple[int, int]], *, limit: int, prefix: str) -> list[tuple[int, int]]:
-        """Return *spans*, each cut in two until it fits or is one character."""
-        found: list[tuple[int, int]] = []
-        lengths = self.lengths([prefix + text[start:end].strip() for start, end in spans])
-        for (start, end), length in zip(spans, lengths, strict=True):
-            if length <= limit or end - start < 2:
-                found.append((start, end))
-            else:
-                halves = pairwise((start, _middle(text, start, end), end))
-                found += self._halved(text, list(halves), limit=limit, prefix=prefix)
-        return found
-
-    def _encode(self, texts: list[str]) -> NDArray[np.float16]:
+    def _encoded(self, texts: list[str]) -> NDArray[np.float16]:
         """
         Embed all of *texts*: shape (texts, dimensions).
 
@@ -179,13 +183,3 @@ class Encoder:
 def _table_key(path: str) -> str:
     """Return the key of the vectors of the model in a folder."""
     return content_key("vectors", _VERSION, checkpoint_content(path))
-
-
-def _middle(text: str, start: int, end: int) -> int:
-    """Return a place to cut: the space nearest the middle on its left, else on its right, else the middle."""
-    middle = (start + end) // 2
-    left = text.rfind(" ", start + 1, middle + 1)
-    if left > start:
-        return left
-    right = text.find(" ", middle, end - 1)
-    return right if right > start else middle

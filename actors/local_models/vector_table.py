@@ -237,8 +237,8 @@ def current_table(key_of: Callable[[str], str], model: str, *, cache: Path) -> V
     Return the table of an encoder where this process keeps vectors; None if it keeps none.
 
     Args:
-        key_of: The model's folder -> the key of its vectors; not asked if none are kept.
-        model: The folder.
+        key_of: The model's folder or place -> the key of its vectors; not asked if none are kept.
+        model: The folder, or the place where the model is asked.
         cache: The folder of copies from S3.
     """
     if not _place:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from math import isfinite
 
-from actors.json_value import Json
 from actors.retrieval.reranker import Reranked, Reranker, reranked
-from actors.secret_values import token_in
-from actors.serving.client import Reply, Send, ServedClient, over_http
-from actors.serving.handle import is_of_cluster, over_application
+from actors.serving.endpoint import Endpoint
 from longform.errors import LongformError
 from longform.records import Document, Query
 from longform.settings.retrievers import EndpointRerankerSettings
 
+KIND = "reranker"
 _DECIMALS = 6
 
 
@@ -34,9 +32,7 @@ class EndpointReranker(Reranker):
         self, settings: EndpointRerankerSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
         self._settings = settings
-        self._client = ServedClient(_to_one_url(_sends(settings)), attempts=settings.attempts, sleep=sleep)
-        self._free: asyncio.Semaphore | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._endpoint = Endpoint(KIND, settings, sleep=sleep)
 
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
         return await self.rerank(query.text, [document.text for document in documents])
@@ -51,11 +47,10 @@ class EndpointReranker(Reranker):
         Raises:
             LongformError: Nobody answered in time, or the answer is no order of these documents.
         """
-        asked = texts[: self._settings.depth]
-        where = f"reranker {self._settings.model!r} at {self._settings.url}"
+        asked, where = texts[: self._settings.depth], self._endpoint.where
         try:
-            async with self._place():
-                found = await self._client.rerank(self._settings.model, query, asked)
+            async with self._endpoint.place():
+                found = await self._endpoint.client.rerank(self._settings.model, query, asked)
         except (KeyError, TypeError) as error:
             raise LongformError(f"{where}: expected results with index and relevance_score, no {error}") from error
         except LongformError as error:
@@ -63,19 +58,6 @@ class EndpointReranker(Reranker):
         check_order(found, len(asked), where)
         scored = sorted(((place, round(float(score), _DECIMALS)) for place, score in found), key=lambda one: -one[1])
         return reranked(scored, len(texts))
-
-    def _place(self) -> asyncio.Semaphore:
-        """Return the semaphore of the running loop: a worker has one for each task."""
-        loop = asyncio.get_running_loop()
-        if self._free is None or self._loop is not loop:
-            self._free, self._loop = asyncio.Semaphore(self._settings.in_flight), loop
-        return self._free
-
-
-def _sends(settings: EndpointRerankerSettings) -> Send:
-    if is_of_cluster(settings.url):
-        return over_application(settings.url, timeout_s=settings.timeout_s)
-    return over_http(settings.url, token=token_of(settings), timeout_s=settings.timeout_s)
 
 
 def check_order(found: Sequence[tuple[int, float]], n_documents: int, where: str) -> None:
@@ -91,22 +73,3 @@ def check_order(found: Sequence[tuple[int, float]], n_documents: int, where: str
     wrong = [score for _, score in found if not isinstance(score, int | float) or not isfinite(score)]
     if wrong:
         raise LongformError(f"{where}: expected numbers as scores, found {wrong[:5]}")
-
-
-def token_of(settings: EndpointRerankerSettings) -> str | None:
-    """
-    Return the bearer token; None if none is sent.
-
-    Raises:
-        UsageError: The variable is unset.
-    """
-    return token_in(settings.api_key_env, f"reranker at {settings.url}")
-
-
-def _to_one_url(send: Send) -> Send:
-    """Send to the configured URL in place of the client's path; it is the endpoint's own, Cohere's is /v2/rerank."""
-
-    async def sent(_path: str, body: Mapping[str, Json]) -> Reply:
-        return await send("", body)
-
-    return sent

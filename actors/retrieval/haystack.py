@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from actors.local_models.encoder import Encoder
+from actors.local_models.encoder import Encoder, TextEncoder
 from longform.records import Document
 from longform.retrieval.bm25 import Bm25, OkapiBm25, stem_documents
 from longform.retrieval.ranking import keyword_tokens
-from longform.settings.retrievers import Bm25RetrieverSettings, EncoderRetrieverSettings, OkapiRetrieverSettings
+from longform.settings.retrievers import Bm25RetrieverSettings, DenseSettings, OkapiRetrieverSettings
 from longform.summaries.extractive import Extractor, shipped_ranker
 from longform.support.model import shipped_support_model
 from longform.text.words import words
@@ -28,7 +28,7 @@ class Haystack:
         self._extractor: Extractor | None = None
         self._indexes: dict[tuple[float, float, bool], Bm25] = {}
         self._okapi: dict[OkapiRetrieverSettings, OkapiBm25] = {}
-        self._chunks: dict[tuple[str, int | None, str], list[list[str]]] = {}
+        self._chunks: dict[tuple[TextEncoder, int | None, str], list[list[str]]] = {}
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -50,9 +50,9 @@ class Haystack:
             self._okapi[settings] = OkapiBm25(documents, k1=settings.k1, b=settings.b, epsilon=settings.epsilon)
         return self._okapi[settings]
 
-    def chunks(self, settings: EncoderRetrieverSettings, encoder: Encoder) -> list[list[str]]:
+    def chunks(self, settings: DenseSettings, encoder: TextEncoder) -> list[list[str]]:
         """Return the chunks of each document, which fit the encoder's window with the prefix."""
-        key = (settings.model, settings.chunk_tokens, settings.document_prefix)
+        key = (encoder, settings.chunk_tokens, settings.document_prefix)
         if key not in self._chunks:
             self._chunks[key] = [
                 encoder.chunks(text, max_tokens=settings.chunk_tokens, prefix=settings.document_prefix)

@@ -12,7 +12,7 @@ from actors.python_class import check_class, class_version
 from actors.retrieval.chat_reranker import ChatReranker, check_prompt
 from actors.retrieval.combined import FeedbackRetriever, FusionRetriever, ScoredOnce
 from actors.retrieval.cross_encoder import CrossEncoderReranker
-from actors.retrieval.endpoint_reranker import EndpointReranker, token_of
+from actors.retrieval.endpoint_reranker import KIND, EndpointReranker
 from actors.retrieval.looked_up import GoldRetriever, OracleRetriever, ReleasedRetriever
 from actors.retrieval.python_ranker import PythonReranker, PythonRetriever
 from actors.retrieval.query_free import FullContext, NoDocuments, RandomRetriever, ShortFirstRetriever
@@ -21,6 +21,7 @@ from actors.retrieval.retriever import Resources, Retriever
 from actors.retrieval.statements import ClusterFeedbackRetriever, StatementsRetriever
 from actors.retrieval.vectors import EncoderRetriever
 from actors.retrieval.word_match import Bm25Retriever, KeywordRetriever, OkapiRetriever
+from actors.serving.endpoint import token_of
 from longform.protocols import Ranker
 from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
@@ -29,6 +30,7 @@ from longform.settings.retrievers import (
     ChatRerankerSettings,
     ClusterFeedbackRetrieverSettings,
     CrossEncoderRerankerSettings,
+    EmbeddingsRetrieverSettings,
     EncoderRetrieverSettings,
     EndpointRerankerSettings,
     FeedbackRetrieverSettings,
@@ -84,7 +86,7 @@ def _made(settings: RetrieverSettings, bases: Mapping[str, Retriever], resources
             return Bm25Retriever(settings, resources)
         case OkapiRetrieverSettings():
             return OkapiRetriever(settings, resources)
-        case EncoderRetrieverSettings():
+        case EncoderRetrieverSettings() | EmbeddingsRetrieverSettings():
             return EncoderRetriever(settings, resources)
         case ClusterFeedbackRetrieverSettings():
             return ClusterFeedbackRetriever(resources)
@@ -185,4 +187,4 @@ def _check_reranker(settings: RerankerSettings, prompts: str | None, *, with_key
             check_class(settings, Ranker)
         case EndpointRerankerSettings():
             if with_keys:
-                token_of(settings)
+                token_of(KIND, settings)

@@ -11,11 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_path
-from actors.local_models.encoder import Encoder
+from actors.local_models.encoder import Encoder, TextEncoder
 from actors.local_models.weights import MINILM
+from actors.retrieval.endpoint_encoder import EndpointEncoder
 from actors.retrieval.haystack import Haystack
 from actors.storage.benchmark import Benchmark
 from longform.records import Query, relevance_by_query, retrieval_text, shown_query
+from longform.settings.retrievers import DenseSettings, EmbeddingsRetrieverSettings, EncoderRetrieverSettings
 from longform.summaries.query_relevance import QueryText
 
 Scores = NDArray[np.float64] | NDArray[np.float32]
@@ -57,15 +59,31 @@ class Resources:
         self._query_text = query_text
         self._threads = threads
         self._encoders: dict[str, Encoder] = {}
+        self._endpoints: dict[EmbeddingsRetrieverSettings, EndpointEncoder] = {}
 
     def encoder(self, model: str) -> Encoder:
         if model not in self._encoders:
             self._encoders[model] = Encoder(checkpoint_path(model), threads=self._threads)
         return self._encoders[model]
 
+    def encoder_of(self, settings: DenseSettings) -> TextEncoder:
+        """
+        Return the encoder of a retriever.
+
+        Raises:
+            UsageError: Its model cannot be loaded, or its server not be asked.
+        """
+        if isinstance(settings, EncoderRetrieverSettings):
+            return self.encoder(settings.model)
+        alike = {"query_prefix": "", "document_prefix": "", "pooling": "whole", "chunk_tokens": None}
+        asked = settings.model_copy(update=alike)
+        if asked not in self._endpoints:
+            self._endpoints[asked] = EndpointEncoder(asked)
+        return self._endpoints[asked]
+
     def forget(self) -> None:
         """Free the vectors of the haystack that is left."""
-        for encoder in self._encoders.values():
+        for encoder in (*self._encoders.values(), *self._endpoints.values()):
             encoder.forget()
 
     def shown(self, query: Query) -> Query:

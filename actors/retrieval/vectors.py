@@ -8,28 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import check_checkpoint
-from actors.local_models.encoder import Encoder
+from actors.local_models.encoder import TextEncoder
+from actors.retrieval.endpoint_encoder import KIND
 from actors.retrieval.haystack import Haystack
 from actors.retrieval.retriever import Resources, Retriever, Scores
+from actors.serving.endpoint import token_of
 from longform.records import Query
-from longform.settings.retrievers import EncoderRetrieverSettings
+from longform.settings.retrievers import DenseSettings, EncoderRetrieverSettings
 
 
 class EncoderRetriever(Retriever):
     """
-    Scores by the cosine of the query with each document.
+    Scores by the cosine of the query with each document, by the vectors of an encoder here or behind an endpoint.
 
     `whole`: with the document cut at the window. `max`: with its best chunk. `mean`: with the mean of its chunks'
-    vectors weighted by their words (MSRS, released code).
+    vectors weighted by their words (MSRS, released code; the paper's sizes, section 4.1, may be tokens).
     """
 
-    def __init__(self, settings: EncoderRetrieverSettings, resources: Resources) -> None:
+    def __init__(self, settings: DenseSettings, resources: Resources) -> None:
         self._settings = settings
         self._resources = resources
         self._embedded: tuple[Haystack, NDArray[np.float32]] | None = None
 
     def check(self) -> None:
-        check_checkpoint(self._settings.model)
+        if isinstance(self._settings, EncoderRetrieverSettings):
+            check_checkpoint(self._settings.model)
+        else:
+            token_of(KIND, self._settings)
 
     def prepare(self, queries: Sequence[Query]) -> None:
         self._encoder.embed([self._shown(query) for query in queries])
@@ -43,8 +48,8 @@ class EncoderRetriever(Retriever):
         return np.asarray(np.maximum.reduceat(cosines, _starts(self._chunks(haystack))))
 
     @property
-    def _encoder(self) -> Encoder:
-        return self._resources.encoder(self._settings.model)
+    def _encoder(self) -> TextEncoder:
+        return self._resources.encoder_of(self._settings)
 
     def _shown(self, query: Query) -> str:
         return self._settings.query_prefix + self._resources.text(query)

@@ -1,5 +1,5 @@
 """
-Asks served judges and rerankers, by URL or by a deployment's handle.
+Asks served judges, rerankers and encoders, by URL or by a deployment's handle.
 
 A dead replica, an overload and a `Retry-After` are waited out, up to a cap; a wrong request is an error at once. Send
 lists: one request with a hundred documents costs little more than one with one.
@@ -111,6 +111,16 @@ class ServedClient:
             return []
         answer = await self._asked("/v1/rerank", {"model": model, "query": query, "documents": list(documents)})
         return [(result["index"], result["relevance_score"]) for result in answer["results"]]
+
+    async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[int, list[float]]]:
+        """
+        Return (index, vector) of all *texts*.
+
+        Raises:
+            RefusedError, LongformError: As of `judge`.
+        """
+        answer = await self._asked("/v1/embeddings", {"model": model, "input": list(texts)})
+        return [(result["index"], result["embedding"]) for result in answer["data"]]
 
     async def _asked(self, path: str, body: Mapping[str, Json]) -> Any:
         failed = refused = 0

@@ -56,17 +56,56 @@ class OkapiRetrieverSettings(_Retriever):
     epsilon: float = Field(0.25, ge=0)
 
 
-class EncoderRetrieverSettings(_Retriever):
-    """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
+class _Vectors(_Retriever):
+    """Compares vectors of texts. `whole`: of whole documents; `mean` and `max` pool chunks of them."""
 
     loads_model = True
 
-    kind: Literal["encoder"]
-    model: str  # a hub name, a folder, s3://, or package:NAME for weights inside an installed package
     pooling: Literal["whole", "mean", "max"]
-    chunk_tokens: int | None = Field(None, gt=0)  # null: the encoder's window
     query_prefix: str = ""
     document_prefix: str = ""
+
+
+class EncoderRetrieverSettings(_Vectors):
+    """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
+
+    kind: Literal["encoder"]
+    model: str  # a hub name, a folder, s3://, or package:NAME for weights inside an installed package
+    chunk_tokens: int | None = Field(None, gt=0)  # null: the encoder's window
+
+
+class _Endpoint(Strict):
+    """A server that is asked over HTTP, or by the handle of an application in the cluster."""
+
+    how_it_is_asked = frozenset({"api_key_env", "in_flight", "attempts", "timeout_s"})
+
+    # of the endpoint: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank of the cluster that runs the job
+    url: str = Field(pattern=r"^(https?|serve)://[^@\s?]+$")
+    model: str  # as the server calls it; say a version where there is one: another's answers are others
+    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
+    in_flight: int = Field(8, gt=0)  # requests of a worker
+    attempts: int = Field(8, gt=0)  # of a request, at what may pass: 5xx, nobody there; 429 is waited out
+    timeout_s: float = Field(300.0, gt=0)  # of one attempt
+
+
+class EmbeddingsRetrieverSettings(_Vectors, _Endpoint):
+    """A server that speaks OpenAI's dialect of embeddings, `serve/` among them."""
+
+    how_it_is_asked = _Endpoint.how_it_is_asked | {"batch_texts"}
+
+    kind: Literal["embeddings"]
+    chunk_tokens: int | None = Field(None, gt=0)  # of cl100k; its window is not known here, so `mean` and `max` need it
+    batch_texts: int = Field(64, gt=0)  # of one request
+
+    @model_validator(mode="after")
+    def _chunks_have_a_size(self) -> EmbeddingsRetrieverSettings:
+        if (self.pooling == "whole") != (self.chunk_tokens is None):
+            found = f"found pooling {self.pooling} with chunk_tokens {self.chunk_tokens}"
+            raise ValueError(f"expected chunk_tokens with pooling mean or max, and none with whole; {found}")
+        return self
+
+
+DenseSettings = EncoderRetrieverSettings | EmbeddingsRetrieverSettings
 
 
 class FusionRetrieverSettings(_Retriever):
@@ -166,6 +205,7 @@ RetrieverSettings = Annotated[
     | Bm25RetrieverSettings
     | OkapiRetrieverSettings
     | EncoderRetrieverSettings
+    | EmbeddingsRetrieverSettings
     | FusionRetrieverSettings
     | ShortFirstRetrieverSettings
     | FeedbackRetrieverSettings
@@ -239,20 +279,11 @@ class CrossEncoderRerankerSettings(_Reranker):
     depth: int = Field(20, gt=0)  # documents re-scored; the rest keep their order below
 
 
-class EndpointRerankerSettings(_Reranker):
+class EndpointRerankerSettings(_Reranker, _Endpoint):
     """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
 
-    how_it_is_asked = frozenset({"api_key_env", "in_flight", "attempts", "timeout_s"})
-
     kind: Literal["endpoint"]
-    # of the endpoint: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank of the cluster that runs the job
-    url: str = Field(pattern=r"^(https?|serve)://[^@\s?]+$")
-    model: str  # as the server calls it; say a version where there is one: another's answers are another order
     depth: int = Field(20, gt=0)  # as above
-    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
-    in_flight: int = Field(8, gt=0)  # requests of a worker
-    attempts: int = Field(8, gt=0)  # of a request, at what may pass: 429, 5xx, nobody there
-    timeout_s: float = Field(300.0, gt=0)  # of one attempt
 
 
 class PythonRerankerSettings(_Reranker, PythonClassSettings):

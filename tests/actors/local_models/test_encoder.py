@@ -159,9 +159,16 @@ def test_an_empty_text_is_one_empty_chunk(encoder: Encoder) -> None:
     assert encoder.chunks(" \n", max_tokens=None) == [""]
 
 
-def test_a_chunk_may_not_be_longer_than_the_window_even_if_asked(encoder: Encoder) -> None:
-    chunks = encoder.chunks("word " * 900, max_tokens=100_000)
+def test_a_chunk_may_not_be_longer_than_the_window_even_if_asked(
+    encoder: Encoder, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("WARNING"):
+        chunks = encoder.chunks("word " * 900, max_tokens=100_000)
+        encoder.chunks("word", max_tokens=100_000)
+        encoder.chunks("word", max_tokens=100)
     assert max(encoder.lengths(chunks)) <= encoder.window
+    (told,) = (record.message for record in caplog.records)
+    assert told.endswith(f"reads {encoder.window} tokens: chunk_tokens 100000 is taken as that many")
 
 
 def test_a_prefix_that_fills_the_chunk_is_refused(encoder: Encoder) -> None:

@@ -8,8 +8,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import JSONResponse
 
-from actors.retrieval.endpoint_reranker import EndpointReranker, check_order, token_of
+from actors.retrieval.endpoint_reranker import KIND, EndpointReranker, check_order
 from actors.retrieval.opening import open_reranker
+from actors.serving.endpoint import token_of
 from longform.errors import LongformError, UsageError
 from longform.records import Document, Query
 from longform.settings.retrievers import EndpointRerankerSettings
@@ -49,7 +50,7 @@ async def test_token_is_sent_and_its_lack_found_before_any_work(monkeypatch: pyt
     app = make_app(small_backends(), Access(bind="0.0.0.0", tokens=Tokens({"jobs": TOKEN})))
     with running(app) as url:
         with pytest.raises(UsageError, match="expected its token in MY_TOKEN, which is unset"):
-            token_of(settings(url, api_key_env="MY_TOKEN"))
+            token_of(KIND, settings(url, api_key_env="MY_TOKEN"))
         found = await EndpointReranker(settings(f"{url}/v1/rerank", api_key_env="RIGHT")).rerank(QUERY, TEXTS)
         with pytest.raises(LongformError, match=r"reranker 'words' at http.* answered 401"):
             await EndpointReranker(settings(f"{url}/v1/rerank")).rerank(QUERY, TEXTS)

@@ -1,0 +1,105 @@
+"""A client of one endpoint that a configuration names by its whole URL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+from actors.json_value import Json
+from actors.secret_values import token_in
+from actors.serving.client import Reply, Send, ServedClient, over_http
+from actors.serving.handle import is_of_cluster, over_application
+
+
+class EndpointSettings(Protocol):
+    """The keys of a configuration that say how an endpoint is asked."""
+
+    @property
+    def url(self) -> str:
+        """The endpoint's own; `serve://` names an application of this cluster."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The name that the server knows it by."""
+        ...
+
+    @property
+    def api_key_env(self) -> str | None:
+        """The variable with the bearer token; None: none is sent."""
+        ...
+
+    @property
+    def in_flight(self) -> int:
+        """Requests at once."""
+        ...
+
+    @property
+    def attempts(self) -> int:
+        """Tries of one request."""
+        ...
+
+    @property
+    def timeout_s(self) -> float:
+        """The deadline of one attempt."""
+        ...
+
+
+class Endpoint:
+    """
+    Asks one endpoint; overload and dead replicas are waited out.
+
+    Args:
+        kind: Of what stands there, for messages.
+        settings: Of the configuration.
+        sleep: Waits.
+
+    Attributes:
+        where: The model and its place, in words.
+        client: Asks.
+
+    Raises:
+        UsageError: The variable with the token is unset, or this cluster has no such application.
+    """
+
+    def __init__(
+        self, kind: str, settings: EndpointSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self.where = f"{kind} {settings.model!r} at {settings.url}"
+        self.client = ServedClient(_to_one_url(_sends(kind, settings)), attempts=settings.attempts, sleep=sleep)
+        self._in_flight = settings.in_flight
+        self._free: asyncio.Semaphore | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def place(self) -> asyncio.Semaphore:
+        """Return the semaphore of the running loop: a worker has one for each task."""
+        loop = asyncio.get_running_loop()
+        if self._free is None or self._loop is not loop:
+            self._free, self._loop = asyncio.Semaphore(self._in_flight), loop
+        return self._free
+
+
+def token_of(kind: str, settings: EndpointSettings) -> str | None:
+    """
+    Return the bearer token; None if none is sent.
+
+    Raises:
+        UsageError: The variable is unset.
+    """
+    return token_in(settings.api_key_env, f"{kind} at {settings.url}")
+
+
+def _sends(kind: str, settings: EndpointSettings) -> Send:
+    if is_of_cluster(settings.url):
+        return over_application(settings.url, timeout_s=settings.timeout_s)
+    return over_http(settings.url, token=token_of(kind, settings), timeout_s=settings.timeout_s)
+
+
+def _to_one_url(send: Send) -> Send:
+    """Send to the configured URL in place of the client's path; it is the endpoint's own, Cohere's is /v2/rerank."""
+
+    async def sent(_path: str, body: Mapping[str, Json]) -> Reply:
+        return await send("", body)
+
+    return sent
