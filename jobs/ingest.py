@@ -6,7 +6,7 @@ import argparse
 import gzip
 import hashlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 import pyarrow.fs as pafs
@@ -19,6 +19,7 @@ from jobs.parsers.ingest import parser
 from jobs.write_benchmark import Manifest, write_benchmark
 from longform.errors import UsageError
 from longform.formats.files import last_part
+from longform.formats.options import OPTIONS
 from longform.formats.shipped import FORMATS
 from longform.settings.python_class import PythonClassSettings
 
@@ -78,7 +79,7 @@ def ingest(
     urls: Sequence[str],
     out: str,
     *,
-    keep_empty: bool = False,
+    options: Mapping[str, str | bool] | None = None,
     reader: PythonClassSettings | None = None,
 ) -> Manifest:
     """
@@ -88,25 +89,33 @@ def ingest(
         kind: A format that ships, or `python`.
         urls: Files and folders.
         out: Where the benchmark comes to stand.
-        keep_empty: Keep documents without text; of longformfact alone.
+        options: Of the format (`longform.formats.options`), by their names; those left out have their defaults.
         reader: The class that reads; of `python` alone.
 
     Raises:
-        UsageError: The files are none of the format, or the class cannot be used.
+        UsageError: The files are none of the format, the class cannot be used, or an option is another format's.
         InputError: A file is not what its format says, or the class made rows that no benchmark can hold.
     """
-    if keep_empty and kind != "longformfact":
-        raise UsageError(f"--keep-empty is for longformfact, found it with {kind}")
+    changed, made_with = _changed(kind, options or {})
     if (reader is None) == (kind == PYTHON):
         raise UsageError(f"--class MODULE:CLASS is for {PYTHON}, and needed there; found {kind}")
     named = {url: files_under(url) for url in urls}
     if reader is not None:
         found, made_with = python_files(named, reader), made_by(reader)
     else:
-        found = FORMATS[kind](named, **{"keep_empty": True} if keep_empty else {})
-        made_with = {"documents": "empty ones kept"} if keep_empty else {}
+        found = FORMATS[kind](named, **changed)
     sources = [file.identity() | made_with for file in found.files]
     return write_benchmark(out, found.haystacks, sources=sources, dataset=found.dataset)
+
+
+def _changed(kind: str, options: Mapping[str, str | bool]) -> tuple[dict[str, str | bool], dict[str, str]]:
+    """Return the options of a format that are not as usual, and what the manifest notes of them."""
+    changed = [one for one in OPTIONS if options.get(one.name, one.default) != one.default]
+    for option in changed:
+        if option.format != kind:
+            raise UsageError(f"{option.flag} is for {option.format}, found it with {kind}")
+    notes = (option.told[options[option.name]] for option in changed)
+    return {option.name: options[option.name] for option in changed}, dict(note for note in notes if note is not None)
 
 
 def _reader(path: str | None, options: Sequence[str]) -> PythonClassSettings | None:
@@ -127,7 +136,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
         arguments.kind,
         arguments.paths,
         arguments.out,
-        keep_empty=arguments.keep_empty,
+        options={option.name: getattr(arguments, option.name) for option in OPTIONS},
         reader=_reader(arguments.class_, arguments.set),
     )
     counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)

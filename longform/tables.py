@@ -11,7 +11,8 @@ Tables of a benchmark
     documents   key doc_id
     queries     key query_id
     targets     key target_id: what a summary is compared with (insight, key_point, reference)
-    qrels       key (query_id or target_id, doc_id); target_id is null for judgements of whole queries
+    qrels       key (query_id or target_id, doc_id); target_id is null for judgements of whole queries, whose
+                document may be missing if that was asked for: every ranking misses it
     summaries   as in a run, where a release ships them
     labels      human or released judgements of those summaries: verdicts with an annotator
     rankings    as in a run, where a release ships retriever scores

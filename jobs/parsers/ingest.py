@@ -20,6 +20,7 @@ import argparse
 
 from jobs.parsers.verb import verb_parser
 from longform.formats.names import NAMES
+from longform.formats.options import OPTIONS
 
 KINDS = (*NAMES, "python")
 
@@ -33,5 +34,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="python: an option of the class, in YAML"
     )
-    made.add_argument("--keep-empty", action="store_true", help="longformfact: keep documents without text")
+    for option in OPTIONS:
+        given = {"action": "store_true"} if option.default is False else {"choices": [*option.told]}
+        made.add_argument(option.flag, default=option.default, help=f"{option.format}: {option.help}", **given)
     return made

@@ -11,18 +11,19 @@ A folder as the publishers lay it out, or the same as JSON Lines:
 
 `answer` is a text or a list of texts: reference summaries. `queries_all.json` repeats the splits and is read only if
 it stands alone. Documents stand in the order of their file names, because BM25 breaks ties by it. Gold documents that
-the corpus lacks are left out and counted: the paper's tables are computed so (its released code keeps them).
+the corpus lacks are left out and counted: the paper's tables are computed so. Its released code keeps them, so that
+every ranking misses them; that can be asked for.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, RootModel
 
-from longform.errors import UsageError
+from longform.errors import InputError, UsageError
 from longform.formats.fields import Entry, Filled, Record, Text
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
 from longform.formats.json_files import json_lines, json_object
@@ -35,6 +36,8 @@ _LAYOUT = "documents/*.txt and queries_*.json, or documents.jsonl and queries.js
 _ALL = "queries_all.json"
 _REFERENCES = "output_references.jsonl"
 _OUTPUTS = "outputs.jsonl"
+
+MissingGold = Literal["drop", "keep", "refuse"]
 
 
 class _DocumentLine(Entry):
@@ -59,13 +62,18 @@ class _QueryLine(_Asked):
 _Split = RootModel[dict[str, _Asked]]
 
 
-def msrs_files(named: Named) -> Found:
+def msrs_files(named: Named, *, missing_gold: MissingGold = "drop") -> Found:
     """
     Return the corpus of the one folder that is named, as a haystack `msrs:FOLDER`.
 
+    Args:
+        named: The folder.
+        missing_gold: Gold documents that the corpus lacks: `drop` leaves them out, `keep` leaves their judgements in
+            the qrels, so that they count as missed, `refuse` is an error.
+
     Raises:
         UsageError: Several folders are named, or a file is missing.
-        InputError: A file is not as above.
+        InputError: A file is not as above, or the corpus lacks gold documents and that is refused.
     """
     url, files = only_folder(named, "msrs")
     by_name = {path.removesuffix(".gz"): file for path, file in files.items()}
@@ -74,7 +82,7 @@ def msrs_files(named: Named) -> Found:
         raise UsageError(f"{url}: expected {_LAYOUT}, found {list(files)[:5]}")
     more = [by_name[name] for name in (_REFERENCES, _OUTPUTS) if name in by_name]
     name = last_part(url)
-    return Found([*used, *more], _haystack(name, by_name), dataset=name)
+    return Found([*used, *more], _haystack(name, by_name, missing_gold), dataset=name)
 
 
 def _is_document(path: str) -> bool:
@@ -87,7 +95,7 @@ def _is_queries(path: str, files: Mapping[str, SourceFile]) -> bool:
     return path == "queries.jsonl" or (path.startswith("queries_") and path.endswith(".json"))
 
 
-def _haystack(name: str, files: Mapping[str, SourceFile]) -> Iterator[HaystackRows]:
+def _haystack(name: str, files: Mapping[str, SourceFile], missing_gold: MissingGold) -> Iterator[HaystackRows]:
     haystack_id = f"msrs:{name}"
     documents = _documents(haystack_id, files)
     queries: dict[str, _Asked] = {}
@@ -106,7 +114,7 @@ def _haystack(name: str, files: Mapping[str, SourceFile]) -> Iterator[HaystackRo
             for query_id, asked in queries.items()
             for place, answer in enumerate(asked.answers)
         ],
-        qrels=_qrels(name, queries, {document.doc_id for document in documents}),
+        qrels=_qrels(name, queries, {document.doc_id for document in documents}, missing_gold),
         summaries=[shipped_summary(haystack_id, *output) for output in outputs],
         labels=[label for output in outputs for label in rating(*output)],
         released_scores=[score for output in outputs for score in scores(*output)],
@@ -149,21 +157,37 @@ def _queries(files: Mapping[str, SourceFile]) -> Iterator[tuple[Record, str, _As
             yield record, line.query_id, line
 
 
-def _qrels(name: str, queries: Mapping[str, _Asked], known: Collection[str]) -> list[Qrel]:
+def _qrels(name: str, queries: Mapping[str, _Asked], known: Collection[str], missing_gold: MissingGold) -> list[Qrel]:
+    judged = [
+        Qrel(query_id, None, doc_id, 1)
+        for query_id, asked in queries.items()
+        for doc_id in dict.fromkeys(asked.gold_documents or ())
+    ]
     missing: dict[str, list[str]] = {}
-    found = []
-    for query_id, asked in queries.items():
-        for doc_id in dict.fromkeys(asked.gold_documents or ()):
-            if doc_id in known:
-                found.append(Qrel(query_id, None, doc_id, 1))
-            else:
-                missing.setdefault(doc_id, []).append(query_id)
+    for qrel in judged:
+        if qrel.doc_id not in known:
+            missing.setdefault(qrel.doc_id, []).append(qrel.query_id)
+    if missing and missing_gold == "refuse":
+        raise _missing(name, missing)
+    kept = missing_gold == "keep"
     for doc_id, query_ids in missing.items():
         _LOG.warning(
-            "%s: gold document %s of %d queries (%s) is not in the corpus, and left out of the gold",
+            "%s: gold document %s of %d queries (%s) is not in the corpus, and %s",
             name, doc_id, len(query_ids), ", ".join(query_ids[:5]),
+            "counts as missed" if kept else "left out of the gold",
         )  # fmt: skip
-    return found
+    return [qrel for qrel in judged if kept or qrel.doc_id not in missing]
+
+
+def _missing(name: str, missing: Mapping[str, Sequence[str]]) -> InputError:
+    found = "; ".join(f"{doc_id} of queries {', '.join(query_ids[:5])}" for doc_id, query_ids in missing.items())
+    return InputError(
+        file=name,
+        record="queries",
+        field="gold_documents",
+        expected="documents of the corpus",
+        found=f"none of: {found}",
+    )
 
 
 def _outputs(

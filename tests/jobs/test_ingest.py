@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage.benchmark import Benchmark
+from jobs.evaluate import main as evaluate
 from jobs.ingest import files_under, main
 from jobs.write_benchmark import write_benchmark
 from longform.formats.summhay import summhay_files
@@ -272,3 +273,29 @@ def test_a_class_is_for_the_format_python(
 ) -> None:
     assert main([*words, "--out", "b"]) == 2
     assert "--class MODULE:CLASS is for python, and needed there" in capsys.readouterr().err
+
+
+def test_gold_that_the_corpus_lacks_makes_recall_smaller_if_it_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The manifest says so, and another format has no such option."""
+    folder = tmp_path / "meet"
+    folder.mkdir()
+    (folder / "documents.jsonl").write_text('{"id": "a", "text": "late harvest"}\n{"id": "b", "text": "frost"}\n')
+    query = {"query_id": "1", "query": "late harvest", "gold_documents": ["a", "lost"], "answer": "Late."}
+    (folder / "queries.jsonl").write_text(json.dumps(query))
+    recalls, notes = {}, {}
+    for choice in ("drop", "keep"):
+        bench = str(tmp_path / choice)
+        assert main(["msrs", str(folder), "--out", bench, "--missing-gold", choice]) == 0
+        capsys.readouterr()
+        systems = "systems=[{retriever: bm25, n_documents: 3, budget_tokens: null, summarizer: offline}]"
+        only = ["--set", systems, "--until", "retrieve", "--workers", "0", "--no-vectors", "--json"]
+        assert evaluate(["msrs_meet", "--bench", bench, "--out", f"{bench}/run", *only]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["retrieval"]
+        recalls[choice] = row["R"]
+        notes[choice] = {source.get("gold") for source in Benchmark(bench).manifest["sources"]}
+    assert recalls == {"drop": 100.0, "keep": 50.0}
+    assert notes == {"drop": {None}, "keep": {"documents that the corpus lacks count as missed"}}
+    assert main(["jsonl", str(folder), "--out", str(tmp_path / "other"), "--missing-gold", "keep"]) == 2
+    assert "--missing-gold is for msrs, found it with jsonl" in capsys.readouterr().err

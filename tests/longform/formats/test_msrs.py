@@ -11,7 +11,7 @@ import pytest
 
 from jobs.ingest import files_under
 from longform.errors import InputError, UsageError
-from longform.formats.msrs import msrs_files
+from longform.formats.msrs import MissingGold, msrs_files
 from longform.formats.rows import HaystackRows
 from longform.records import Qrel, Target
 
@@ -47,8 +47,8 @@ def as_lines(folder: Path, *, queries: dict[str, dict[str, Any]] = QUERIES, outp
     return folder
 
 
-def read(folder: Path) -> HaystackRows:
-    (haystack,) = msrs_files({str(folder): files_under(str(folder))}).haystacks
+def read(folder: Path, missing_gold: MissingGold = "drop") -> HaystackRows:
+    (haystack,) = msrs_files({str(folder): files_under(str(folder))}, missing_gold=missing_gold).haystacks
     return haystack
 
 
@@ -68,6 +68,22 @@ def test_gold_that_the_corpus_lacks_is_left_out_and_told(tmp_path: Path, caplog:
         haystack = read(as_lines(tmp_path / "story"))
     assert [qrel for qrel in haystack.qrels if qrel.query_id == "8"] == [Qrel("8", None, "Moon-2", 1)]
     assert "gold document Lost of 1 queries (8) is not in the corpus" in caplog.text
+
+
+def test_gold_that_the_corpus_lacks_counts_as_missed_if_that_is_asked_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        haystack = read(as_lines(tmp_path / "story"), "keep")
+    gold = {qrel.doc_id for qrel in haystack.qrels if qrel.query_id == "8"}
+    assert gold == {"Moon-2", "Lost"}
+    assert "Lost" not in {document.doc_id for document in haystack.documents}
+    assert "gold document Lost of 1 queries (8) is not in the corpus, and counts as missed" in caplog.text
+
+
+def test_gold_that_the_corpus_lacks_is_refused_if_that_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"'gold_documents': expected documents of the corpus, .*Lost of queries 8"):
+        read(as_lines(tmp_path / "story"), "refuse")
 
 
 def test_an_output_without_text_is_no_summary_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
