@@ -29,6 +29,7 @@ _BENCHMARKS = (
     "checker_workers",
     "commit_log",
     "control_plane",
+    "dense",
     "embedding",
     "judge",
     "pool",
