@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from actors.local_models.checkpoints import checkpoint_content
+from actors.local_models.weights import check
 from actors.python_class import check_class, class_version, open_class, user_code
 from actors.studies import open_studies
 from longform.errors import UsageError
 from longform.judges.kinds import KINDS
 from longform.measures import RANKING, SHIPPED, default_names, named
-from longform.metrics.measure import Facts, Measure, RankingMeasure, Score
+from longform.metrics import bertscore
+from longform.metrics.measure import Facts, Measure, RankingMeasure, Score, TokenModel
 from longform.results.study import Study
 from longform.settings.experiment import Experiment
+from longform.settings.measures import BertScoreSettings
 from longform.settings.python_class import PythonClassSettings
 
-Listed = Sequence[str | PythonClassSettings]
+Listed = Sequence[str | PythonClassSettings | BertScoreSettings]
 _BY_NAME = {measure.name: measure for measure in SHIPPED}
 
 
@@ -42,6 +46,8 @@ def check_listed(listed: Listed) -> None:
     for one in listed:
         if isinstance(one, PythonClassSettings):
             check_class(one, SummaryMeasure)
+        if isinstance(one, BertScoreSettings):
+            check(one.place)
     names = [measure.name for measure in open_measures(listed)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"measures: expected different names, found {', '.join(twice)} more than once")
@@ -49,23 +55,38 @@ def check_listed(listed: Listed) -> None:
 
 def open_measures(listed: Listed) -> list[Measure | RankingMeasure]:
     """
-    Return the measures in the order listed.
+    Return the measures in the order listed, each with those that stand beside it.
 
     Raises:
         UsageError: A name is unknown, or a class cannot be loaded.
     """
-    found = [one if isinstance(one, str) else _opened(one) for one in listed]
-    own = [one for one in found if isinstance(one, Measure)]
+    opened = [[one] if isinstance(one, str) else _opened(one) for one in listed]
+    own = [one for some in opened for one in some if isinstance(one, Measure)]
     if taken := [one.name for one in own if one.name in _SHIPPED_NAMES]:
         raise UsageError(f"measures: {', '.join(taken)} is the name of a measure that ships; give yours another")
-    return named([one if isinstance(one, str) else one.name for one in found], own)
+    names = [one if isinstance(one, str) else one.name for some in opened for one in some]
+    return named([name for one in names for name in (one, *_beside(one)) if name == one or name not in names], own)
+
+
+def _beside(name: str) -> Sequence[str]:
+    return _BY_NAME[name].beside if name in _BY_NAME else ()
 
 
 _SHIPPED_NAMES = frozenset(measure.name for measure in (*SHIPPED, *RANKING))
 _OPTIONAL = ("judged_by", "unit", "better", "title", "told")
 
 
-def _opened(settings: PythonClassSettings) -> Measure:
+def _opened(settings: PythonClassSettings | BertScoreSettings) -> Sequence[Measure]:
+    return _bertscore(settings) if isinstance(settings, BertScoreSettings) else [_of_class(settings)]
+
+
+def _bertscore(settings: BertScoreSettings) -> Sequence[Measure]:
+    model = TokenModel(settings.place, settings.layer)
+    version = checkpoint_content(settings.place)
+    return bertscore.measures_of(settings.measure, model, shown=settings.shown, version=version)
+
+
+def _of_class(settings: PythonClassSettings) -> Measure:
     made: Any = open_class(settings, SummaryMeasure)
     name = getattr(made, "name", None)
     if not isinstance(name, str) or not name:

@@ -33,6 +33,7 @@ from longform.errors import UsageError
 from longform.measures import default_names
 from longform.results.aggregate import Averaging
 from longform.results.study import named_studies
+from longform.settings.measures import MeasureSettings
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
 
@@ -45,7 +46,7 @@ class ReplaySettings(Strict):
     resamples: int = Field(2000, ge=100)  # of each interval
     seed: int = 1  # of the intervals
     compare_with: str | None = None  # the system that all others are compared with; null: the best on these data
-    measures: tuple[str, ...] | None = None  # null: those that the kinds of labels and released scores have
+    measures: tuple[str | MeasureSettings, ...] | None = None  # null: those of the labels and released scores
     studies: tuple[str, ...] | None = None  # null: all that the run has anything for
     citations: Literal["released", "matrix"] = (
         "released"  # matrix: beside each system, one whose citations are repaired

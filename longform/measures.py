@@ -12,6 +12,7 @@ from longform.errors import UsageError
 from longform.judges import failure_modes
 from longform.judges.kinds import KINDS
 from longform.metrics import (
+    bertscore,
     coverage,
     embedding,
     errors,
@@ -32,6 +33,7 @@ SHIPPED: tuple[Measure, ...] = (
     *rouge.MEASURES,
     *rouge.RELEASED,
     *embedding.MEASURES,
+    *bertscore.MEASURES,
     *faithfulness.MEASURES,
     *ratings.MEASURES,
     *geval.MEASURES,
@@ -42,9 +44,9 @@ SHIPPED: tuple[Measure, ...] = (
 )
 RANKING: tuple[RankingMeasure, ...] = (*retrieval.MEASURES, retrieval.AT_BUDGET)
 UNAVAILABLE: Mapping[str, str] = {
-    "bertscore": "it needs the model roberta-large, which does not ship and cannot be had offline; "
-    "embedding_similarity compares sentences with those of reference texts by the encoder that ships, and rouge_1, "
-    "rouge_2 and rouge_l compare words"
+    "bertscore": "numbers of two models do not compare, so say which: bertscore_minilm is by the encoder that ships, "
+    "{kind: bertscore, model: roberta-large} by the model of most papers, which has to be in a folder or on a hub; "
+    "bertscore_released is what a release has"
 }
 """Measures that people ask for by name, with the reason why there is none."""
 
@@ -83,8 +85,12 @@ def named(names: Sequence[str], own: Sequence[Measure] = ()) -> list[Measure | R
 
 
 def scored_together(measures: Collection[Measure]) -> list[tuple[Measure, ...]]:
-    """Return all shipped measures that are scored together with one of *measures*, and those that are scored alone."""
+    """Return measures by what is scored together: all shipped ones of a version, and others of one version or alone."""
     shipped = {one.version for one in SHIPPED if one.version}
     versions = dict.fromkeys(measure.version for measure in measures if measure.version in shipped)
     together = [tuple(one for one in SHIPPED if one.version == version) for version in versions]
-    return [*together, *((measure,) for measure in measures if measure.version not in shipped)]
+    others: dict[str, list[Measure]] = {}
+    for measure in measures:
+        if measure.version not in shipped:
+            others.setdefault(measure.version or measure.name, []).append(measure)
+    return [*together, *map(tuple, others.values())]

@@ -101,6 +101,27 @@ class BertModel:
         return tokenizer
 
 
+class TokenLayers:
+    """Makes the vectors of a text's tokens by the first *layers* of a model."""
+
+    def __init__(self, plain: PlainBert, layers: int) -> None:
+        self._words, types, self._places = (plain.weights[_table(name)] for name in _EMBEDDED)
+        self._type = types[0]
+        self._session = _session(bert_graph(plain.shape._replace(layers=layers), plain.weights))
+        self._tokenizer = _tokenizer(plain.folder)
+
+    def hidden(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.bool_], bool]:
+        """Return vectors (tokens, width), True for those that are no special tokens, and if the text was cut."""
+        whole = self._tokenizer.encode(text.strip())
+        ids, special = np.array(whole.ids), np.array(whole.special_tokens_mask, dtype=np.bool_)
+        cut = len(ids) > len(self._places)
+        if cut:  # as a tokenizer that truncates: the last special token stays
+            ids, special = (np.concatenate([one[: len(self._places) - 1], one[-1:]]) for one in (ids, special))
+        embedded = self._words[ids[None, :]] + self._type + self._places[: len(ids)]
+        vectors: NDArray[np.float32] = self._session.run(None, {"embedded": embedded})[0][0]
+        return vectors, ~special, cut
+
+
 def _read(folder: Path, name: str) -> dict[str, Any]:
     found = json.loads((folder / name).read_text(encoding="utf-8"))
     if not isinstance(found, dict):

@@ -56,7 +56,7 @@ def labelled_tasks(benchmark: Benchmark) -> dict[str, str]:
 def _task(annotator: str, answers: Collection[str]) -> str:
     whole = {task: kind for task, kind in KINDS.items() if kind.targets != "document"}
     for task, kind in whole.items():
-        if kind.counts.keys() >= set(answers):
+        if all(answer in kind.counts for answer in answers):
             return task
     known = ", or of ".join(f"{task}: {', '.join(list(kind.counts)[:_NAMED])}" for task, kind in whole.items())
     found = ", ".join(sorted(answers)[:_NAMED])

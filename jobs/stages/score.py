@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from actors.judges.kinds import named_kind
 from actors.local_models.encoder import Encoder
+from actors.local_models.token_model import token_vectors
 from actors.local_models.weights import MINILM
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
@@ -97,7 +98,7 @@ class Score(Stage[Scored]):
 
     @property
     def embeds(self) -> bool:
-        return any("encoder" in measure.needs for group in self._groups() for measure in group)
+        return any({"encoder", "tokens"} & measure.needs for group in self._groups() for measure in group)
 
     def items(self, plan: Plan) -> list[Item[Scored]]:
         units = {item.key.summary: Source("units", item.work_id) for item in plan.of(UnitsOf)}
@@ -173,6 +174,7 @@ class Score(Stage[Scored]):
                 haystack=haystack(summary["haystack_id"]),
                 partial_score=self.partial_score,
                 encode=lambda texts: encoder().embed(texts),
+                tokens=token_vectors,
                 released=released(summary) if "released" in measures[0].needs else {},
             )
             for measure in measures:

@@ -20,14 +20,37 @@ from longform.text.citations import Bullet
 Unit = Literal["points", "share", "words", "count", "rating"]
 """Units of the numbers that a report prints. Points are shares times 100, ratings go from 1 to 5."""
 Better = Literal["higher", "lower"]
-Need = Literal["text", "units", "targets", "references", "documents", "gold", "encoder", "released"]
+Need = Literal["text", "units", "targets", "references", "documents", "gold", "encoder", "released", "tokens"]
 """Beside verdicts: the summary's text, its bullets or sentences, targets and reference texts of its query, documents of
-its haystack, qrels of its targets, the packaged encoder of sentences, and the scores that a release has of the text."""
+its haystack, qrels of its targets, the packaged encoder of sentences, the scores that a release has of the text, and
+models that make vectors of tokens."""
 Setting = Literal["partial_score"]
 
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts -> unit vectors, shape (texts, dimensions)."""
+
+
+class TokenModel(NamedTuple):
+    """A layer of a model that makes a vector of each token."""
+
+    name: str  # a folder, package:NAME or a hub name
+    layers: int  # vectors are those that this layer makes, from 1
+
+
+class TokenVectors(NamedTuple):
+    """
+    The tokens of a text.
+
+    Attributes:
+        vectors: Of unit length, shape (tokens, width).
+        counted: False for special tokens.
+        cut: True if the text is longer than the model's window.
+    """
+
+    vectors: NDArray[np.float32]
+    counted: NDArray[np.bool_]
+    cut: bool
 
 
 class Score(NamedTuple):
@@ -99,6 +122,7 @@ class Facts:
         haystack: Documents and targets; None if nothing of the benchmark is known.
         partial_score: What partial coverage counts.
         encode: The packaged encoder, which is loaded when it is first called; None: there is none.
+        tokens: Makes vectors of a text's tokens, by a model that is loaded when it is first asked; None: none does.
         released: Scores that a release has of this text, by their names there.
     """
 
@@ -110,6 +134,7 @@ class Facts:
     haystack: Haystack | None = None
     partial_score: float = 0.5
     encode: Encode | None = None
+    tokens: Callable[[TokenModel, str], TokenVectors] | None = None
     released: Mapping[str, float] = field(default_factory=dict)
 
     def targets(self, kind: str | None = None) -> list[Target]:
@@ -154,6 +179,7 @@ class Measure(Described):
         needs: What else it reads.
         settings: The settings of a configuration that its numbers depend on.
         work: The first part of the keys of its stored scores.
+        beside: Names of measures that stand beside it, whether or not they are listed.
         version: Stored scores are found by it: change it with the numbers. Measures of one version that read the same
             are scored together. Empty: the measure is scored by itself.
     """
@@ -164,6 +190,7 @@ class Measure(Described):
     settings: frozenset[Setting] = frozenset()
     work: str = "scores"
     version: str = ""
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

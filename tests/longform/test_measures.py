@@ -99,7 +99,7 @@ def test_an_unknown_name_is_refused_with_the_possible_ones() -> None:
 
 
 def test_bertscore_is_refused_with_the_reason() -> None:
-    with pytest.raises(UsageError, match=r"bertscore is not available: .* cannot be had offline"):
+    with pytest.raises(UsageError, match=r"bertscore is not available: .* bertscore_minilm is by the encoder"):
         named(["bertscore"])
 
 

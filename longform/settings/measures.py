@@ -1,0 +1,53 @@
+"""Measures that a configuration describes, beside those that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from longform.settings.python_class import PythonClassSettings
+from longform.settings.strict import Strict
+
+_NAMES_ON_THE_HUB: Mapping[str, str] = {"roberta-large": "FacebookAI/roberta-large"}
+_USUAL_LAYERS: Mapping[str, int] = {"FacebookAI/roberta-large": 17}
+"""The layer by which papers compute BERTScore, which agrees with people best (Zhang et al., 2020, appendix B)."""
+
+
+class BertScoreSettings(Strict):
+    """BERTScore by the vectors of a model of one's choice (`longform.metrics.bertscore`)."""
+
+    kind: Literal["bertscore"]
+    model: str  # a hub name, a folder or package:NAME
+    layers: int | None = Field(None, ge=1)  # whose vectors count; null: the usual one of roberta-large
+    name: str | None = Field(None, pattern=r"^bertscore_[a-z0-9_]+$")  # null: bertscore_ and the model's own
+
+    @model_validator(mode="after")
+    def _has_layers(self) -> Self:
+        if self.layers is None and self.place not in _USUAL_LAYERS:
+            raise ValueError(f"expected `layers` with model {self.model!r}, whose usual layer is not known; found none")
+        return self
+
+    @property
+    def layer(self) -> int:
+        return self.layers or _USUAL_LAYERS[self.place]
+
+    @property
+    def place(self) -> str:
+        """Return the model as hubs name it."""
+        return _NAMES_ON_THE_HUB.get(self.model, self.model)
+
+    @property
+    def shown(self) -> str:
+        """The model's own name."""
+        return self.model.removeprefix("package:").rstrip("/").rpartition("/")[2]
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure."""
+        return self.name or f"bertscore_{re.sub('[^a-z0-9]+', '_', self.shown.lower()).strip('_')}"
+
+
+MeasureSettings = Annotated[PythonClassSettings | BertScoreSettings, Field(discriminator="kind")]
