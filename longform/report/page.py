@@ -5,11 +5,11 @@ The drill-down stands in the report's own page if both have room there, else on 
 page grows with the run.
 
 `results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
-`unscored` (sentences), `position`, `retrieval`, `curve`, `failure_modes`, `judges`, `comparisons`, `calls` (what each
-stage called and spent), with `audit` and `synthesis` (the benchmark's own), `repair` (rows, changes and examples of
-citations before and after their repair) and `drilldown`. What is empty or missing leaves its section out. `cells` are
-averaged as `aggregate` says. Scores are in 0 to 100, retrieval measures and shares in 0 to 1; None is unknown, and
-its reason may stand in the row's `reasons` by field.
+`unscored` (sentences), `position`, `retrieval`, `curve`, `failure_modes`, `rouge_bootstrap`, `judges`, `comparisons`,
+`calls` (what each stage called and spent), with `audit` and `synthesis` (the benchmark's own), `repair` (rows, changes
+and examples of citations before and after their repair) and `drilldown`. What is empty or missing leaves its section
+out. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval measures and shares in 0 to 1; None is
+unknown, and its reason may stand in the row's `reasons` by field.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
 from longform.report.retrieval import retrieval_sections
 from longform.report.retrieval_against_generation import against_sections
+from longform.report.rouge_bootstrap import bootstrap_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
 from longform.report.tables import Cell, Column, Table
 from longform.results.results import Results
@@ -69,6 +70,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     facet_sections,
     minutes_sections,
     bullet_sections,
+    bootstrap_sections,
     own_sections,
     every_cell,
     _judges,

@@ -25,6 +25,7 @@ from longform.results.position import PositionRow
 from longform.results.repair import Repair
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_tables import RetrievalRow
+from longform.results.rouge_bootstrap import BootstrapRow
 from longform.results.work import RunFacts
 from longform.synthesis.account import Account
 
@@ -69,6 +70,7 @@ class Results(TypedDict, total=False):
     key_points: KeyPoints
     curve: list[MinutesRow]
     failure_modes: list[ClassesRow]
+    rouge_bootstrap: list[BootstrapRow]
     calls: list[CallsRow]
     own_studies: dict[str, OwnStudy]
     unscored: list[str]

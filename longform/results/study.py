@@ -26,6 +26,7 @@ from longform.results.position import position
 from longform.results.repair import repair
 from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.retrieval_tables import retrieval
+from longform.results.rouge_bootstrap import rouge_bootstrap
 
 FAITHFULNESS = tuple(merging.name for merging in GRID)
 TABLES = frozenset({"calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"})
@@ -66,6 +67,7 @@ SHIPPED = (
     Study("key_points", {"scores", "summaries"}, key_points, (RECALL, POOLED, PRECISION)),
     Study("curve", {"scores", "summaries"}, over_minutes),
     Study("failure_modes", {"scores", "summaries"}, bullet_classes, CLASSES),
+    Study("rouge_bootstrap", {"scores", "summaries"}, rouge_bootstrap),
     Study("calls", {"calls"}, lambda evidence: evidence.calls),
 )
 

@@ -113,6 +113,12 @@ def test_scores_of_the_released_outputs_are_those_of_the_release(
     assert found.keys() == expected.keys()
     for key, values in expected.items():
         assert found[key] == pytest.approx(values, abs=1e-6), key
+    for row in document["rouge_bootstrap"]:
+        mean = expected[row["setting"].partition("/")[0], row["summarizer"]][row["measure"] == "rouge_2_released"]
+        assert row["mean"] == pytest.approx(mean, abs=1e-6)
+        assert row["mid"] == pytest.approx(mean, abs=0.2)
+        assert row["low"] < mean < row["high"]
+    assert len(document["rouge_bootstrap"]) == 2 * len(expected)
     shipped = {(one["axes"]["retriever"], one["summarizer"]): one["bertscore_released"] for one in document["cells"]}
     assert shipped == pytest.approx({(one["setting"], one["model"]): one["bert_f1_percent"] for one in scores})
     assert document["unscored"] == []
