@@ -10,53 +10,64 @@ from typing import TypedDict
 from actors.judges.kinds import named_kind
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
-from jobs.calibration.sheets import GUIDE, chosen, keep_labels, labels_of, pairs_of, read_sheets, write_sheets
+from jobs.calibration.sheets import GUIDE, Subjects, keep_labels, labels_of, read_sheets, subjects_of, write_sheets
 from jobs.commands import Outcome, run_verb
 from jobs.parsers.annotate import parser
 from longform.errors import UsageError
-from longform.judges.kind import Kind
-from longform.judges.sheets import Filled, check_columns
+from longform.judges.rubrics import RUBRICS, RatedColumns, Rubric, rated
+from longform.judges.sheets import Filled, SheetKind, check_columns
 from longform.judges.support_cards import with_interval
 from longform.metrics.agreement import Between, BetweenColumns, Label, between_annotators
 from longform.rows import LabelRow
 
 
-class Sheets(TypedDict):
-    """Sheets that were written."""
-
-    sheets: list[str]
-    task: str
-    n_summaries: int
-    n_pairs: int
-
-
 def annotate(arguments: argparse.Namespace) -> Outcome:
     """Write sheets, or read filled ones and tell what is labelled and how far people agree."""
-    kind, place = named_kind(arguments.task, folder="."), LabelledPlace(arguments.folder)
+    kind = _kind_of(arguments.task)
+    subjects = subjects_of(LabelledPlace(arguments.folder), kind)
     check_columns(kind)
     if arguments.sheets:
-        return _written(arguments, kind, place)
-    if arguments.annotator or arguments.summaries is not None:
-        raise UsageError("expected --sheets DIR beside --annotator and --summaries, found none")
-    filled = read_sheets(place, kind, arguments.filled)
-    keep_labels(place, kind, filled)
-    return _told(arguments, kind, place, filled)
+        return _written(arguments, subjects)
+    if arguments.annotator or arguments.summaries is not None or arguments.queries is not None:
+        raise UsageError("expected --sheets DIR beside --annotator, --summaries and --queries, found none")
+    filled = read_sheets(subjects, arguments.filled)
+    keep_labels(subjects.place, kind, filled)
+    return _told(arguments, kind, subjects.place, filled)
 
 
-def _written(arguments: argparse.Namespace, kind: Kind, place: LabelledPlace) -> Outcome:
+def _kind_of(task: str) -> SheetKind:
+    if task in RUBRICS:
+        return RUBRICS[task]
+    try:
+        return named_kind(task, folder=".")
+    except UsageError as error:
+        raise UsageError(f"{error}; of queries, {' or '.join(RUBRICS)}") from error
+
+
+def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
     annotators = list(dict.fromkeys(arguments.annotator))
     if not annotators or arguments.filled:
         raise UsageError("--sheets: expected --annotator NAME for each sheet, and no --filled beside it")
-    summaries = chosen(place, kind, arguments.summaries, arguments.seed)
-    files = write_sheets(place, kind, summaries, annotators, arguments.sheets)
-    n_pairs = sum(1 for _ in pairs_of(place, kind, summaries))
-    told: Sheets = {"sheets": files, "task": kind.task, "n_summaries": len(summaries), "n_pairs": n_pairs}
+    numbers = {"summaries": arguments.summaries, "queries": arguments.queries}
+    if other := [unit for unit, n in numbers.items() if n is not None and unit != subjects.unit]:
+        raise UsageError(f"--{other[0]}: {subjects.kind.task} labels {subjects.unit}: expected --{subjects.unit}")
+    chosen = subjects.chosen(numbers[subjects.unit], arguments.seed)
+    task, n = subjects.kind.task, len(chosen)
+    files = write_sheets(subjects, chosen, annotators, arguments.sheets)
+    n_pairs = sum(1 for _ in subjects.all_pairs(chosen))
     words = [
-        f"{kind.task}: {n_pairs} rows of {len(summaries)} summaries in each sheet: {', '.join(files)}",
+        f"{task}: {n_pairs} rows of {n} {subjects.unit} in each sheet: {', '.join(files)}",
         f"{arguments.sheets.rstrip('/')}/{GUIDE} says what to fill in; then",
-        f"longform annotate {arguments.folder} --task {kind.task} --filled {' '.join(files)}",
+        f"longform annotate {arguments.folder} --task {task} --filled {' '.join(files)}",
     ]
-    return Outcome({**told}, "\n".join(words))
+    told = {"sheets": files, "task": task, f"n_{subjects.unit}": n, "n_pairs": n_pairs}
+    return Outcome(told, "\n".join(words))
+
+
+class Agreed(BetweenColumns):
+    """The agreement of two annotators; `criterion` is null if there is no rubric."""
+
+    criterion: str | None
 
 
 class Told(TypedDict):
@@ -66,33 +77,49 @@ class Told(TypedDict):
     Attributes:
         sheets: Annotator -> `rows` of the sheets just read, and how many of them are `filled`.
         labels: Annotator -> labels.
-        agreement: An entry for each two annotators who have labelled the same.
+        rated: Means of each criterion of a rubric.
+        agreement: An entry for each two annotators who have labelled the same, by each criterion of a rubric.
     """
 
     task: str
     sheets: dict[str, dict[str, int]]
     labels: dict[str, int]
-    agreement: list[BetweenColumns]
+    rated: list[RatedColumns]
+    agreement: list[Agreed]
 
 
-def _told(arguments: argparse.Namespace, kind: Kind, place: LabelledPlace, filled: Sequence[Filled]) -> Outcome:
-    labels = [_as_label(row) for row in labels_of(place, kind) if not row["annotator"].startswith(RELEASED)]
-    if not labels:
+def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, filled: Sequence[Filled]) -> Outcome:
+    there = [row for row in labels_of(place, kind) if not row["annotator"].startswith(RELEASED)]
+    if not there:
         raise UsageError(f"{arguments.folder}: expected labels of {kind.task}, found none; --sheets writes sheets")
-    found = between_annotators(
-        labels, kind.counts, seed=arguments.seed, resamples=arguments.resamples, named=kind.labels
-    )
+    groups: dict[str, list[Label]] = {}
+    for row in there:
+        groups.setdefault(row["target_id"] if isinstance(kind, Rubric) else "", []).append(_as_label(row))
+    sized = {"seed": arguments.seed, "resamples": arguments.resamples}
+    found = [
+        (name, one)
+        for name, labels in groups.items()
+        for one in between_annotators(labels, kind.counts, named=kind.labels, **sized)
+    ]
+    means = rated(kind, groups, **sized) if isinstance(kind, Rubric) else []
     rows, done = Counter(one.annotator for one in filled), Counter(one.annotator for one in filled if one.answer)
     told: Told = {
         "task": kind.task,
         "sheets": {name: {"rows": n, "filled": done[name]} for name, n in rows.items()},
-        "labels": dict(Counter(label.annotator for label in labels)),
-        "agreement": [one.as_json() for one in found],
+        "labels": dict(Counter(row["annotator"] for row in there)),
+        "rated": [one.as_json() for one in means],
+        "agreement": [{**one.as_json(), "criterion": name or None} for name, one in found],
     }
     lines = [f"{name}: {done[name]:,} of {n:,} rows are filled" for name, n in rows.items()]
     lines.append(f"labels of {kind.task}: {', '.join(f'{n:,} by {name}' for name, n in told['labels'].items())}")
-    lines += [_agreement_words(one) for one in found]
+    lines += [_rated_words(one) for one in told["rated"]]
+    lines += [f"{f'{name}: ' if name else ''}{_agreement_words(one)}" for name, one in found]
     return Outcome({**told}, "\n".join(lines))
+
+
+def _rated_words(one: RatedColumns) -> str:
+    mean, best = with_interval(one["mean"], 1, 2), with_interval(one["best"], 100, 1)
+    return f"{one['criterion']}: mean {mean}, highest score {best} %, {one['mean']['n']:,} ratings"
 
 
 def _as_label(row: LabelRow) -> Label:

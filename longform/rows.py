@@ -176,9 +176,9 @@ class UnitRow(TypedDict):
 class JudgementRow(TypedDict):
     """A verdict or a label, but for its author."""
 
-    summary_id: str
+    summary_id: str  # the id of the query if its example is rated
     unit_index: Int32 | None  # null: the judge saw the whole summary
-    target_kind: str  # document, context, chunk, insight, key_point, reference
+    target_kind: str  # document, context, chunk, insight, key_point, reference; of ratings of queries, the rubric
     target_id: str
     mode: str  # what was shown: document (each apart), full (all as one text, full-ORDER), chunk-TOKENS
     doc_position: Int32 | None  # of a document in its prompt, from 0; null: another target, or there is no prompt

@@ -1,17 +1,22 @@
-"""Sheets of one kind of judgement for the summaries of a benchmark or a run, and the labels that come back."""
+"""Sheets for the summaries of a benchmark or a run, or for queries, and the labels that come back."""
 
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 from actors.storage.folder import Folder, file_place
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
 from longform.errors import UsageError
 from longform.judges.kind import Kind
-from longform.judges.sheets import Filled, SheetPair, guide, read_sheet, sheet
+from longform.judges.rubrics import Rubric
+from longform.judges.sheets import Filled, SheetKind, SheetPair, guide, read_sheet, sheet
 from longform.keys import content_key
+from longform.records import Document
 from longform.rows import LabelRow, SummaryRow
 from longform.text.citations import bullets
 from longform.text.punkt import release_sentences
@@ -20,12 +25,112 @@ _NO_FILE_NAME = frozenset('/\\:*?"<>|')
 GUIDE = "guide.md"
 
 
-def pairs_of(place: LabelledPlace, kind: Kind, summaries: Iterable[SummaryRow]) -> Iterator[SheetPair]:
-    """Give what people label of *summaries*; nothing of one that failed."""
-    for summary in summaries:
+class SheetDocuments(NamedTuple):
+    """A file of documents beside the sheets."""
+
+    name: str
+    documents: Sequence[Document]
+
+    @property
+    def content(self) -> bytes:
+        """Return the documents with their numbers and titles."""
+        texts = [
+            f"[{document.number}] {document.title or ''}".rstrip() + f"\n\n{document.text}\n"
+            for document in self.documents
+        ]
+        return "\n\n".join(texts).encode()
+
+
+def _documents_file(documents: Sequence[Document]) -> SheetDocuments:
+    """Name the file of documents; equal documents are one file."""
+    return SheetDocuments(f"documents/{content_key([document.text for document in documents])}.txt", documents)
+
+
+class Subjects(ABC):
+    """
+    The things that people label, by id.
+
+    Args:
+        place: Of the benchmark or run.
+        kind: Of the labels.
+    """
+
+    unit: ClassVar[str]
+    """The option of `annotate` that counts them."""
+
+    def __init__(self, place: LabelledPlace, kind: SheetKind) -> None:
+        self.place, self.kind = place, kind
+
+    @abstractmethod
+    def strata(self) -> dict[str, list[str]]:
+        """Return the ids of what may have something to label, in groups that are sampled apart."""
+
+    @abstractmethod
+    def pairs(self, subject: str) -> Iterator[SheetPair]:
+        """Give what people label of a subject; nothing if it failed."""
+
+    @abstractmethod
+    def documents(self, subject: str) -> SheetDocuments | None:
+        """Return the documents that they read beside the sheet; None: none."""
+
+    @property
+    @abstractmethod
+    def expected(self) -> str:
+        """Say what has something to label."""
+
+    def all_pairs(self, subjects: Iterable[str] | None = None) -> Iterator[SheetPair]:
+        """Give the pairs of *subjects*; None: of all."""
+        named = subjects if subjects is not None else (one for group in self.strata().values() for one in group)
+        return (pair for one in named for pair in self.pairs(one))
+
+    def chosen(self, n: int | None, seed: int) -> list[str]:
+        """
+        Choose what to label: *n* of each group at random, or all that have something to label.
+
+        Raises:
+            UsageError: There are none, or fewer.
+        """
+        groups = {
+            name: [one for one in ids if any(True for _ in self.pairs(one))] for name, ids in self.strata().items()
+        }
+        found: list[str] = []
+        for name, there in groups.items():
+            if n is not None and there and not 0 < n <= len(there):
+                of_group = f" of {name}" if name else ""
+                raise UsageError(f"--{self.unit}: expected a number from 1 to {len(there)}{of_group}, found {n}")
+            picked = (
+                range(len(there)) if n is None else random.Random(seed).sample(range(len(there)), min(n, len(there)))
+            )
+            found += [there[number] for number in sorted(picked)]
+        if not found:
+            raise UsageError(f"{self.place.folder.url}: expected {self.expected}, found none")
+        return found
+
+
+class SummarySubjects(Subjects):
+    """Summaries, by targets of their query or sentence by sentence."""
+
+    unit = "summaries"
+
+    def strata(self) -> dict[str, list[str]]:
+        return {"": list(self.place.summaries)}
+
+    @property
+    def expected(self) -> str:
+        has = "text" if self.kind.targets == "document" else f"text and a {self.kind.targets} of their query"
+        return f"summaries with {has} to label for {self.kind.task}"
+
+    def pairs(self, subject: str) -> Iterator[SheetPair]:
+        summary = self.place.summaries[subject]
+        assert isinstance(self.kind, Kind)
         if summary["text"] is not None:
-            of_kind = _sentences if kind.targets == "document" else _targets
-            yield from of_kind(place, kind, summary, summary["text"])
+            of_kind = _sentences if self.kind.targets == "document" else _targets
+            yield from of_kind(self.place, self.kind, summary, summary["text"])
+
+    def documents(self, subject: str) -> SheetDocuments | None:
+        if self.kind.targets != "document":
+            return None
+        return _documents_file(self.place.documents(self.place.summaries[subject]))
 
 
 def _targets(place: LabelledPlace, kind: Kind, summary: SummaryRow, text: str) -> Iterator[SheetPair]:
@@ -40,41 +145,64 @@ def _targets(place: LabelledPlace, kind: Kind, summary: SummaryRow, text: str) -
 
 
 def _sentences(place: LabelledPlace, kind: Kind, summary: SummaryRow, text: str) -> Iterator[SheetPair]:
-    file = documents_file(place, summary)
+    file = _documents_file(place.documents(summary)).name
     for place_of, sentence in enumerate(release_sentences(text)):
         columns = {"documents": file, kind.fields[1]: sentence}
         yield SheetPair(summary["summary_id"], kind.targets, summary["haystack_id"], place_of, 0, columns)
 
 
-def documents_file(place: LabelledPlace, summary: SummaryRow) -> str:
-    """Name the file with the documents of a summary; equal documents are one file."""
-    return f"documents/{content_key([document.text for document in place.documents(summary)])}.txt"
+class QuerySubjects(Subjects):
+    """Queries with their first reference summary and gold documents, by the criteria of a rubric."""
+
+    unit = "queries"
+
+    def strata(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for query in self.place.benchmark.queries.values():
+            found.setdefault(query.dataset or "", []).append(query.query_id)
+        return found
+
+    @property
+    def expected(self) -> str:
+        return f"queries with a reference and gold documents to rate for {self.kind.task}"
+
+    def pairs(self, subject: str) -> Iterator[SheetPair]:
+        assert isinstance(self.kind, Rubric)
+        benchmark = self.place.benchmark
+        references = [target.text for target in benchmark.targets.get(subject, []) if target.kind == "reference"]
+        found = self.documents(subject)
+        if references and found is not None:
+            shown = {
+                "documents": found.name,
+                "query": benchmark.queries[subject].text,
+                "summary": references[0],
+            }
+            for one in self.kind.criteria:
+                columns = {**shown, "criterion": f"{one.name}: {one.question}"}
+                yield SheetPair(subject, self.kind.targets, one.name, None, 0, columns)
+
+    def documents(self, subject: str) -> SheetDocuments | None:
+        gold = self._gold.get(subject, frozenset())
+        haystack = self.place.benchmark.documents(self.place.benchmark.queries[subject].haystack_id) if gold else []
+        return _documents_file([document for document in haystack if document.doc_id in gold]) if gold else None
+
+    @cached_property
+    def _gold(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for qrel in self.place.benchmark.qrels:
+            if qrel.relevance > 0:
+                found.setdefault(qrel.query_id, set()).add(qrel.doc_id)
+        return {query_id: frozenset(doc_ids) for query_id, doc_ids in found.items()}
 
 
-def chosen(place: LabelledPlace, kind: Kind, n_summaries: int | None, seed: int) -> list[SummaryRow]:
+def subjects_of(place: LabelledPlace, kind: SheetKind) -> Subjects:
+    """Return what people label for a kind of judgement, or rate for a rubric."""
+    return QuerySubjects(place, kind) if isinstance(kind, Rubric) else SummarySubjects(place, kind)
+
+
+def write_sheets(subjects: Subjects, chosen: Sequence[str], annotators: Sequence[str], out: str) -> list[str]:
     """
-    Choose the summaries to label: *n_summaries* at random, or all that have something to label.
-
-    Raises:
-        UsageError: There are none, or fewer.
-    """
-    there = [row for row in place.summaries.values() if any(True for _ in pairs_of(place, kind, [row]))]
-    if not there:
-        expected = "text" if kind.targets == "document" else f"text and a {kind.targets} of their query"
-        raise UsageError(f"{place.folder.url}: expected summaries with {expected} to label for {kind.task}, found none")
-    if n_summaries is None:
-        return there
-    if not 0 < n_summaries <= len(there):
-        raise UsageError(f"--summaries: expected a number from 1 to {len(there)}, found {n_summaries}")
-    picked = set(random.Random(seed).sample(range(len(there)), n_summaries))
-    return [row for number, row in enumerate(there) if number in picked]
-
-
-def write_sheets(
-    place: LabelledPlace, kind: Kind, summaries: Sequence[SummaryRow], annotators: Sequence[str], out: str
-) -> list[str]:
-    """
-    Write a sheet for each annotator, the guide, and the documents that sentences are checked against.
+    Write a sheet for each annotator, the guide, and the documents that annotators read.
 
     Returns:
         The files of the sheets.
@@ -82,25 +210,17 @@ def write_sheets(
     Raises:
         UsageError: A name is no annotator's, or a sheet is there already, which may be filled.
     """
-    folder, pairs = Folder(out), list(pairs_of(place, kind, summaries))
+    folder, pairs, kind = Folder(out), list(subjects.all_pairs(chosen)), subjects.kind
     names = {annotator: f"{_checked_name(annotator)}.csv" for annotator in annotators}
     if there := [name for name in names.values() if folder.has(name)]:
         raise UsageError(f"{out}: expected no sheet {there[0]!r}, found one, which may be filled; name another folder")
     folder.write_bytes(GUIDE, guide(kind).encode())
-    if kind.targets == "document":
-        for summary in {documents_file(place, row): row for row in summaries}.values():
-            folder.write_bytes(documents_file(place, summary), _numbered_documents(place, summary).encode())
+    files = {found.name: found for one in chosen if (found := subjects.documents(one)) is not None}
+    for file in files.values():
+        folder.write_bytes(file.name, file.content)
     for annotator, name in names.items():
         folder.write_bytes(name, sheet(kind, pairs, annotator))
     return [f"{out.rstrip('/')}/{name}" for name in names.values()]
-
-
-def _numbered_documents(place: LabelledPlace, summary: SummaryRow) -> str:
-    texts = [
-        f"[{document.number}] {document.title or ''}".rstrip() + f"\n\n{document.text}\n"
-        for document in place.documents(summary)
-    ]
-    return "\n\n".join(texts)
 
 
 def _checked_name(annotator: str) -> str:
@@ -112,17 +232,17 @@ def _checked_name(annotator: str) -> str:
 # ---------------------------------------------------------------- back in
 
 
-def read_sheets(place: LabelledPlace, kind: Kind, urls: Sequence[str]) -> list[Filled]:
+def read_sheets(subjects: Subjects, urls: Sequence[str]) -> list[Filled]:
     """
     Read filled sheets.
 
     Raises:
         UsageError: A file cannot be read, a cell is not what it may be, or two sheets label a pair for one annotator.
     """
-    pairs = {pair.key: pair for pair in pairs_of(place, kind, place.summaries.values())}
+    pairs = {pair.key: pair for pair in subjects.all_pairs()}
     found: dict[tuple[str, str], tuple[str, Filled]] = {}
     for url in dict.fromkeys(urls):
-        for one in read_sheet(kind, _content(url), url, pairs):
+        for one in read_sheet(subjects.kind, _content(url), url, pairs):
             first, _ = found.setdefault((one.annotator, one.pair.key), (url, one))
             if first != url:
                 raise UsageError(f"{url}: pair {one.pair.key} of annotator {one.annotator!r} is in {first}, too")
@@ -137,7 +257,7 @@ def _content(url: str) -> bytes:
         raise UsageError(f"{url}: expected a filled sheet: {error}") from error
 
 
-def keep_labels(place: LabelledPlace, kind: Kind, filled: Iterable[Filled]) -> None:
+def keep_labels(place: LabelledPlace, kind: SheetKind, filled: Iterable[Filled]) -> None:
     """
     Write the labels of sheets into the table `labels`; a pair that was labelled before gets its new label, or none.
 
@@ -160,7 +280,7 @@ def keep_labels(place: LabelledPlace, kind: Kind, filled: Iterable[Filled]) -> N
         place.folder.commit("labels", [place.folder.write_part("labels", labels, work_ids=[work_id])])
 
 
-def _work_id(kind: Kind, annotator: str) -> str:
+def _work_id(kind: SheetKind, annotator: str) -> str:
     return content_key("sheet", kind.task, annotator)
 
 
@@ -169,7 +289,7 @@ def _rows_of(place: LabelledPlace, work_id: str) -> list[LabelRow]:
     return rows
 
 
-def _check_own(place: LabelledPlace, kind: Kind, annotator: str, n_of_sheets: int) -> None:
+def _check_own(place: LabelledPlace, kind: SheetKind, annotator: str, n_of_sheets: int) -> None:
     _checked_name(annotator)
     there = [row for row in labels_of(place, kind) if row["annotator"] == annotator]
     if len(there) > n_of_sheets:
@@ -202,6 +322,6 @@ def _key(row: LabelRow) -> str:
     return SheetPair(row["summary_id"], row["target_kind"], row["target_id"], row["unit_index"], 0, {}).key
 
 
-def labels_of(place: LabelledPlace, kind: Kind) -> list[LabelRow]:
+def labels_of(place: LabelledPlace, kind: SheetKind) -> list[LabelRow]:
     """Return all labels of a kind that have an answer."""
     return [row for row in place.labels() if row["target_kind"] == kind.targets and row["answer"] in kind.counts]

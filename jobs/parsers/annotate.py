@@ -5,8 +5,9 @@ Sheets for people to label, as CSV, and their labels back in: each kind of judge
     longform annotate RUN --filled sheets/ann.csv sheets/bo.csv
     longform annotate BENCH --task support --sheets sheets --annotator ann --summaries 20
     longform annotate RUN --task key_point
+    longform annotate BENCH --task example_quality --sheets sheets --annotator ann --queries 80
 
-Reads   summaries and labels of a benchmark or a run; filled sheets
+Reads   summaries, or queries with references and gold documents, and labels of a benchmark or a run; filled sheets
 Writes  sheets, a guide and documents to read into the folder of `--sheets`; `labels` beside the summaries
 
 The agreement of each two annotators is told. `longform calibrate` holds judges against the labels.
@@ -22,11 +23,16 @@ from jobs.parsers.verb import verb_parser
 def parser() -> argparse.ArgumentParser:
     made = verb_parser("annotate", __doc__)
     made.add_argument("folder", metavar="FOLDER", help="a run, or a benchmark with summaries")
-    made.add_argument("--task", default="coverage", help="task of a judge, or MODULE:KIND; default: coverage")
+    made.add_argument(
+        "--task", default="coverage", help="task of a judge, MODULE:KIND, or example_quality; default: coverage"
+    )
     made.add_argument("--sheets", metavar="DIR", help="write sheets into this folder")
     made.add_argument("--annotator", action="append", default=[], metavar="NAME", help="of --sheets; may be repeated")
     made.add_argument("--summaries", type=int, metavar="N", help="of --sheets: so many, at random; default: all")
+    made.add_argument(
+        "--queries", type=int, metavar="N", help="of --sheets for example_quality: so many of each data set"
+    )
     made.add_argument("--filled", nargs="+", default=[], metavar="SHEET", help="read these sheets back in")
-    made.add_argument("--seed", type=int, default=1, help="of --summaries, and of the intervals")
+    made.add_argument("--seed", type=int, default=1, help="of --summaries or --queries, and of the intervals")
     made.add_argument("--resamples", type=int, default=2000, help="of each interval")
     return made

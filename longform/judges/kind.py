@@ -138,6 +138,8 @@ class Kind:
         graded: True if its answers are grades, whose mean is not the likeliest one: if probabilities were asked for, an
             answer without them is no judgement.
         complete: True if a summary has to be judged by all targets of its query; one that nobody labelled is unjudged.
+        is_justified: True if people must say why in a note beside each answer.
+        explained: What their guide says of answers besides, in Markdown.
         work: The first part of the keys of its verdicts.
         mean: The name under which means of such judges sign.
         version: Of a kind of a user's own, changes with its verdicts; None: the hash of its module's source.
@@ -161,6 +163,8 @@ class Kind:
     columns: tuple[str, ...] = ("answer",)
     graded: bool = False
     complete: bool = True
+    is_justified: bool = False
+    explained: str = ""
     work: str = "verdicts"
     mean: str = "mean"
     version: str | None = None

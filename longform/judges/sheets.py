@@ -12,10 +12,9 @@ import io
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from longform.errors import UsageError
-from longform.judges.kind import Kind
 from longform.keys import content_key
 from longform.metrics.label_sets import LABEL_SEPARATOR, NO_LABEL, label_set
 
@@ -27,12 +26,54 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that begins so is computed
 _LONGEST_CELL = sys.maxsize  # a summary may be longer than the 131,072 characters that `csv` allows
 
 
+class SheetKind(Protocol):
+    """The facts that a sheet needs of its labels; a kind of judgement has them, and a rubric."""
+
+    @property
+    def task(self) -> str: ...
+
+    @property
+    def targets(self) -> str:
+        """The target kind of its labels."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that people fill."""
+        ...
+
+    @property
+    def counts(self) -> Mapping[str, float]:
+        """Answer -> what it counts."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of which an answer may have several; none: an answer is one word."""
+        ...
+
+    @property
+    def links(self) -> bool:
+        """True if an answer names a line."""
+        ...
+
+    @property
+    def is_justified(self) -> bool:
+        """True if every answer needs a note."""
+        ...
+
+    @property
+    def explained(self) -> str:
+        """Return the words of the guide on answers, in Markdown; empty: none."""
+        ...
+
+
 class SheetPair(NamedTuple):
     """
-    A summary, or a unit of it, that people label.
+    A summary, or a unit of it, or a query with its example, that people label.
 
     Attributes:
-        summary_id: Of the summary.
+        summary_id: Of the summary; the id of the query whose example is rated.
         target_kind: What it is held against.
         target_id: Of that.
         unit_index: The unit, from 0; None: the whole summary.
@@ -72,7 +113,7 @@ class Filled(NamedTuple):
     note: str | None
 
 
-def check_columns(kind: Kind) -> None:
+def check_columns(kind: SheetKind) -> None:
     """
     Raises:
         UsageError: The kind names columns that a sheet does not have.
@@ -81,7 +122,7 @@ def check_columns(kind: Kind) -> None:
         raise UsageError(f"{kind.task}: expected columns {_ANSWER} and {_LINK}, found {sorted(unknown)}")
 
 
-def sheet(kind: Kind, pairs: Sequence[SheetPair], annotator: str) -> bytes:
+def sheet(kind: SheetKind, pairs: Sequence[SheetPair], annotator: str) -> bytes:
     """Return the sheet of an annotator, with empty columns to fill; UTF-8 with the mark that spreadsheets need."""
     shown = list(dict.fromkeys(name for pair in pairs for name in pair.shown))
     out = io.StringIO()
@@ -97,7 +138,7 @@ def _as_text(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def guide(kind: Kind) -> str:
+def guide(kind: SheetKind) -> str:
     """Say in words what to fill in."""
     lines = [
         f"Fill the columns {' and '.join(kind.columns)} of your sheet; leave a row empty that you cannot judge.",
@@ -105,12 +146,13 @@ def guide(kind: Kind) -> str:
     ]
     if kind.links:
         lines.append(f"- {_LINK}: the number of the line that says it, from 1; empty if no line does")
-    lines.append(f"- {NOTE}: what you want to remark, or nothing")
+    note = "why you answer so, in a few words" if kind.is_justified else "what you want to remark, or nothing"
+    lines.append(f"- {NOTE}: {note}")
     lines.append(f"Keep the columns {PAIR} and {ANNOTATOR} as they are. Sort and widen as you like.")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *(["", kind.explained] if kind.explained else [])]) + "\n"
 
 
-def _answers(kind: Kind) -> str:
+def _answers(kind: SheetKind) -> str:
     if kind.labels:
         return (
             f"{NO_LABEL}, or all that apply of {', '.join(kind.labels)}, with {LABEL_SEPARATOR} or a comma between them"
@@ -122,7 +164,7 @@ def _answers(kind: Kind) -> str:
 # ---------------------------------------------------------------- back in
 
 
-def read_sheet(kind: Kind, content: bytes, name: str, pairs: Mapping[str, SheetPair]) -> list[Filled]:
+def read_sheet(kind: SheetKind, content: bytes, name: str, pairs: Mapping[str, SheetPair]) -> list[Filled]:
     """
     Read a sheet as a spreadsheet saved it; rows may be missing.
 
@@ -137,7 +179,7 @@ def read_sheet(kind: Kind, content: bytes, name: str, pairs: Mapping[str, SheetP
     """
     head, *rows = _cells(content, name) or [[]]
     columns = [cell.strip().lower() for cell in head]
-    needed = [PAIR, ANNOTATOR, *kind.columns]
+    needed = [PAIR, ANNOTATOR, *kind.columns, *([NOTE] if kind.is_justified else [])]
     if missing := [column for column in needed if column not in columns]:
         raise UsageError(f"{name}, row 1: expected the columns {', '.join(needed)}, found none called {missing[0]}")
     at = {column: columns.index(column) for column in (*needed, NOTE) if column in columns}
@@ -166,7 +208,7 @@ class _Cells(NamedTuple):
         return UsageError(f"{self.sheet}, row {self.number}, column {column}: expected {expected}")
 
 
-def _filled(kind: Kind, cells: _Cells, pairs: Mapping[str, SheetPair]) -> Filled:
+def _filled(kind: SheetKind, cells: _Cells, pairs: Mapping[str, SheetPair]) -> Filled:
     key, annotator = cells.text[PAIR], cells.text[ANNOTATOR]
     pair = pairs.get(key)
     if pair is None:
@@ -177,18 +219,20 @@ def _filled(kind: Kind, cells: _Cells, pairs: Mapping[str, SheetPair]) -> Filled
     answer = _answer(kind, stated)
     if stated and answer is None:
         raise cells.error(_ANSWER, f"{_answers(kind)}, found {stated!r}")
+    if answer is not None and kind.is_justified and not cells.text[NOTE]:
+        raise cells.error(NOTE, f"why {_ANSWER} is {answer}, in a few words; found nothing")
     link = _linked_unit(kind, cells, pair, answer) if kind.links else None
     return Filled(pair, annotator, answer, link, cells.text.get(NOTE) or None)
 
 
-def _answer(kind: Kind, stated: str) -> str | None:
+def _answer(kind: SheetKind, stated: str) -> str | None:
     if kind.labels:
         return label_set([part.strip() for part in _BETWEEN_LABELS.split(stated.casefold())], kind.labels)
     known = {answer.casefold(): answer for answer in kind.counts}
     return known.get(stated.casefold()) or known.get(str(_whole_number(stated)))
 
 
-def _linked_unit(kind: Kind, cells: _Cells, pair: SheetPair, answer: str | None) -> int | None:
+def _linked_unit(kind: SheetKind, cells: _Cells, pair: SheetPair, answer: str | None) -> int | None:
     stated = cells.text[_LINK]
     if not stated:
         return None

@@ -284,3 +284,93 @@ def test_a_kind_of_a_user_has_sheets(annotating: Annotating, tmp_path: Path, mon
 
     assert annotating("--task", task, "--filled", filled)["labels"] == {"bo": 6}
     assert annotating()["labels"] == {"ann": 6}
+
+
+# ---------------------------------------------------------------- queries, by the criteria of a rubric
+
+QUERIES: dict[str, list[dict[str, Any]]] = {
+    "documents": [{"haystack": "h", "doc_id": name, "text": f"Document {name}."} for name in "abcd"],
+    "queries": [
+        {"query_id": f"{dataset}{number}", "haystack": "h", "text": f"{number}?", "dataset": dataset, "domain": "news"}
+        for dataset in ("story", "meet")
+        for number in range(3)
+    ],
+    "insights": [
+        {"insight_id": f"{dataset}{n}r", "query_id": f"{dataset}{n}", "kind": "reference", "text": f"{dataset} {n}."}
+        for dataset in ("story", "meet")
+        for n in range(3)
+    ],
+    "qrels": [
+        {"query_id": f"{dataset}{n}", "doc_id": "abc"[n], "relevance": 1}
+        for dataset in ("story", "meet")
+        for n in range(2)
+    ],
+}
+
+
+@pytest.fixture
+def rating(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Annotating:
+    (tmp_path / "queries").mkdir()
+    for name, content in QUERIES.items():
+        (tmp_path / "queries" / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in content))
+    assert ingest(["jsonl", str(tmp_path / "queries"), "--out", str(tmp_path / "made")]) == 0
+    return Annotating(str(tmp_path / "made"), tmp_path / "sheets", capsys)
+
+
+def test_queries_are_rated_by_six_criteria_and_each_has_its_mean_and_agreement(rating: Annotating) -> None:
+    written = rating.write("ann", "bo", task="example_quality")
+    guide = (rating.sheets / "guide.md").read_text()
+
+    assert (written["n_queries"], written["n_pairs"]) == (4, 24)  # two of each data set have gold documents
+    assert "## relationships" in guide
+    assert "why you answer so" in guide
+    ann = rating.fill("ann", lambda row: {"answer": "5", "note": "fine"})
+    seen: list[dict[str, str]] = []
+
+    def strict(row: dict[str, str]) -> dict[str, str]:
+        seen.append(row)
+        return {"answer": "1" if row["query"] == "0?" and "coherence" in row["criterion"] else "5", "note": "so"}
+
+    told = rating("--task", "example_quality", "--filled", ann, rating.fill("bo", strict))
+
+    assert "Document a." in (rating.sheets / seen[0]["documents"]).read_text()
+    means = {row["criterion"]: row for row in told["rated"]}
+    assert len(means) == 6
+    # by hand: of 8 ratings of coherence two are 1 and six are 5
+    assert means["coherence"]["mean"]["value"] == pytest.approx((2 * 1 + 6 * 5) / 8)
+    assert means["coherence"]["best"]["value"] == pytest.approx(6 / 8)
+    assert means["coherence"]["mean"]["low"] < 4 < means["coherence"]["mean"]["high"]
+    assert means["consistency"]["mean"]["value"] == 5
+    agreed = {row["criterion"]: row["same"]["value"] for row in told["agreement"]}
+    assert (agreed["coherence"], agreed["consistency"]) == (0.5, 1.0)
+    labels = Folder(rating.folder).read("labels").to_pylist()
+    assert {row["reply"] for row in labels} == {"fine", "so"}
+
+
+def test_a_sample_is_as_large_of_each_data_set_and_the_seed_draws_it(rating: Annotating, tmp_path: Path) -> None:
+    drawn = []
+    for number, seed in enumerate(("1", "1", "2", "3", "4", "5")):
+        rating.sheets = tmp_path / f"sheets{number}"
+        few = ["--queries", "1", "--seed", seed, "--annotator", "ann"]
+        assert rating("--task", "example_quality", "--sheets", str(rating.sheets), *few)["n_queries"] == 2
+        drawn.append((rating.sheets / "ann.csv").read_text("utf-8-sig"))
+
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn)) > 1
+    assert all("story" in one and "meet" in one for one in drawn)
+
+
+def test_a_score_needs_a_reason_and_other_options_are_refused(rating: Annotating) -> None:
+    task = ["--task", "example_quality"]
+    rating.write("ann", task="example_quality")
+    rating(*task, "--filled", rating.fill("ann", lambda _: {"answer": "4", "note": " "}), ends=2)
+    assert "row 2, column note: expected why answer is 4, in a few words; found nothing" in rating.error
+    rating(*task, "--filled", rating.fill("ann", lambda _: {"answer": "6", "note": "so"}), ends=2)
+    assert "column answer: expected 1, 2, 3, 4 or 5, found '6'" in rating.error
+    more = ["--sheets", f"{rating.sheets}2", "--annotator", "ann"]
+    rating(*task, *more, "--summaries", "1", ends=2)
+    assert "example_quality labels queries: expected --queries" in rating.error
+    rating(*task, *more, "--queries", "3", ends=2)
+    assert "--queries: expected a number from 1 to 2 of story, found 3" in rating.error
+    rating("--task", "coverage", *more, ends=2)
+    assert "expected summaries" in rating.error
