@@ -8,7 +8,7 @@ from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking, check_chat, open_pool, versions_of
 from actors.python_class import check_class, class_version
 from actors.storage.benchmark import Benchmark
-from actors.summarizers.prompts import prompts_of
+from actors.summarizers.prompts import check_prompts, prompts_of
 from actors.summarizers.summarizer import Summarizer
 from longform import protocols
 from longform.settings.chat import (
@@ -61,10 +61,11 @@ def check_summarizer(settings: SummarizerSettings, benchmark: Benchmark, *, with
     Check that the summarizer can be used on *benchmark*; look for a model's key if *with_keys*.
 
     Raises:
-        UsageError: Its class, its model, its key or its texts are missing.
+        UsageError: Its class, its prompt, its model, its key or its texts are missing.
     """
     match settings:
         case ChatSummarizerSettings():
+            check_prompts(settings)
             check_chat(settings.chat, with_key=with_keys)
         case PythonSummarizerSettings():
             check_class(settings, protocols.Summarizer)

@@ -74,6 +74,19 @@ def prompts_of(settings: ChatSummarizerSettings, method: MethodSettings) -> list
             return names
 
 
+def check_prompts(settings: ChatSummarizerSettings) -> None:
+    """
+    Check that each prompt that *settings* names is one for summaries.
+
+    Raises:
+        UsageError: One is not.
+    """
+    offered = {*_HEADING_OF, *_ANSWERS, _SENTENCES, FROM_MEMORY}
+    named = [*([settings.prompt] if settings.prompt else []), *(settings.prompt_with or {}).values()]
+    if unknown := [prompt for prompt in named if prompt not in offered]:
+        raise UsageError(f"expected a prompt of {sorted(offered)}, found {unknown[0]!r}")
+
+
 class SummaryPrompts:
     """
     Args:
@@ -87,11 +100,11 @@ class SummaryPrompts:
     """
 
     def __init__(self, benchmark: Benchmark, name: str, settings: ChatSummarizerSettings, asking: Asking) -> None:
-        offered, own = [*_HEADING_OF, *_ANSWERS, _SENTENCES, FROM_MEMORY], settings.prompt_with or {}
-        named = [*([settings.prompt] if settings.prompt else []), *own.values()]
-        if unknown := [prompt for prompt in named if prompt not in offered]:
-            msg = f"summarizer {name!r}: expected a prompt of {sorted(offered)}, found {unknown[0]!r}"
-            raise UsageError(msg)
+        try:
+            check_prompts(settings)
+        except UsageError as error:
+            raise UsageError(f"summarizer {name!r}: {error}") from error
+        own = settings.prompt_with or {}
         names = [settings.prompt] if settings.prompt else sorted(_HEADING_OF)
         names += [*own.values(), *_PROMPT_OF_TASK.values(), *_FOCUS_OF.values()]
         self._prompts = {prompt: asking.prompt(prompt) for prompt in names}
