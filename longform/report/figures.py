@@ -11,6 +11,7 @@ from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
 from longform.report.position import position_figures
 from longform.report.repair import repair_figures
+from longform.report.retrieval_against_generation import against_figures
 from longform.report.scores import score_figures
 from longform.results.results import Results
 
@@ -23,6 +24,7 @@ class Figure(NamedTuple):
 FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = {
     "scores": score_figures,
     "position": position_figures,
+    "against": against_figures,
     "repair": repair_figures,
     "minutes": minutes_figures,
     PLACES: place_figures,

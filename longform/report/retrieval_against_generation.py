@@ -1,4 +1,4 @@
-"""The section of retrieval against generation: a table of both, and their correlations."""
+"""The section of retrieval against generation: a table and a figure of both, and their correlations."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from longform.metrics.statistics import EstimateColumns
 from longform.report.measures import Head, all_heads
-from longform.report.parts import INTERVAL, Section
+from longform.report.parts import INTERVAL, Judged, Section, judge_line
+from longform.report.plots import Plot
 from longform.report.row_names import name_columns, named, with_dataset
+from longform.report.scatter_plots import Point, Points, scatter_plot
 from longform.report.tables import Cell, Column, Table, count, number
 from longform.results.results import Results
 from longform.results.retrieval_against_generation import CorrelationRow, JointRow
@@ -30,6 +32,35 @@ def against_sections(results: Results) -> Iterator[Section]:
         elif rows:
             tables.append(_correlation_table(results, rows, found["k"]))
     yield Section("against", "Retrieval against generation", paragraphs, tables)
+
+
+def against_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    """One figure a data set and judge: nDCG, or the first measure of rankings, and the first one of summaries."""
+    found = results.get("retrieval_against_generation")
+    rows = found["systems"] if found else []
+    drawn = dict.fromkeys((row["dataset"], cell["judge"]) for row in rows for cell in row["generation"])
+    for place, (dataset, judge) in enumerate(drawn):
+        own = [row for row in rows if row["dataset"] == dataset and row["retrieval"]]
+        ranked = next((name for row in own for name in row["retrieval"] if name == "nDCG"), None)
+        ranked = ranked or next((name for row in own for name in row["retrieval"]), None)
+        cells = [cell for row in own for cell in row["generation"] if cell["judge"] == judge]
+        if found is None or ranked is None or not cells:
+            continue
+        measure, series = cells[0]["measure"], _series(own, ranked, judge, cells[0]["measure"])
+        title = _head(results, measure).title
+        words = {"x_label": f"{ranked}@{found['k']}, of 100", "y_label": title}
+        told = judge_line(results, Judged(judge, dataset))
+        yield scatter_plot(series, **words, name=f"against{place}"), f"{title} by {ranked}@{found['k']}. {told}"
+
+
+def _series(rows: Sequence[JointRow], ranked: str, judge: str | None, measure: str) -> list[Points]:
+    """Return a series of each summarizer, a point of each of its settings that has both scores."""
+    found: dict[str, list[Point]] = {}
+    for row in rows:
+        x, y = row["retrieval"].get(ranked), _score(row, judge, measure)
+        if x is not None and y is not None and x["value"] is not None and y["value"] is not None:
+            found.setdefault(row["summarizer"], []).append(Point(row["setting"], 100 * x["value"], y["value"]))
+    return [Points(summarizer, points) for summarizer, points in found.items()]
 
 
 def _perfect_told(rows: Sequence[JointRow]) -> list[str]:

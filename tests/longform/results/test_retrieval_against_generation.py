@@ -10,7 +10,7 @@ import pytest
 from longform.axes import Axes
 from longform.measures import named
 from longform.metrics.retrieval import MEASURES
-from longform.report.retrieval_against_generation import against_sections
+from longform.report.retrieval_against_generation import against_figures, against_sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.evidence import Evidence
 from longform.results.ranked import RankedQuery, Ranker
@@ -129,6 +129,16 @@ def test_one_table_has_rankings_and_summaries_of_every_system() -> None:
     assert section.paragraphs == [
         "In no correlation: model, oracle. Every ranking of its queries is perfect, as an oracle's is."
     ]
+
+
+def test_the_figure_has_a_point_for_each_system_that_ranks() -> None:
+    found = retrieval_against_generation(evidence(NAMES))
+    ((plot, caption),) = against_figures(cast(Results, {"retrieval_against_generation": found}))
+    assert plot is not None
+    assert plot.alt.startswith("rouge_1 by nDCG@2, of 100. model, good ")
+    assert plot.alt.count("model, ") == len(RANKS)
+    assert "model, none" not in plot.alt
+    assert caption == "rouge_1 by nDCG@2. Without a judge"
 
 
 @pytest.mark.parametrize("changed", [{"gold": {}}, {"measures": ()}, {"cutoffs": ()}, {"ranking_measures": ()}])
