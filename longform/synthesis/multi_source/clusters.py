@@ -20,7 +20,10 @@ from longform.synthesis.multi_source.settings import ClusterSettings
 
 _DIGITS = 6  # of a cosine, so that the last bits of a product decide nothing
 
+_GONE = 2**31  # the size of a cluster that was merged into another: no room is left
+
 Vectors = NDArray[np.float32]
+Sums = NDArray[np.float64]
 
 
 class Clusters(NamedTuple):
@@ -104,24 +107,41 @@ def _merged(vectors: Vectors, clusters: Sequence[list[int]], settings: ClusterSe
     """Return the clusters after those that are too small were merged; and how many mergers there were."""
     found = sorted(map(sorted, clusters))
     sums = np.array([vectors[cluster].sum(axis=0, dtype=np.float64) for cluster in found])
-    n_merged = 0
-    while len(found) > 1:
-        sizes = np.array(list(map(len, found)))
-        small = np.flatnonzero(sizes < settings.least)
-        if not len(small):
+    sizes = np.array(list(map(len, found)))
+    alike = np.array([_alike(sums, sizes, place, settings) for place in range(len(found))])
+    partner, n_merged = _partners(alike), 0
+    rows = np.arange(len(found))
+    while found:
+        best = alike[rows, partner]
+        first = int(np.argmax(best))  # of equals the first
+        second = int(partner[first])
+        if best[first] == -np.inf:
             break
-        means = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.finfo(float).tiny)
-        alike = np.round(means[small] @ means.T, _DIGITS)
-        alike[sizes[small][:, None] + sizes[None, :] > settings.most] = -np.inf
-        alike[np.arange(len(small)), small] = -np.inf
-        if settings.least_similarity is not None:
-            alike[alike < settings.least_similarity] = -np.inf
-        row, other = np.unravel_index(int(np.argmax(alike)), alike.shape)  # of equals the first
-        if alike[row, other] == -np.inf:
-            break
-        first, second = sorted((int(small[row]), int(other)))
+        found[first], found[second] = sorted(found[first] + found[second]), []
         sums[first] += sums[second]
-        sums = np.delete(sums, second, axis=0)
-        found[first] = sorted(found[first] + found.pop(second))
+        sizes[first] += sizes[second]
+        sizes[second] = _GONE
+        alike[second] = alike[:, second] = -np.inf
+        alike[first] = alike[:, first] = _alike(sums, sizes, first, settings)
+        stale = (best > -np.inf) & ((partner == first) | (partner == second))
+        stale |= (alike[:, first] > -np.inf) & (alike[:, first] >= best)
+        stale[[first, second]] = True
+        partner[stale] = _partners(alike[stale])
         n_merged += 1
-    return found, n_merged
+    return [cluster for cluster in found if cluster], n_merged
+
+
+def _partners(alike: Sums) -> NDArray[np.int64]:
+    """Return the most similar partner of each row, the first of equals."""
+    return np.argmax(alike, axis=1) if alike.size else np.zeros(len(alike), dtype=np.int64)
+
+
+def _alike(sums: Sums, sizes: NDArray[np.int64], place: int, settings: ClusterSettings) -> Sums:
+    """Return the cosine of the mean of a cluster with those of all; -inf if the two may not be merged."""
+    lengths = np.maximum(np.linalg.norm(sums, axis=1), np.finfo(float).tiny)
+    cosines = np.round(sums @ sums[place] / (lengths * lengths[place]), _DIGITS)
+    least = -np.inf if settings.least_similarity is None else settings.least_similarity
+    is_small = np.minimum(sizes, sizes[place]) < settings.least
+    fit = is_small & (sizes + sizes[place] <= settings.most) & (cosines >= least)
+    fit[place] = False
+    return np.where(fit, cosines, -np.inf)

@@ -27,7 +27,7 @@ _BLOCKS = frozenset(
     "address article aside blockquote br center dd div dl dt figure footer h1 h2 h3 h4 h5 h6 header hr li main ol p "
     "pre section table td th tr ul".split()
 )
-_UNSEEN = frozenset(("head", "script", "style", "template", "title"))
+_UNSEEN = frozenset(("script", "style", "template", "title"))
 _SPACE = re.compile(r"\s+")
 _ENDS = re.compile(r" *\n *")
 _GAP = re.compile(r"\n{2,}")
