@@ -17,6 +17,7 @@ from jobs.evaluate import evaluate
 from jobs.evaluation import Evaluation
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unranked
+from jobs.spending.prepay import open_requests
 from jobs.stages.rerank import VERSION
 from jobs.synthesize import read_config, synthesize
 from longform.chat.retries import may_pass_later
@@ -176,6 +177,23 @@ def test_scores_are_priced_before_and_asked_for_once(tmp_path: Path, bench: str)
         scores = [row["score"] for row in after]
         assert scores[:4] == sorted(scores[:4], reverse=True)
         assert set(scores[4:]) == {None}
+
+
+def test_a_batch_holds_the_calls_that_the_ledger_lacks(tmp_path: Path, bench: str) -> None:
+    """What a provider's batch is made of: all of them before the run, none after it."""
+    prepared = evaluation(tmp_path, bench)
+    prepared.do("retrieve")
+    (stage,) = (stage for stage in prepared.plan.stages if stage.name == "rerank asked")
+    tasks = stage.tasks(prepared.run, prepared.plan.items(stage))
+    chat = stage.chat
+    assert chat is not None
+    ledger = Ledger(str(tmp_path / "ledger"), job="before")
+    assert len(list(open_requests(stage, chat, tasks, ledger))) == 8
+    ledger.close()
+    prepared.do("rerank")
+    ledger = Ledger.existing(str(tmp_path / "ledger"))
+    assert list(open_requests(stage, chat, tasks, ledger)) == []
+    ledger.close()
 
 
 def ordered(rows: list[dict[str, Any]], query: str, reranker: str | None) -> list[dict[str, Any]]:
