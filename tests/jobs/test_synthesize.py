@@ -26,6 +26,7 @@ def test_the_demo_has_a_haystack_of_each_kind(tmp_path: Path) -> None:
         "rankings": 0,
         "summaries": 0,
         "labels": 0,
+        "released_scores": 0,
     }
     assert {query.domain for query in bench.queries.values()} == {"conversation", "news"}
     assert {len(bench.documents(haystack_id)) for haystack_id in bench.haystack_ids} == {40}
