@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
@@ -25,6 +26,7 @@ Need = Literal["text", "units", "targets", "references", "documents", "gold", "e
 its haystack, qrels of its targets, the packaged encoder of sentences, the scores that a release has of the text, and
 models that make vectors of tokens."""
 Setting = Literal["partial_score"]
+_HAYSTACKS_HELD = 4
 
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -139,8 +141,17 @@ class Facts:
 
     def targets(self, kind: str | None = None) -> list[Target]:
         """Return the targets of the query, of one kind or of any."""
-        found = () if self.haystack is None else self.haystack.targets()
-        return [t for t in found if t.query_id == self.query_id and kind in (None, t.kind)]
+        found = () if self.haystack is None else _by_query(self.haystack).get(self.query_id, ())
+        return [target for target in found if kind in (None, target.kind)]
+
+
+@lru_cache(maxsize=_HAYSTACKS_HELD)
+def _by_query(haystack: Haystack) -> Mapping[str, Sequence[Target]]:
+    """Return the targets of each query: a corpus of many queries is gone through once."""
+    found: dict[str, list[Target]] = {}
+    for target in haystack.targets():
+        found.setdefault(target.query_id, []).append(target)
+    return found
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
@@ -52,12 +53,17 @@ def test_the_longest_common_subsequence_is_that_of_the_plain_recursion(one: str,
     assert longest_common(one, other) == plain(one, other)
 
 
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A haystack of targets alone."""
+
+    targets: Callable[[], list[Target]]
+
+
 def facts(text: str | None, *references: str, failure: str | None = None) -> Facts:
     targets = [Target(f"r{i}", "reference", "q", "h", i, None, text) for i, text in enumerate(references)]
     others = [Target("i", "insight", "q", "h", 0, None, text or ""), Target("x", "reference", "p", "h", 0, None, "x y")]
-    return Facts(
-        query_id="q", text=text, failure=failure, haystack=SimpleNamespace(targets=lambda: [*targets, *others])
-    )  # type: ignore[arg-type]
+    return Facts(query_id="q", text=text, failure=failure, haystack=Texts(lambda: [*targets, *others]))  # type: ignore[arg-type]
 
 
 def test_the_best_of_several_references_counts_and_citations_do_not() -> None:
