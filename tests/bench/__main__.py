@@ -35,6 +35,7 @@ _BENCHMARKS = (
     "pool",
     "replay",
     "retrieval",
+    "rouge_workers",
     "scale",
     "serve_batching",
     "serve_load",

@@ -8,9 +8,7 @@ cells there are.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -18,11 +16,10 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
 from jobs.stages.judge import stages
-from jobs.stages.performing import Worker
-from jobs.stages.runner import PlainStage, run_stage
 from jobs.stages.stage import Site
 from tests.bench.checker import save_cross_encoder
 from tests.bench.measure import Figure, Pairs
+from tests.bench.worker_clocks import seconds_of
 from tests.jobs.planted_bench import N_DOCUMENTS, bench, prepared
 
 _WORKERS = 2
@@ -54,43 +51,12 @@ def against_one_worker(*, n_queries: int, rounds: int) -> Figure:
 
 def _seconds(folder: Path, bench_url: str, model: str, *, workers: int) -> float:
     """Return the seconds of one stage's work, by its tasks' own clocks."""
-    clocks, run, benchmark = folder / "clocks", Folder(str(folder / "run")), Benchmark(bench_url)
-    clocks.mkdir(parents=True)
+    run, benchmark = Folder(str(folder / "run")), Benchmark(bench_url)
+    folder.mkdir(parents=True)
     judge = f"{{kind: checkpoint, model: {model}}}"
     experiment = read_experiment("positional_bias", [f"support_judges={{checker: {judge}}}"])
     made = prepared(run, benchmark, "checker")
     calling = Calling("bench", ledger=str(folder / "ledger"))
     (stage,) = stages(experiment, Site(run.url, bench_url, 1, calling))
-    made_by = _timed(stage.make_worker, str(clocks), workers)
-    timed = PlainStage(name=stage.name, table=stage.table, identity="", make_worker=made_by, holds_model=True)
     tasks = stage.tasks(run, made.items)
-    run_stage(run, timed, len(made.items), tasks, cluster=Cluster(address=None, workers=workers))
-    spans = [tuple(map(float, file.read_text().split())) for file in clocks.glob("task-*")]
-    assert len(spans) == len(tasks)
-    return max(end for _, end in spans) - min(start for start, _ in spans)
-
-
-def _timed(make_worker: Callable[[], Worker], folder: str, workers: int) -> Callable[[], Worker]:
-    """The same worker, whose tasks begin when all workers are there and note when they did; a closure, to travel."""
-
-    def make() -> Worker:
-        import asyncio
-        import os
-        import time
-        import uuid
-        from pathlib import Path
-
-        worker, clocks = make_worker(), Path(folder)
-        (clocks / f"worker-{os.getpid()}").touch()
-
-        def timed(payload: Any) -> Any:
-            while len(list(clocks.glob("worker-*"))) < workers:
-                time.sleep(0.01)
-            start = time.time()
-            rows = asyncio.run(worker(payload))
-            (clocks / f"task-{uuid.uuid4().hex}").write_text(f"{start} {time.time()}")
-            return rows
-
-        return timed
-
-    return make
+    return seconds_of(stage, tasks, len(made.items), clocks=folder / "clocks", workers=workers)

@@ -1,0 +1,53 @@
+"""The seconds of a stage's work by its tasks' own clocks, from the moment when every worker is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jobs.cluster import Cluster
+from jobs.stages.performing import Worker
+from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.stage import Stage
+
+
+def seconds_of(stage: Stage[Any], tasks: list[Task], n_items: int, *, clocks: Path, workers: int) -> float:
+    """Return the seconds from the first task's start to the last one's end; *clocks* is a folder for their notes."""
+    from actors.storage.folder import Folder
+
+    clocks.mkdir(parents=True)
+    made_by = timed(stage.make_worker, str(clocks), workers)
+    told = PlainStage(name=stage.name, table=stage.table, identity=str(clocks), make_worker=made_by, holds_model=True)
+    run_stage(Folder(stage.run), told, n_items, tasks, cluster=Cluster(address=None, workers=workers))
+    spans = [tuple(map(float, file.read_text().split())) for file in clocks.glob("task-*")]
+    assert len(spans) == len(tasks)
+    return max(end for _, end in spans) - min(start for start, _ in spans)
+
+
+def timed(make_worker: Callable[[], Worker], folder: str, workers: int) -> Callable[[], Worker]:
+    """The same worker, whose tasks begin when all workers are there and note when they did; a closure, to travel."""
+
+    def make() -> Worker:
+        import asyncio
+        import inspect
+        import os
+        import time
+        import uuid
+        from pathlib import Path
+
+        worker, clocks = make_worker(), Path(folder)
+        (clocks / f"worker-{os.getpid()}").touch()
+
+        def timed(payload: Any) -> Any:
+            while len(list(clocks.glob("worker-*"))) < workers:
+                time.sleep(0.01)
+            start = time.time()
+            made = worker(payload)
+            rows = asyncio.run(made) if inspect.iscoroutine(made) else made
+            (clocks / f"task-{uuid.uuid4().hex}").write_text(f"{start} {time.time()}")
+            return rows
+
+        return timed
+
+    return make
