@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from longform.metrics.statistics import EstimateColumns
-from longform.report.measures import Head, all_heads
+from longform.report.measures import IN_PARTS, Head, all_heads
 from longform.report.parts import INTERVAL, Judged, Section, judge_line
 from longform.report.plots import Plot
 from longform.report.row_names import name_columns, named, with_dataset
@@ -23,9 +23,12 @@ def against_sections(results: Results) -> Iterator[Section]:
     found = results.get("retrieval_against_generation")
     if not found:
         return
-    paragraphs, tables = _perfect_told(found["systems"]), [_joint_table(results, found["systems"], found["k"])]
+    paragraphs, tables = _left_out_told(found["systems"]), [_joint_table(results, found["systems"], found["k"])]
     for level in ("systems", "queries"):
-        rows = [row for row in found["correlations"] if row["level"] == level]
+        rows = [row for row in found["correlations"] if row["level"] == level and row["measure"] not in IN_PARTS]
+        if level == "queries":
+            main = _main(row["ranking_measure"] for row in rows)
+            rows = [row for row in rows if row["ranking_measure"] == main]
         if rows and all(row["reason"] for row in rows):
             told = "; ".join(dict.fromkeys(str(row["reason"]) for row in rows))
             paragraphs.append(f"No correlation over {level}: {told}.")
@@ -41,8 +44,7 @@ def against_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     drawn = dict.fromkeys((row["dataset"], cell["judge"]) for row in rows for cell in row["generation"])
     for place, (dataset, judge) in enumerate(drawn):
         own = [row for row in rows if row["dataset"] == dataset and row["retrieval"]]
-        ranked = next((name for row in own for name in row["retrieval"] if name == "nDCG"), None)
-        ranked = ranked or next((name for row in own for name in row["retrieval"]), None)
+        ranked = _main(name for row in own for name in row["retrieval"])
         cells = [cell for row in own for cell in row["generation"] if cell["judge"] == judge]
         if found is None or ranked is None or not cells:
             continue
@@ -51,6 +53,12 @@ def against_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
         words = {"x_label": f"{ranked}@{found['k']}, of 100", "y_label": title}
         told = judge_line(results, Judged(judge, dataset))
         yield scatter_plot(series, **words, name=f"against{place}"), f"{title} by {ranked}@{found['k']}. {told}"
+
+
+def _main(names: Iterable[str]) -> str | None:
+    """Return the measure of rankings that stands for all: nDCG, or the first one; None if there is none."""
+    found = list(names)
+    return "nDCG" if "nDCG" in found else next(iter(found), None)
 
 
 def _series(rows: Sequence[JointRow], ranked: str, judge: str | None, measure: str) -> list[Points]:
@@ -63,18 +71,20 @@ def _series(rows: Sequence[JointRow], ranked: str, judge: str | None, measure: s
     return [Points(summarizer, points) for summarizer, points in found.items()]
 
 
-def _perfect_told(rows: Sequence[JointRow]) -> list[str]:
-    names = dict.fromkeys(f"{row['summarizer']}, {row['setting']}" for row in rows if row["perfect"])
-    if not names:
-        return []
-    told = "its" if len(names) == 1 else "their"
-    return [f"In no correlation: {'; '.join(names)}. Every ranking of {told} queries is perfect, as an oracle's is."]
+def _left_out_told(rows: Sequence[JointRow]) -> list[str]:
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        if row["left_out"] is not None:
+            names.setdefault(row["left_out"], []).append(f"{row['summarizer']}, {row['setting']}")
+    told = "; ".join(f"{' and '.join(systems)} ({reason})" for reason, systems in names.items())
+    return [f"In no correlation: {told}."] if told else []
 
 
 def _joint_table(results: Results, rows: Sequence[JointRow], k: int) -> Table:
     names = with_dataset(rows, "summarizer", "setting")
     ranked = list(dict.fromkeys(name for row in rows for name in row["retrieval"]))
-    scored = list(dict.fromkeys((cell["judge"], cell["measure"]) for row in rows for cell in row["generation"]))
+    cells = [cell for row in rows for cell in row["generation"] if cell["measure"] not in IN_PARTS]
+    scored = list(dict.fromkeys((cell["judge"], cell["measure"]) for cell in cells))
     judges = dict.fromkeys(judge for judge, _ in scored)
     columns = [*name_columns(names), *(Column(f"{name}@{k}") for name in ranked)]
     for judge, measure in scored:
@@ -111,7 +121,8 @@ def _correlation_table(results: Results, rows: Sequence[CorrelationRow], k: int)
     points = "settings of one summarizer, by their means" if of_systems else "queries of one system"
     caption = (
         f"Correlation of a measure of rankings at {k} with one of summaries, over the {points}; from -1 to 1. "
-        f"Intervals resample queries. {INTERVAL}"
+        f"Intervals resample queries. {'' if of_systems else 'Other measures of rankings stand in results.json. '}"
+        f"{INTERVAL}"
     )
     columns = [*name_columns(names), Column("rankings", numeric=False), Column("summaries", numeric=False)]
     columns += [Column("Pearson"), Column("Spearman"), *([Column("systems")] if of_systems else []), Column("queries")]

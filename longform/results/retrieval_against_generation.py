@@ -2,22 +2,20 @@
 Do better rankings make better summaries? Each system's retrieval beside its summaries, and how the two correlate.
 
 Over systems: the settings of one summarizer, each by its means (MSRS, Tables 4 to 7). Over queries: those of one
-system. Both sides of a correlation are of the same queries. A system whose every ranking is perfect was told the gold
-documents: it stands in the table and in no correlation.
+system. Both sides of a correlation are of the same queries. A system that was told the gold documents, or that shows
+all documents whatever their rank, stands in the table and in no correlation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, TypedDict
 
 import numpy as np
 
 from longform.keys import stable_seed
 from longform.metrics.correlation import FEWEST, Correlation, Resampling
-from longform.metrics.measure import Measure
-from longform.metrics.retrieval import MEASURES, ndcg_at
 from longform.metrics.statistics import Array, EstimateColumns, pooled_mean, ratio
 from longform.results.aggregate import (
     Averaging,
@@ -25,13 +23,10 @@ from longform.results.aggregate import (
     averaged,
     cluster_totals,
     estimate,
-    final_summaries,
-    scored_summaries,
-    systems_of,
 )
 from longform.results.columns import OfJudge
 from longform.results.evidence import Evidence
-from longform.results.ranked import Ranker
+from longform.results.ranked_systems import RankedSystem, ranked_systems
 
 Level = Literal["systems", "queries"]
 _CONSTANT = "all values of a side are the same"
@@ -51,7 +46,7 @@ class JointRow(TypedDict):
     dataset: str | None
     summarizer: str
     setting: str
-    perfect: bool  # whether every ranking is perfect: left out of correlations
+    left_out: str | None  # why it stands in no correlation; null: it stands in them, or ranks nothing
     retrieval: dict[str, EstimateColumns]  # by measure; empty: it ranks nothing
     generation: list[GenerationCell]
 
@@ -80,10 +75,9 @@ class RetrievalAgainstGeneration(TypedDict):
 def retrieval_against_generation(evidence: Evidence) -> RetrievalAgainstGeneration | None:
     """Return the table and the correlations; None if a run ranks nothing, scores nothing, or judges no document."""
     measures = [measure for measure in evidence.measures if measure.unit in ("points", "share")]
-    values = _values(evidence)
-    if not values or not measures:
+    systems = list(ranked_systems(evidence, measures))
+    if not systems:
         return None
-    systems = list(_systems(evidence, measures, values))
     return {
         "k": max(evidence.cutoffs),
         "systems": [_joint_row(group, evidence.averaging) for group in _by_name(systems).values()],
@@ -91,78 +85,8 @@ def retrieval_against_generation(evidence: Evidence) -> RetrievalAgainstGenerati
     }
 
 
-Values = Mapping[Ranker, Mapping[str, Mapping[str, float]]]
-"""Ranker -> measure -> query -> value."""
-
-
-def _values(evidence: Evidence) -> Values:
-    """Measure all rankings at the largest cutoff."""
-    gold = {query: set[str]().union(*targets.values()) for query, targets in evidence.gold.items()}
-    listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
-    found: dict[Ranker, dict[str, dict[str, float]]] = {}
-    for ranked in evidence.rankings() if gold and listed and evidence.cutoffs else ():
-        for measure in listed:
-            value = measure.at(ranked.doc_ids, gold.get(ranked.query_id, set()), max(evidence.cutoffs))
-            if value is not None:
-                found.setdefault(ranked.ranker, {}).setdefault(measure.name, {})[ranked.query_id] = value
-        if found.get(ranked.ranker) and ranked.query_id in gold:
-            perfect = ndcg_at(ranked.doc_ids, gold[ranked.query_id], max(evidence.cutoffs))
-            found[ranked.ranker].setdefault(_PERFECT, {})[ranked.query_id] = perfect or 0.0
-    return found
-
-
-_PERFECT = "perfect"  # no measure is called so; nDCG, whether or not it is listed
-
-
-class _System(NamedTuple):
-    """
-    The summaries of a system under a judge.
-
-    Attributes:
-        judge: None: of measures that need none.
-        measures: That its summaries were scored by.
-        group: The summaries, one a query and repeat.
-        values: Measure of rankings -> query -> value; empty: it ranks nothing.
-    """
-
-    judge: str | None
-    measures: Sequence[Measure]
-    group: Sequence[Scored]
-    values: Mapping[str, Mapping[str, float]]
-
-    @property
-    def name(self) -> tuple[str | None, str, str]:
-        info = self.group[0].info
-        return info.dataset, info.summarizer, info.setting
-
-    @property
-    def ranked(self) -> Mapping[str, Mapping[str, float]]:
-        return {name: values for name, values in self.values.items() if name != _PERFECT}
-
-    @property
-    def is_perfect(self) -> bool:
-        return bool(self.values) and all(value > 1 - 1e-9 for value in self.values[_PERFECT].values())
-
-
-def _systems(evidence: Evidence, measures: Sequence[Measure], values: Values) -> Iterator[_System]:
-    """Yield each system under each judge; no twins, and none whose documents were ordered on purpose."""
-    table = evidence.score_table
-    for judge in table.judges:
-        own = [measure for measure in measures if measure.name in table.measures(judge)]
-        summaries = [
-            one
-            for one in final_summaries(scored_summaries(table, judge, evidence.infos))
-            if one.info.twin_of is None and one.info.order in (None, "given") and one.info.axes is not None
-        ]
-        for dataset in dict.fromkeys(one.info.dataset for one in summaries):
-            for group in systems_of([one for one in summaries if one.info.dataset == dataset]).values():
-                axes = group[0].info.axes
-                assert axes is not None, "others are left out above"
-                yield _System(judge, own, group, values.get(Ranker(axes.retriever, axes.reranker), {}))
-
-
-def _by_name(systems: Sequence[_System]) -> dict[tuple[str | None, str, str], list[_System]]:
-    found: dict[tuple[str | None, str, str], list[_System]] = {}
+def _by_name(systems: Sequence[RankedSystem]) -> dict[tuple[str | None, str, str], list[RankedSystem]]:
+    found: dict[tuple[str | None, str, str], list[RankedSystem]] = {}
     for system in systems:
         found.setdefault(system.name, []).append(system)
     return found
@@ -171,7 +95,7 @@ def _by_name(systems: Sequence[_System]) -> dict[tuple[str | None, str, str], li
 # ---------------------------------------------------------------- the table
 
 
-def _joint_row(group: Sequence[_System], how: Averaging) -> JointRow:
+def _joint_row(group: Sequence[RankedSystem], how: Averaging) -> JointRow:
     """Return the row of one system, which *group* has under each judge."""
     first = group[0]
     dataset, summarizer, setting = first.name
@@ -180,7 +104,7 @@ def _joint_row(group: Sequence[_System], how: Averaging) -> JointRow:
         "dataset": dataset,
         "summarizer": summarizer,
         "setting": setting,
-        "perfect": first.is_perfect,
+        "left_out": first.left_out,
         "retrieval": {name: _mean(values, queries, how) for name, values in first.ranked.items()},
         "generation": [
             {
@@ -203,11 +127,11 @@ def _mean(values: Mapping[str, float], queries: Mapping[str, None], how: Averagi
 # ---------------------------------------------------------------- correlations
 
 
-def _over_systems(systems: Sequence[_System], how: Averaging) -> Iterator[CorrelationRow]:
+def _over_systems(systems: Sequence[RankedSystem], how: Averaging) -> Iterator[CorrelationRow]:
     """Yield the rows whose points are the settings of one summarizer."""
-    families: dict[tuple[str | None, str | None, str], list[_System]] = {}
+    families: dict[tuple[str | None, str | None, str], list[RankedSystem]] = {}
     for system in systems:
-        if system.ranked and not system.is_perfect:
+        if system.correlates:
             families.setdefault((system.judge, *system.name[:2]), []).append(system)
     for members in families.values():
         clusters = sorted({one.info.cluster for member in members for one in member.group})
@@ -220,10 +144,10 @@ def _over_systems(systems: Sequence[_System], how: Averaging) -> Iterator[Correl
             yield _row("systems", members[0], name, measure.name, found, n_queries=len(queries))
 
 
-def _over_queries(systems: Sequence[_System], how: Averaging) -> Iterator[CorrelationRow]:
+def _over_queries(systems: Sequence[RankedSystem], how: Averaging) -> Iterator[CorrelationRow]:
     """Yield the rows whose points are the queries of one system."""
     for system in systems:
-        if not system.ranked or system.is_perfect:
+        if not system.correlates:
             continue
         cluster_of = {one.info.query_id: one.info.cluster for one in system.group}
         resampled: dict[tuple[str, ...], Resampling] = {}
@@ -238,14 +162,16 @@ def _over_queries(systems: Sequence[_System], how: Averaging) -> Iterator[Correl
             yield _row("queries", system, name, measure.name, found, n_queries=len(queries))
 
 
-def _seed(how: Averaging, system: _System) -> int:
+def _seed(how: Averaging, system: RankedSystem) -> int:
     return stable_seed(how.seed, "retrieval against generation", *system.name)
 
 
 _NOTHING = Resampling(["nothing"], seed=0, resamples=0).of_items(np.array([]), np.array([]))
 
 
-def _sides(system: _System, name: str, measure: str, clusters: Sequence[str], how: Averaging) -> tuple[Array, Array]:
+def _sides(
+    system: RankedSystem, name: str, measure: str, clusters: Sequence[str], how: Averaging
+) -> tuple[Array, Array]:
     """Return totals and counts of each cluster, of rankings and of summaries; of queries that have both."""
     ranked, written = system.ranked[name], _by_query(system, measure)
     own = [one for one in system.group if one.info.query_id in ranked and one.info.query_id in written]
@@ -256,7 +182,7 @@ def _sides(system: _System, name: str, measure: str, clusters: Sequence[str], ho
     return sums, cluster_totals(own, clusters, measure, how.aggregate)
 
 
-def _by_query(system: _System, measure: str) -> dict[str, float]:
+def _by_query(system: RankedSystem, measure: str) -> dict[str, float]:
     """Query -> the score of its summary; repeats are averaged."""
     by_query: dict[str, list[Scored]] = {}
     for one in system.group:
@@ -267,7 +193,7 @@ def _by_query(system: _System, measure: str) -> dict[str, float]:
 
 
 def _row(
-    level: Level, system: _System, name: str, measure: str, found: Correlation, *, n_queries: int
+    level: Level, system: RankedSystem, name: str, measure: str, found: Correlation, *, n_queries: int
 ) -> CorrelationRow:
     dataset, summarizer, setting = system.name
     n, reason = found.pearson.n, None

@@ -58,7 +58,7 @@ SHIPPED = (
     Study("retrieval", {"rankings", "contexts", "qrels"}, retrieval),
     Study(
         "retrieval_against_generation",
-        {"rankings", "qrels", "scores", "summaries"},
+        {"rankings", "contexts", "documents", "qrels", "scores", "summaries"},
         retrieval_against_generation,
     ),
     Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),

@@ -13,7 +13,7 @@ from longform.metrics.retrieval import MEASURES
 from longform.report.retrieval_against_generation import against_figures, against_sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.evidence import Evidence
-from longform.results.ranked import RankedQuery, Ranker
+from longform.results.ranked import PackedQuery, RankedQuery, Ranker
 from longform.results.results import Results
 from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.score_table import ScoreTable
@@ -39,12 +39,15 @@ def found_at(retriever: str, place: int) -> float:
 
 
 def info(retriever: str, query_id: str, **more: Any) -> SummaryInfo:
-    known = SummaryInfo(f"{retriever}:{query_id}", query_id, "model", retriever, "given", None, 0.0, None)
+    known = SummaryInfo(
+        f"{retriever}:{query_id}", query_id, "model", retriever, "given", None, 0.0, None, haystack_id="h"
+    )
     return known._replace(axes=Axes(retriever, None), **more)
 
 
-def evidence(retrievers: list[str], *, judge: str | None = None, sign: float = 1, measure: str = "rouge_1") -> Evidence:
+def evidence(retrievers: list[str], *, judge: str | None = None, sign: float = 1, n_documents: int = 9) -> Evidence:
     """Return a run whose every summary scores as much as its query's ranking does, or *sign* -1 the opposite."""
+    measure = "rouge_1"
     infos = {one.summary_id: one for name in retrievers for query in QUERIES for one in [info(name, query)]}
     scores = [
         {
@@ -76,6 +79,8 @@ def evidence(retrievers: list[str], *, judge: str | None = None, sign: float = 1
             score_table=ScoreTable(cast(Any, scores), infos, [judge] if judge else []),
             gold={query: {query: frozenset({"gold"})} for query in QUERIES},
             rankings=lambda: ranked,
+            contexts=lambda: [PackedQuery(one.ranker, None, one.query_id, one.doc_ids, 0.0) for one in ranked],
+            documents=lambda _: [None] * n_documents,
         ),
     )
 
@@ -114,6 +119,15 @@ def test_two_systems_have_no_correlation_and_say_why() -> None:
     assert row["reason"] == "expected 3 or more systems that have both, found 2"
 
 
+def test_prompts_that_hold_all_documents_are_chosen_by_no_ranking() -> None:
+    found = retrieval_against_generation(evidence(NAMES, n_documents=2))
+    assert found is not None
+    assert {row["left_out"] for row in found["systems"] if row["setting"] in ("good", "fair", "poor")} == {
+        "prompts hold all documents, whatever their rank"
+    }
+    assert found["correlations"] == []
+
+
 def test_one_table_has_rankings_and_summaries_of_every_system() -> None:
     found = retrieval_against_generation(evidence(NAMES, judge="j"))
     assert found is not None
@@ -126,9 +140,7 @@ def test_one_table_has_rankings_and_summaries_of_every_system() -> None:
     assert [*shown] == ["oracle", "good", "fair", "poor", "none"]
     assert shown["oracle"] == ["50.0", "100.0", "100.0", "100.0", "90.0"]
     assert shown["none"] == [None, None, None, None, "50.0"]
-    assert section.paragraphs == [
-        "In no correlation: model, oracle. Every ranking of its queries is perfect, as an oracle's is."
-    ]
+    assert section.paragraphs == ["In no correlation: model, oracle (every ranking is perfect, as an oracle's is)."]
 
 
 def test_the_figure_has_a_point_for_each_system_that_ranks() -> None:

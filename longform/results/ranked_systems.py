@@ -1,0 +1,117 @@
+"""Systems with what their rankings and their summaries are worth, for studies of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from longform.metrics.measure import Measure
+from longform.metrics.retrieval import MEASURES, ndcg_at
+from longform.results.aggregate import Scored, final_summaries, scored_summaries, systems_of
+from longform.results.evidence import Evidence
+from longform.results.ranked import RankedQuery, Ranker
+
+_PERFECT = "every ranking is perfect, as an oracle's is"
+_WHOLE = "prompts hold all documents, whatever their rank"
+_ROUNDING = 1e-9
+
+Values = Mapping[Ranker, Mapping[str, Mapping[str, float]]]
+"""Ranker -> measure -> query -> value."""
+
+
+def _gold(evidence: Evidence) -> dict[str, set[str]]:
+    """Query -> its gold documents."""
+    return {query: set[str]().union(*targets.values()) for query, targets in evidence.gold.items()}
+
+
+def _values(evidence: Evidence, rankings: Sequence[RankedQuery]) -> Values:
+    """Measure all rankings at the largest cutoff."""
+    gold = _gold(evidence)
+    listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
+    found: dict[Ranker, dict[str, dict[str, float]]] = {}
+    for ranked in rankings:
+        for measure in listed:
+            value = measure.at(ranked.doc_ids, gold.get(ranked.query_id, set()), max(evidence.cutoffs))
+            if value is not None:
+                found.setdefault(ranked.ranker, {}).setdefault(measure.name, {})[ranked.query_id] = value
+    return found
+
+
+def _perfect(evidence: Evidence, rankings: Sequence[RankedQuery]) -> set[Ranker]:
+    """Return the rankers whose first documents are gold ones for every query, as many as there are."""
+    gold, found = _gold(evidence), dict[Ranker, bool]()
+    for ranked in rankings:
+        gain = ndcg_at(ranked.doc_ids, gold.get(ranked.query_id, set()), max(evidence.cutoffs))
+        if gain is not None:
+            found[ranked.ranker] = found.get(ranked.ranker, True) and gain > 1 - _ROUNDING
+    return {ranker for ranker, is_perfect in found.items() if is_perfect}
+
+
+def _showing_all(evidence: Evidence) -> set[Ranker]:
+    """Return the rankers whose prompts without a budget hold all documents of every query's haystack."""
+    haystack_of = {info.query_id: info.haystack_id for info in evidence.infos.values()}
+    n_documents: dict[str, int] = {}
+    found: dict[Ranker, bool] = {}
+    for packed in evidence.contexts():
+        haystack = haystack_of.get(packed.query_id)
+        if packed.budget_tokens is None and haystack is not None:
+            if haystack not in n_documents:
+                n_documents[haystack] = len(evidence.documents(haystack))
+            shows_all = len(packed.doc_ids) == n_documents[haystack]
+            found[packed.ranker] = found.get(packed.ranker, True) and shows_all
+    return {ranker for ranker, shows_all in found.items() if shows_all}
+
+
+class RankedSystem(NamedTuple):
+    """
+    The summaries of a system under a judge.
+
+    Attributes:
+        judge: None: of measures that need none.
+        measures: That its summaries were scored by.
+        group: The summaries, one a query and repeat.
+        ranked: Measure of rankings -> query -> value; empty: it ranks nothing.
+        left_out: Why it stands in no correlation; None: it does.
+    """
+
+    judge: str | None
+    measures: Sequence[Measure]
+    group: Sequence[Scored]
+    ranked: Mapping[str, Mapping[str, float]]
+    left_out: str | None
+
+    @property
+    def name(self) -> tuple[str | None, str, str]:
+        info = self.group[0].info
+        return info.dataset, info.summarizer, info.setting
+
+    @property
+    def correlates(self) -> bool:
+        return bool(self.ranked) and self.left_out is None
+
+
+def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[RankedSystem]:
+    """
+    Yield each system under each judge; no twins, and none whose documents were ordered on purpose.
+
+    There are none if the run ranks nothing, or no document is judged.
+    """
+    rankings = evidence.rankings() if measures and evidence.gold and evidence.cutoffs else ()
+    if not (values := _values(evidence, rankings)):
+        return
+    table, perfect, whole = evidence.score_table, _perfect(evidence, rankings), _showing_all(evidence)
+    for judge in table.judges:
+        own = [measure for measure in measures if measure.name in table.measures(judge)]
+        summaries = [
+            one
+            for one in final_summaries(scored_summaries(table, judge, evidence.infos))
+            if one.info.twin_of is None and one.info.order in (None, "given") and one.info.axes is not None
+        ]
+        for dataset in dict.fromkeys(one.info.dataset for one in summaries):
+            for group in systems_of([one for one in summaries if one.info.dataset == dataset]).values():
+                axes = group[0].info.axes
+                assert axes is not None, "others are left out above"
+                ranker = Ranker(axes.retriever, axes.reranker)
+                unlimited = (axes.budget_tokens, axes.n_documents, axes.length_tokens) == (None, None, None)
+                why = _PERFECT if ranker in perfect else _WHOLE if unlimited and ranker in whole else None
+                yield RankedSystem(judge, own, group, values.get(ranker, {}), why)
