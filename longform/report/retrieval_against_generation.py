@@ -99,8 +99,8 @@ def _joint_table(results: Results, rows: Sequence[JointRow], k: int) -> Table:
         for row in sorted(rows, key=lambda row: -_first(row))
     ]
     caption = (
-        "Each system's rankings and summaries side by side, from 0 to 100, higher is better; rankings over the queries "
-        f"that it has summaries of. {INTERVAL}"
+        "Each system's rankings and summaries side by side, from 0 to 100, higher is better: rankings over its queries "
+        f"that have gold documents, summaries over those that did not fail. {INTERVAL}"
     )
     return Table(caption, columns, body)
 
