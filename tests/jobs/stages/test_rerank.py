@@ -180,7 +180,7 @@ def test_scores_are_priced_before_and_asked_for_once(tmp_path: Path, bench: str)
 
 
 def test_a_batch_holds_the_calls_that_the_ledger_lacks(tmp_path: Path, bench: str) -> None:
-    """What a provider's batch is made of: all of them before the run, none after it."""
+    """Count what a provider's batch is made of: all of them before the run, none after it."""
     prepared = evaluation(tmp_path, bench)
     prepared.do("retrieve")
     (stage,) = (stage for stage in prepared.plan.stages if stage.name == "rerank asked")
