@@ -123,8 +123,8 @@ def _merged(vectors: Vectors, clusters: Sequence[list[int]], settings: ClusterSe
         sizes[second] = _GONE
         alike[second] = alike[:, second] = -np.inf
         alike[first] = alike[:, first] = _alike(sums, sizes, first, settings)
+        # a partner that became more alike is seen from the row of the merged cluster
         stale = (best > -np.inf) & ((partner == first) | (partner == second))
-        stale |= (alike[:, first] > -np.inf) & (alike[:, first] >= best)
         stale[[first, second]] = True
         partner[stale] = _partners(alike[stale])
         n_merged += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -90,3 +92,31 @@ def test_every_query_is_in_one_cluster_of_a_wanted_size_or_named(seed: int) -> N
 def named(found: Clusters, order: NDArray[np.int64] | None = None) -> set[frozenset[int]]:
     names = np.arange(1000) if order is None else order
     return {frozenset(int(names[place]) for place in cluster) for cluster in found.placed}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mergers_are_those_of_a_search_over_all_pairs_each_time(seed: int) -> None:
+    vectors = np.random.default_rng(seed).normal(size=(40, 4)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    found = cluster_queries(vectors, settings(1, least=3, most=5))
+
+    assert found.placed == [cluster for cluster in searched(vectors, least=3, most=5) if len(cluster) >= 3]
+
+
+def searched(vectors: Vectors, *, least: int, most: int) -> list[list[int]]:
+    clusters = [[place] for place in range(len(vectors))]
+
+    def alike(one: list[int], two: list[int]) -> float:
+        first, second = vectors[one].sum(axis=0), vectors[two].sum(axis=0)
+        return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
+
+    while True:
+        pairs = [
+            (alike(one, two), one, two)
+            for one, two in combinations(clusters, 2)
+            if min(len(one), len(two)) < least and len(one) + len(two) <= most
+        ]
+        if not pairs:
+            return sorted(clusters)
+        _, one, two = max(pairs)
+        clusters = [cluster for cluster in clusters if cluster not in (one, two)] + [sorted(one + two)]
