@@ -8,7 +8,7 @@ topics and sizes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from jobs.spending.plan import opened_ledger
 from jobs.synthesis.model_synthesis import Synthesis
 from longform.prompts import load_prompt
 from longform.spending import Span
-from longform.synthesis.recipe import Job, Piece, PlannedCalls, Recipe, Work
+from longform.synthesis.recipe import Job, Piece, PlannedCalls, Recipe
 from longform.synthesis.written.asking import Ask, Log, Plan, Reply
 from longform.synthesis.written.settings import Role
 
@@ -33,8 +33,6 @@ LOWEST = "lowest: every first attempt is accepted"
 HIGHEST = "highest: every loop goes round to its cap, and every verdict has to be asked for up to its cap"
 SIZES = "prompts: as long as those of a rehearsal by scripted models; at most twice as long (a guess)"
 _VERIFIER = "scripted-verifier"
-_REHEARSED = 1  # works of each group of a step
-
 Texts = Mapping[str, Mapping[str, Sequence[str]]]
 """Group -> prompt -> its texts in the rehearsal."""
 
@@ -52,11 +50,20 @@ def synthesis_plan(synthesis: Synthesis, *, calling: Calling, workers: int) -> d
         As `bounded_plan` says.
     """
     steps = synthesis.recipe.planned(synthesis.left())
-    tokens = _prompt_tokens(rehearse(synthesis.recipe, synthesis.opened.kind.scripted)) if steps else {}
+    wanted = _prompts_of(steps)
+    tokens = _prompt_tokens(rehearse(synthesis.recipe, synthesis.opened.kind.scripted, wanted)) if steps else {}
     with opened_ledger(calling) as ledger:
         calls = {bound: _stages(synthesis.recipe, steps, tokens, bound, CallCount(ledger)) for bound in BOUNDS}
     notes = [LOWEST, HIGHEST, SIZES, NOT_IN_IT]
     return bounded_plan(_rows(synthesis.recipe, steps), calls, notes=notes, calling=calling, workers=workers)
+
+
+def _prompts_of(steps: Sequence[PlannedCalls]) -> dict[str, set[str]]:
+    """Return the prompts that each group of works may be asked with."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for _, group, step in steps:
+        found[group].add(step.prompt)
+    return found
 
 
 def _rows(recipe: Recipe, steps: Sequence[PlannedCalls]) -> list[dict[str, Any]]:
@@ -113,28 +120,29 @@ def _prompt_tokens(rehearsed: Texts) -> dict[str, dict[str, Span]]:
     return found
 
 
-def rehearse(recipe: Recipe, writers: Sequence[str]) -> Texts:
-    """Return the prompts of a work of each group of each step, carried out by each of *writers*."""
+def rehearse(recipe: Recipe, writers: Sequence[str], wanted: Mapping[str, Collection[str]]) -> Texts:
+    """
+    Return the prompts of a work of each group of each step, carried out by each of *writers*.
+
+    More works of a group are carried out as long as it lacks one of the prompts that are *wanted* of it: an edit is
+    asked for only if there is something to edit.
+    """
     asked: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     pieces: dict[str, Piece] = {}
     small = recipe.rehearsed()
     for step in small.steps:
-        for work in _some(small.works(step.name, pieces)):
+        seen: set[str] = set()
+        for work in small.works(step.name, pieces):
+            enough = work.group in seen and asked[work.group].keys() >= set(wanted.get(work.group, ()))
+            if enough or not pieces.keys() >= set(work.needs):
+                continue
+            seen.add(work.group)
             needed = [pieces[key].content for key in work.needs]
             for writer in reversed(writers):  # the first is the one without a fault, whose pieces are kept
                 plan = small.plan(Job(step.name, work.payload, needed, embed), Log())
                 content = _carried_out(plan, writer, asked[work.group])
                 pieces[work.key] = Piece(work.haystack_id, work.doc_index, content, ())
     return asked
-
-
-def _some(works: Sequence[Work]) -> Iterator[Work]:
-    """Give the first works of each group."""
-    n_seen: dict[str, int] = defaultdict(int)
-    for work in works:
-        n_seen[work.group] += 1
-        if n_seen[work.group] <= _REHEARSED:
-            yield work
 
 
 def _carried_out(plan: Plan[Value], writer: str, asked: dict[str, list[str]]) -> Value:
