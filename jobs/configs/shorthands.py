@@ -6,8 +6,11 @@ Short names on the command line for what a preset says at length.
     --set model=gpt-4o                    a chat model writes the summaries, in place of the summarizers named
     --set 'model={model: m, base_url: "http://127.0.0.1:8000/v1"}'
     --set judge=gpt-4o                    a chat model judges, in place of the judges named
+    --set reranker=gpt-4o                 a chat model scores documents, in place of those named
     --set support_judge=gpt-4o            a chat model checks sentences, in place of the support judges named
     --set support_judge=checker           the checker that ships does
+
+Where a preset has chat models in these places, they keep their prompts and settings, and the model is another one.
 
 They change several keys at once, so that only a preset takes them. With a file of one's own they are refused, and the
 refusal names the keys to write.
@@ -17,6 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import TypeGuard
 
 import yaml
 from pydantic import JsonValue
@@ -60,7 +64,31 @@ def _with_retrievers(content: Mapping[str, JsonValue], names: list[JsonValue]) -
     return kept
 
 
+def _renamed(content: Mapping[str, JsonValue], section: str, model: JsonValue) -> Content:
+    """Return the components of a section that ask chat models, with the model in place of theirs."""
+    asking = {name: one for name, one in _section(content, section).items() if _asks(one)}
+    return {name: {**one, "chat": {**_chat(one["chat"]), **_chat(model)}} for name, one in asking.items()}
+
+
+def _asks(component: JsonValue) -> TypeGuard[Content]:
+    return isinstance(component, dict) and component.get("kind") == "chat" and "chat" in component
+
+
+def _reranker(content: Content, model: JsonValue) -> None:
+    if not (found := _renamed(content, "rerankers", model)):
+        raise UsageError("--set reranker: the configuration has no reranker of kind chat")
+    content["rerankers"] = {**_section(content, "rerankers"), **found}
+
+
+def _section(content: Mapping[str, JsonValue], name: str) -> Content:
+    entries = content.get(name)
+    return entries if isinstance(entries, dict) else {}
+
+
 def _model(content: Content, model: JsonValue) -> None:
+    if found := _renamed(content, "summarizers", model):
+        content["summarizers"] = {**_section(content, "summarizers"), **found}
+        return
     prompt: Content = {"prompt": "summarize_sentences"} if content.get("units") == "sentences" else {}
     content["summarizers"] = {_NAME: {"kind": "chat", "chat": _chat(model), **prompt}}
     for system in _systems(content):
@@ -68,7 +96,11 @@ def _model(content: Content, model: JsonValue) -> None:
 
 
 def _judge(content: Content, model: JsonValue) -> None:
-    _, checking = _judges_apart(content)
+    judging, checking = _judges_apart(content)
+    if found := _renamed({"judges": judging}, "judges", model):
+        content["judges"] = _one_list({**judging, **found}, checking)
+        content.pop("cards", None)
+        return
     content["judges"] = _one_list({_NAME: {"kind": "chat", "chat": _chat(model)}}, checking)
     content.pop("cards", None)
 
@@ -114,6 +146,7 @@ _SHORTHANDS: Mapping[str, Callable[[Content, JsonValue], None]] = {
     "model": _model,
     "judge": _judge,
     "support_judge": _support_judge,
+    "reranker": _reranker,
 }
 
 
@@ -149,9 +182,11 @@ def full_keys(content: Mapping[str, JsonValue], key: str, text: str) -> list[str
         judge = SHIPPED_JUDGES[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True)
         return [f"judges.{text}={json.dumps({'task': 'support'} | judge)}"]
     chat = text if text.lstrip().startswith("{") else f"{{model: {text}}}"
-    if key == "support_judge":
-        return [f"judges.{_NAME_OF_SUPPORT}={{task: support, kind: chat, chat: {chat}}}"]
     chosen = f"{{kind: chat, chat: {chat}}}"
-    if key == "judge":
-        return [f"judges.{_NAME}={chosen}"]
-    return [f"summarizers.{_NAME}={chosen}", *(f"systems.{place}.summarizer={_NAME}" for place in places)]
+    written = {
+        "support_judge": [f"judges.{_NAME_OF_SUPPORT}={{task: support, kind: chat, chat: {chat}}}"],
+        "reranker": [f"rerankers.{name}.chat={chat}" for name in _renamed(content, "rerankers", {})],
+        "judge": [f"judges.{_NAME}={chosen}"],
+        "model": [f"summarizers.{_NAME}={chosen}", *(f"systems.{place}.summarizer={_NAME}" for place in places)],
+    }
+    return written[key]

@@ -54,7 +54,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def ended(config: str, bench: str, run: Path, chat: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capsys.readouterr()
-    assert main([config, "--bench", bench, "--out", str(run), *ONLY, "--set", f"summarizers.model.chat={chat}"]) == 0
+    changes = [part for name in ("model", "judge", "reranker") for part in ("--set", f"{name}={chat}")]
+    assert main([config, "--bench", bench, "--out", str(run), *ONLY, *changes]) == 0
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
 
@@ -64,11 +65,13 @@ def ended(config: str, bench: str, run: Path, chat: str, capsys: pytest.CaptureF
 def test_all_arms_are_rows_of_one_table(
     config: str, bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    chat = "{provider: scripted, model: gpt-4o, script: obedient, temperature: 0.7, top_p: 0.9, max_tokens: 600}"
+    chat = "{provider: scripted, model: gpt-4o, script: obedient}"
     found = ended(config, bench, tmp_path, chat, capsys)
-    rouge = {cell["axes"]["retriever"]: cell["rouge_1"] for cell in found["cells"]}
+    rouge = {cell["setting"].partition("/")[0]: cell["rouge_1"] for cell in found["cells"]}
+    assert rouge.keys() == {"bm25", "bm25+scored", "oracle", "oracle+best", "none"}
     assert rouge["oracle"] > rouge["none"] > 0
-    assert rouge["bm25"] > rouge["none"]
+    assert min(rouge["bm25"], rouge["bm25+scored"], rouge["oracle+best"]) > rouge["none"]
+    assert all(cell["n_judged"] and 20 <= cell["geval_x20"] <= 100 for cell in found["cells"])
     assert all(cell["n_failed"] == 0 for cell in found["cells"])
     asked = Folder(str(tmp_path)).read("summaries", columns=["retriever", "prompt_version"]).to_pylist()
     prompts = {row["retriever"]: row["prompt_version"].split("@")[0] for row in asked}
@@ -83,11 +86,10 @@ def test_a_server_is_asked_with_the_settings_of_the_paper(
     bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with fake_process(FakeSettings(delay_s=0.0)) as url:
-        chat = f"{{model: fake, base_url: '{url}', temperature: 0.7, top_p: 0.9, seed: 1, max_tokens: 600}}"
+        chat = f"{{model: fake, base_url: '{url}', seed: 1}}"
         found = ended("msrs_story_chat", bench, tmp_path / "a", chat, capsys)
-    assert {cell["axes"]["retriever"]: cell["n_failed"] for cell in found["cells"]} == dict.fromkeys(
-        ("bm25", "oracle", "none"), 0
-    )
+    assert [cell["n_failed"] for cell in found["cells"]] == [0] * 5
+    assert all(cell["n_judged"] for cell in found["cells"])
 
 
 def test_memory_is_refused_where_documents_are_retrieved() -> None:

@@ -13,6 +13,7 @@ from jobs.evaluate import main
 from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.judges import SHIPPED_CHECKER, ChatJudgeSettings
+from longform.settings.retrievers import ChatRerankerSettings
 
 
 def test_budget_and_retrievers_narrow_the_preset() -> None:
@@ -130,3 +131,26 @@ def test_full_keys_change_one_system_of_ones_own_file(own: str) -> None:
 def test_a_change_that_cannot_be_read_is_one_message(own: str, change: str) -> None:
     with pytest.raises(UsageError, match=f"--set {re.escape(repr(change))}: expected"):
         read_experiment(own, [change])
+
+
+def test_chat_models_of_a_preset_keep_their_prompts_and_settings() -> None:
+    changes = ["model=mine", "judge={model: other, provider: litellm}", "reranker=third"]
+    found = read_experiment("msrs_story_chat", changes)
+
+    writer, judge, scored = found.summarizers["model"], found.judges["geval"], found.rerankers["scored"]
+    assert isinstance(writer, ChatSummarizerSettings)
+    assert (writer.prompt, writer.chat.model, writer.chat.top_p) == ("summarize_story", "mine", 0.9)
+    assert isinstance(judge, ChatJudgeSettings)
+    assert (judge.task, judge.chat.model, judge.chat.provider, judge.chat.max_tokens) == (
+        "reference",
+        "other",
+        "litellm",
+        5,
+    )
+    assert isinstance(scored, ChatRerankerSettings)
+    assert (scored.depth, scored.chat.model, scored.chat.temperature) == (20, "third", 0.7)
+
+
+def test_a_preset_without_a_chat_reranker_has_none_to_rename() -> None:
+    with pytest.raises(UsageError, match="no reranker of kind chat"):
+        read_experiment("summhay", ["reranker=gpt-4o"])
