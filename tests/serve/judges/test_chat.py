@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from actors.chat.call_context import CallContext
+from actors.judges.opening import make_judge
 from actors.ledger.ledger import Ledger
 from longform.errors import UsageError
+from longform.judges.kind import Group
 from longform.settings.extra_body import OF_SERVED
+from longform.settings.judges import ChatJudgeSettings, Task
 from serve.chat_workers import sent
 from serve.deployments import load_engine, load_worker
 from serve.engine import Engine
@@ -18,7 +22,7 @@ from serve.http.app import Backends, ServedJudge
 from serve.http.completions import item_of
 from serve.http.schemas import CompletionRequest
 from serve.judges.cards import NO_CARD
-from serve.judges.items import SupportItem
+from serve.judges.items import ITEMS, SupportItem
 from serve.settings import Batching, Settings, parse_settings
 from tests.serve.served import EchoChat, client, local_app
 
@@ -59,6 +63,34 @@ async def test_a_chat_judge_is_one_entry_and_its_calls_are_in_the_ledger(tmp_pat
     assert (first["card"], first["card_reason"], first["usage"]["estimated"]) == (None, NO_CARD, False)
     totals = Ledger.existing(str(tmp_path)).totals()
     assert (totals.calls, totals.answered, totals.known_usd) == (2, 2, 0.0)
+
+
+OF_RESPONSES = {
+    "reference": ("summary", "references", {"probability": True}),
+    "key_point": ("response", "key_points", {}),
+    "misses": ("response", "key_points", {}),
+}
+"""Task of a judge -> the fields of an item, and how the judge is set."""
+
+
+@pytest.mark.parametrize("task", OF_RESPONSES)
+async def test_served_and_in_the_process_a_chat_judge_says_the_same(task: Task, tmp_path: Path) -> None:
+    shared, items, how = OF_RESPONSES[task]
+    judge = {"kind": "chat", "chat": SCRIPTED, **how}
+    settings = parse_settings({"judges": {"asked": {"task": task, "judge": judge}}, "ledger": str(tmp_path / "served")})
+    served = ServedJudge(load_engine(settings, "judges", "asked"), ITEMS[task])
+    body = {"judge": "asked", "items": [{shared: DOCUMENT, items: SENTENCES}]}
+    async with client(local_app(Backends(judges={"asked": served}))) as asked:
+        answered = (await asked.post("/v1/judge", json=body)).json()
+
+    context = CallContext(job="test", stage="judge", ledger=str(tmp_path / "own"))
+    own = make_judge("asked", {"asked": ChatJudgeSettings.model_validate({"task": task, **judge})})
+    ((*expected,),) = await own.open(context, 1).ask([Group("k", (DOCUMENT,), SENTENCES)])
+    found = answered["results"][0]["verdicts"]
+    assert [one["answer"] for one in found] == [one.answer for one in expected]
+    assert len({one.answer for one in expected}) == 2, "else equal answers would say nothing"
+    assert [one["probability"] for one in found] == [one.probability for one in expected]
+    assert (answered["card"], answered["card_reason"]) == (None, NO_CARD)
 
 
 def test_a_judge_that_costs_money_or_has_no_ledger_is_refused(tmp_path: Path) -> None:
