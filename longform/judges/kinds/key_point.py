@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longform.chat.call import TokenLogprobs
+from longform.chat.first_word import stated_word, yes_probability
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
 from longform.judges.kinds.support import claim
 from longform.judges.quotes import quote_failure
-from longform.judges.yes_no_replies import above, stated_word, yes_probability
+from longform.judges.yes_no_replies import above
 
 NO_KEY_POINT = "key_point_without_text"
 """The failure of a key point that says nothing."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longform.chat.call import TokenLogprobs
+from longform.chat.first_word import stated_word
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
 from longform.judges.kinds.key_point import NO_KEY_POINT
 from longform.judges.kinds.support import claim
-from longform.judges.yes_no_replies import stated_word
 from longform.metrics.misses import SAID, WAYS
 
 UNREADABLE = "no_way_of_missing"

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.chat.completions import read_completion
+from longform.chat.first_word import yes_probability
 from longform.chat.prices import Price, cost_usd
 from longform.chat.token_estimates import TokenEstimates
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
-from longform.judges.yes_no_replies import yes_probability
 from longform.summaries.replies import summary_text
 from longform.synthesis.written.asking import Reply, read_reply
 from longform.synthesis.written.replies import FORMS

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.chat.call import TokenLogprobs
+from longform.chat.first_word import stated_word, yes_probability
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.yes_no_replies import UNREADABLE, stated_word, yes_probability
+from longform.judges.yes_no_replies import UNREADABLE
 
 
 @pytest.mark.parametrize(
