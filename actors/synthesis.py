@@ -56,14 +56,14 @@ class SynthesisModels:
     Args:
         config: Which models.
         open_model: Opens one; a model in several roles is opened once.
-        forms: Prompt -> the form of its reply, of the prompts that plans name; a passage is plain text.
+        forms: Prompt -> the form of its reply, of the prompts that plans name; None: plain text, as a passage is.
     """
 
     def __init__(
         self,
         config: NamedModels,
         open_model: Callable[[ChatSettings], ChatModel],
-        forms: Mapping[str, type[Form]] = FORMS,
+        forms: Mapping[str, type[Form] | None] = FORMS,
     ) -> None:
         self._config, self._forms = config, forms
         opened: dict[str, ChatModel] = {}
@@ -103,7 +103,7 @@ class SynthesisModels:
         text = self._prompts[ask.prompt].render(**ask.fields)
         request = prompt_request(settings, text, count_tokens=self._counters[ask.role], json_schema=schema)
         temperature = settings.temperature if ask.temperature is None else ask.temperature
-        return replace(request, temperature=temperature, repeat=self._config.seed)
+        return replace(request, temperature=temperature, repeat=self._config.seed, top_logprobs=ask.top_logprobs)
 
     async def _reply(self, ask: Ask) -> Reply:
         settings, request = self._config.chats[ask.role], self.request(ask)
@@ -113,10 +113,12 @@ class SynthesisModels:
                 f"a call of model {settings.model!r} failed ({reply.failure}), which says nothing of what was asked: "
                 "once that is mended, the same command goes on from here"
             )
-        return Reply(reply.text, reply.failure, call_id(settings, request))
+        return Reply(reply.text, reply.failure, call_id(settings, request), reply.logprobs)
 
 
-def open_models(config: NamedModels, context: CallContext, forms: Mapping[str, type[Form]] = FORMS) -> SynthesisModels:
+def open_models(
+    config: NamedModels, context: CallContext, forms: Mapping[str, type[Form] | None] = FORMS
+) -> SynthesisModels:
     """Open the models behind the pool: within their limits, recorded, never paid twice."""
     return SynthesisModels(config, lambda settings: open_pool(settings, context), forms)
 

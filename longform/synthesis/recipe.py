@@ -213,7 +213,7 @@ class SynthesisKind(NamedTuple):
 
     Attributes:
         settings: The model of its configuration.
-        forms: Prompt -> the form of its reply; all prompts that its plans name.
+        forms: Prompt -> the form of its reply; all prompts that its plans name; None: plain text.
         checks: Check -> when it accepts, in the order of the work.
         make: (settings, read, versions of the prompts) -> the recipe.
         is_audited: True if its gold map lists insights in documents, which `audit.json` and SummHay's files tell of.
@@ -221,7 +221,7 @@ class SynthesisKind(NamedTuple):
     """
 
     settings: type[Strict]
-    forms: Mapping[str, type[Form]]
+    forms: Mapping[str, type[Form] | None]
     checks: Mapping[str, str]
     make: Callable[[Any, Read, Sequence[str]], Recipe]
     is_audited: bool

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import JsonValue
 
+from longform.chat.call import TokenLogprobs
 from longform.synthesis.written.replies import Form, UnreadableError, read_form
 from longform.synthesis.written.settings import Role
 
@@ -27,12 +28,14 @@ class Ask(NamedTuple):
         prompt: The name of a prompt.
         fields: Its fields. `notes` names the faults of earlier attempts, so that a second attempt is another call.
         temperature: In place of the model's; None: as configured.
+        top_logprobs: Alternatives a token whose log probabilities are wanted; None: none are.
     """
 
     role: Role
     prompt: str
     fields: Mapping[str, str]
     temperature: float | None = None
+    top_logprobs: int | None = None
 
 
 class Reply(NamedTuple):
@@ -41,6 +44,7 @@ class Reply(NamedTuple):
     text: str | None
     failure: str | None
     call_id: str | None = None
+    logprobs: tuple[TokenLogprobs, ...] | None = None  # None: not asked for, or not given
 
 
 Plan = Generator[Sequence[Ask], Sequence[Reply], Value]
