@@ -33,8 +33,12 @@ _NAME = re.compile(r"(?<=[\w,;:)'’] )[\"'“‘]?[A-Z][\w'’-]*")  # a capita
 
 def is_specific(insight: str) -> bool:
     """Return whether a number, a date or a name is in it; its first word does not count, and "I" is no name."""
-    names = [name for name in _NAME.findall(insight) if name not in {"I", "I'm", "I’m", "I'll", "I’ll", "I've", "I’ve"}]
-    return bool(_NUMBER_OR_DATE.search(insight) or names)
+    return bool(_NUMBER_OR_DATE.search(insight) or names(insight))
+
+
+def names(text: str) -> list[str]:
+    """Return the words that begin with a capital within a sentence; "I" is none."""
+    return [name for name in _NAME.findall(text) if name not in {"I", "I'm", "I’m", "I'll", "I’ll", "I've", "I’ve"}]
 
 
 class Candidate(NamedTuple):

@@ -1,0 +1,1 @@
+"""Questions with key points, made from documents (LONG2RAG, section 3)."""

@@ -1,0 +1,261 @@
+"""Turn questions, documents and points into the tables of a benchmark, and count what was made of what was asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict
+
+import numpy as np
+
+from longform.formats.rows import HaystackRows, facet_rows
+from longform.keys import content_key
+from longform.records import Document, Qrel, Query, Target
+from longform.synthesis.account import CheckCounts
+from longform.synthesis.key_points.points import Selected
+from longform.synthesis.key_points.questions import Cell
+from longform.synthesis.key_points.search import Ranked
+from longform.synthesis.key_points.sources import SourceDocument, SourceQuestion
+from longform.synthesis.recipe import Told
+
+ALL = "(all questions)"
+"""The haystack under which attempts about questions stand before there is one for each."""
+
+_NOT_STATED = "not stated"
+_STEPS = 20  # of the distribution of scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """
+    A question as far as it came.
+
+    Attributes:
+        question: With its facets.
+        kind: Simple, complex or vague; None: it was not decomposed.
+        searches: What was searched for.
+        ranked: Its documents, the best first.
+        documents: The same, whole.
+        n_extracted: Points of all documents before repetitions were merged.
+        points: After it, kept ones and others.
+    """
+
+    question: SourceQuestion
+    kind: str | None
+    searches: Sequence[str]
+    ranked: Sequence[Ranked]
+    documents: Sequence[SourceDocument]
+    n_extracted: int
+    points: Sequence[Selected]
+
+    @property
+    def kept(self) -> list[Selected]:
+        return [point for point in self.points if point.kept]
+
+
+def haystack_rows(asked: Asked) -> HaystackRows:
+    """Return the tables of a question: a haystack of its own, with its documents in the order of their rank."""
+    question_id = asked.question.question_id
+    targets = [
+        Target(content_key(question_id, one.point.text), "key_point", question_id, question_id, n, None, one.point.text)
+        for n, one in enumerate(asked.kept)
+    ]
+    qrels = [
+        Qrel(question_id, target.target_id, doc_id, 1)
+        for target, one in zip(targets, asked.kept, strict=True)
+        for doc_id in dict.fromkeys(grounds.doc_id for grounds in one.point.grounds)
+    ]
+    documents = [
+        Document(document.doc_id, question_id, n, document.title, document.text)
+        for n, document in enumerate(asked.documents)
+    ]
+    facets = facet_rows(asked.question.facets) or None
+    query = Query(question_id, question_id, asked.question.text, facets=facets)
+    return HaystackRows(question_id, documents, [query], targets, qrels)
+
+
+# ---------------------------------------------------------------- the account
+
+
+class PointRow(TypedDict):
+    """A point of the account; `score` is null if it could not be read."""
+
+    target_id: str
+    point: str
+    score: float | None
+    kept: bool
+    numbers: list[int]
+    spans: list[dict[str, Any]]
+
+
+class QuestionAccount(TypedDict):
+    """One question of the account."""
+
+    haystack_id: str
+    question: str
+    facets: dict[str, str]
+    kind: str | None
+    searches: list[str]
+    documents: list[dict[str, Any]]
+    words: list[int]
+    extracted: int
+    merged: int
+    key_points: int
+    in_benchmark: bool
+    points: list[PointRow]
+    checks: NotRequired[list[CheckCounts]]
+
+
+class CellAccount(TypedDict):
+    category: str
+    domain: str
+    wanted: int
+    made: int
+
+
+class ScoreStep(TypedDict):
+    """A step of the distribution of scores: the share of points with a score of at most so much."""
+
+    score: float
+    share: float
+
+
+class AllAccount(TypedDict):
+    """What is told of all questions together."""
+
+    haystack_id: str
+    cells: list[CellAccount]
+    repeated_across_cells: int
+    document_words: dict[str, float] | None
+    scores: list[ScoreStep] | None
+    farthest_from_diagonal: float | None
+
+
+def question_account(asked: Asked) -> QuestionAccount:
+    """Count what became of a question, with every point, its score and its spans."""
+    question_id = asked.question.question_id
+    return {
+        "haystack_id": question_id,
+        "question": asked.question.text,
+        "facets": asked.question.facets,
+        "kind": asked.kind,
+        "searches": [*asked.searches],
+        "documents": [{**one._asdict()} for one in asked.ranked],
+        "words": [len(document.text.split()) for document in asked.documents],
+        "extracted": asked.n_extracted,
+        "merged": len(asked.points),
+        "key_points": len(asked.kept),
+        "in_benchmark": bool(asked.kept),
+        "points": [
+            {
+                "target_id": content_key(question_id, one.point.text),
+                "point": one.point.text,
+                "score": one.score,
+                "kept": one.kept,
+                "numbers": [*one.numbers],
+                "spans": [{**grounds._asdict()} for grounds in one.point.grounds],
+            }
+            for one in asked.points
+        ],
+    }
+
+
+def all_account(
+    asked: Sequence[Asked], made: Mapping[Cell, int], per_cell: int, repeated: int, *, with_scores: bool
+) -> AllAccount:
+    """
+    Count what all questions came to.
+
+    Args:
+        asked: All questions.
+        made: Cell -> new questions; empty: questions were given.
+        per_cell: New questions that were asked for in each.
+        repeated: New questions that another cell has, too.
+        with_scores: True if scores are probabilities.
+    """
+    lengths = [len(document.text.split()) for one in asked for document in one.documents]
+    values = [point.score for one in asked for point in one.points if point.score is not None] if with_scores else []
+    steps, farthest = score_steps(values)
+    return {
+        "haystack_id": ALL,
+        "cells": [{"category": c.category, "domain": c.domain, "wanted": per_cell, "made": n} for c, n in made.items()],
+        "repeated_across_cells": repeated,
+        "document_words": _spread(lengths) if lengths else None,
+        "scores": steps,
+        "farthest_from_diagonal": farthest,
+    }
+
+
+def _spread(lengths: Sequence[int]) -> dict[str, float]:
+    least, low, median, high, most = np.quantile(lengths, (0, 0.25, 0.5, 0.75, 1)).tolist()
+    return {
+        "least": least,
+        "quarter": low,
+        "median": median,
+        "three_quarters": high,
+        "most": most,
+        "mean": float(np.mean(lengths)),
+    }
+
+
+def score_steps(scores: Sequence[float]) -> tuple[list[ScoreStep] | None, float | None]:
+    """
+    Return the distribution of scores in steps of 0.05, and how far it is from the diagonal at most (LONG2RAG, figure
+    13: the nearer to the diagonal, the more evenly scores are spread); None if there is no score.
+    """
+    if not scores:
+        return None, None
+    values = np.sort(np.array(scores))
+    edges = np.round(np.linspace(0, 1, _STEPS + 1), 6)
+    shares = np.searchsorted(values, edges, side="right") / len(values)
+    steps: list[ScoreStep] = [{"score": float(e), "share": float(s)} for e, s in zip(edges, shares, strict=True)]
+    return steps, float(np.abs(shares - edges).max())
+
+
+# ---------------------------------------------------------------- in words
+
+
+def told(haystacks: Sequence[Mapping[str, Any]]) -> Told:
+    """Tell accounts in words, a row for each category."""
+    questions = [one for one in haystacks if one["haystack_id"] != ALL]
+    (together,) = (one for one in haystacks if one["haystack_id"] == ALL)
+    missing = sum(cell["wanted"] - cell["made"] for cell in together["cells"]) + together["repeated_across_cells"]
+    without = sum(not one["in_benchmark"] for one in questions)
+    names = ("documents", "extracted", "merged", "key_points")
+    heads = ("category", "questions", "documents", "points extracted", "after merging", "key points")
+    of_category = Counter(one["facets"].get("category", _NOT_STATED) for one in questions)
+    rows = [
+        (category, f"{n:,}", *(f"{_total(questions, category, name):,}" for name in names))
+        for category, n in sorted(of_category.items())
+    ]
+    kept = [one for one in questions if one["in_benchmark"]]
+    n_points = sum(one["key_points"] for one in kept)
+    return Told(
+        first=f"questions: {len(kept):,}, key points: {n_points:,}",
+        table=[heads, *rows],
+        notes=list(_notes(together, without, missing)),
+        is_short=bool(missing or without),
+    )
+
+
+def _total(questions: Sequence[Mapping[str, Any]], category: str, name: str) -> int:
+    of_category = [one for one in questions if one["facets"].get("category", _NOT_STATED) == category]
+    return sum(len(one[name]) if name == "documents" else one[name] for one in of_category)
+
+
+def _notes(together: Mapping[str, Any], without: int, missing: int) -> list[str]:
+    notes = ["synthesis.json has every point with its score and its spans; the table attempts has every rejection"]
+    if without:
+        notes.append(f"left out of the benchmark: {without:,} questions without a key point")
+    if missing:
+        cells = [cell for cell in together["cells"] if cell["made"] < cell["wanted"]]
+        shown = ", ".join(
+            f"{cell['category']} x {cell['domain']} {cell['wanted'] - cell['made']}" for cell in cells[:5]
+        )
+        more = f" and {len(cells) - 5} cells more" if len(cells) > 5 else ""
+        notes.append(f"missing: {missing:,} questions: {shown}{more}")
+    if together["farthest_from_diagonal"] is not None:
+        far = together["farthest_from_diagonal"]
+        notes.append(f"scores: their distribution is {far:.2f} from the diagonal at most (0: spread evenly)")
+    return notes

@@ -1,0 +1,100 @@
+"""Points that say the same become one; every point stands in exactly one group (LONG2RAG, section 3.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from longform.synthesis.key_points.checks import MERGED, PLACED
+from longform.synthesis.key_points.points import FoundPoint, Group
+from longform.synthesis.key_points.replies import GroupList
+from longform.synthesis.written.asking import Ask, Log, Plan, ask_once, numbered, unverified
+
+
+class Faults(NamedTuple):
+    """
+    What keeps groups from being a partition of the points.
+
+    Attributes:
+        missing: Numbers in no group.
+        doubled: Numbers in several groups, or several times in one.
+        unknown: Numbers of no point.
+        empty: Groups without a number.
+    """
+
+    missing: list[int]
+    doubled: list[int]
+    unknown: list[int]
+    empty: int
+
+    def told(self) -> list[str]:
+        """Return each fault in words."""
+        named = {"in no group": self.missing, "in more than one group": self.doubled, "no point's": self.unknown}
+        said = [f"numbers {', '.join(map(str, numbers))}: {why}" for why, numbers in named.items() if numbers]
+        return said + ([f"{self.empty} groups without a number"] if self.empty else [])
+
+
+def faults_of(groups: Sequence[Group], n_points: int) -> Faults:
+    """Return what keeps *groups* from being a partition of 1 to *n_points*."""
+    counts = Counter(number for group in groups for number in group.numbers)
+    known = range(1, n_points + 1)
+    return Faults(
+        missing=[number for number in known if not counts[number]],
+        doubled=[number for number in known if counts[number] > 1],
+        unknown=sorted(number for number in counts if number not in known),
+        empty=sum(not group.numbers for group in groups),
+    )
+
+
+def mended(groups: Sequence[Group], points: Sequence[FoundPoint]) -> list[Group]:
+    """Return a partition: a number stays in its first group, and one in no group is a group of its own, at the end."""
+    taken: set[int] = set()
+    found: list[Group] = []
+    for group in groups:
+        numbers = [number for number in dict.fromkeys(group.numbers) if number not in taken]
+        numbers = [number for number in numbers if 1 <= number <= len(points)]
+        taken.update(numbers)
+        if numbers:
+            found.append(Group(group.text, tuple(numbers)))
+    alone = (number for number in range(1, len(points) + 1) if number not in taken)
+    return [*found, *(Group(points[number - 1].text, (number,)) for number in alone)]
+
+
+def merge(question: str, points: Sequence[FoundPoint], *, tries: int, log: Log) -> Plan[list[Group]]:
+    """
+    Return *points* in groups that say the same.
+
+    A list that is no partition is asked for again with its faults; the last one is mended by rule. If no list could be
+    read, every point stays one of its own.
+    """
+    if len(points) < 2:
+        return mended([], points)
+    groups: list[Group] = []
+    rejections: list[str] = []
+    fields = {"question": question, "points": numbered({"point": point.text} for point in points)}
+    for number in range(tries):
+        read = yield from ask_once(Ask("writer", "synthesize_merge_points", fields), rejections, GroupList)
+        last = number + 1 == tries
+        if read.reason is not None:
+            rejections.append(read.reason)
+            log.reject(MERGED, question, unverified(read), read.call_id, last=last)
+            continue
+        groups = [Group(group.point, group.numbers) for group in read.answer.groups]
+        if not (told := faults_of(groups, len(points)).told()):
+            log.accept(MERGED, question, read.call_id)
+            break
+        rejections += told
+        log.reject(MERGED, question, "; ".join(told), read.call_id, last=last)
+    for text, why in _misplaced(groups, points):
+        log.reject(PLACED, text, why)
+    return mended(groups, points)
+
+
+def _misplaced(groups: Sequence[Group], points: Sequence[FoundPoint]) -> Iterator[tuple[str, str]]:
+    """Give each point that a rule has to place, with how."""
+    faults = faults_of(groups, len(points))
+    for number in faults.missing:
+        yield points[number - 1].text, f"point {number} in no group: it stays a point of its own"
+    for number in faults.doubled:
+        yield points[number - 1].text, f"point {number} more than once: it stays in its first group"

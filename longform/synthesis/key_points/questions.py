@@ -1,0 +1,241 @@
+"""Which questions are asked: seeds that are read, and new questions that grow from them (LONG2RAG, section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from longform.keys import content_key
+from longform.synthesis.key_points.checks import FORMED, IN_CELL, LISTED, NEW, SORTED, SUITABLE
+from longform.synthesis.key_points.replies import Criteria, QuestionList, Sorted
+from longform.synthesis.key_points.settings import EvolvedQuestions, KeyPointSynthesis
+from longform.synthesis.written.asking import Ask, Log, Plan, Question, Read, ask_until_read, read_reply, unverified
+from longform.synthesis.written.settings import Role
+from longform.text.words import stems
+
+
+class Cell(NamedTuple):
+    """A category and a domain, by their names."""
+
+    category: str
+    domain: str
+
+
+class ReadQuestion(NamedTuple):
+    """
+    The planner's reading of a question.
+
+    Attributes:
+        met: Criteria that it meets; None: nobody was asked, or nothing was answered.
+        cell: Its category and domain; None: as above.
+        suits: True if it stays.
+    """
+
+    met: int | None
+    cell: Cell | None
+    suits: bool
+
+
+def read_question(
+    text: str, settings: KeyPointSynthesis, least: int | None, log: Log, *, is_sorted: bool
+) -> Plan[ReadQuestion]:
+    """
+    Ask which criteria a question meets, and if it meets *least* of them, where it belongs.
+
+    Args:
+        text: The question.
+        settings: With the lists of categories and domains.
+        least: Criteria; None: nobody is asked about them.
+        log: Of attempts.
+        is_sorted: Ask for category and domain.
+    """
+    met: int | None = None
+    if least is not None:
+        met = yield from _criteria(text, settings, least, log)
+        if met is None or met < least:
+            return ReadQuestion(met, None, suits=False)
+    if not is_sorted:
+        return ReadQuestion(met, None, suits=True)
+    (read,) = yield from ask_until_read(
+        [Question(text, sort_ask("planner", text, settings))],
+        Sorted,
+        check=SORTED,
+        most=settings.replies,
+        log=log,
+        fits=lambda found: _sorted_fits(found, settings),
+    )
+    if read.reason is not None:
+        return ReadQuestion(met, None, suits=True)
+    log.accept(SORTED, text, read.call_id)
+    return ReadQuestion(met, cell_of(read.answer, settings), suits=True)
+
+
+def _criteria(text: str, settings: KeyPointSynthesis, least: int, log: Log) -> Plan[int | None]:
+    ask = Ask("planner", "synthesize_criteria", {"question": text})
+    (read,) = yield from ask_until_read([Question(text, ask)], Criteria, check=SUITABLE, most=settings.replies, log=log)
+    if read.reason is not None:
+        return None
+    met: int = read.answer.n_met
+    if met >= least:
+        log.accept(SUITABLE, text, read.call_id)
+    else:
+        missed = [name for name, is_met in read.answer.model_dump().items() if not is_met]
+        log.reject(SUITABLE, text, f"meets {met} of 5 criteria; not {', '.join(missed)}", read.call_id)
+    return met
+
+
+def sort_ask(role: Role, text: str, settings: KeyPointSynthesis) -> Ask:
+    """Ask for the category and the domain of a question."""
+    lists = {"categories": _numbered(settings.categories), "domains": _numbered(settings.domains)}
+    return Ask(role, "synthesize_sort_question", {**lists, "question": text})
+
+
+def _numbered(named: Mapping[str, str]) -> str:
+    return "\n".join(f"{n}. {name}: {meaning}" for n, (name, meaning) in enumerate(named.items(), start=1))
+
+
+def _sorted_fits(found: Sorted, settings: KeyPointSynthesis) -> str | None:
+    fits = 1 <= found.category <= len(settings.categories) and 1 <= found.domain <= len(settings.domains)
+    return None if fits else "no_such_number"
+
+
+def cell_of(found: Sorted, settings: KeyPointSynthesis) -> Cell:
+    """Return the category and domain that are named by their numbers."""
+    return Cell([*settings.categories][found.category - 1], [*settings.domains][found.domain - 1])
+
+
+# ---------------------------------------------------------------- evolving
+
+
+@dataclass
+class _Evolving:
+    """
+    A cell as it fills.
+
+    Attributes:
+        cell: Category and domain.
+        settings: Of the synthesis.
+        log: Of attempts.
+        accepted: New questions.
+        faults: Why others were rejected, for the next prompts.
+    """
+
+    cell: Cell
+    settings: KeyPointSynthesis
+    log: Log
+    accepted: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def asked(self) -> EvolvedQuestions:
+        assert isinstance(self.settings.questions, EvolvedQuestions)
+        return self.settings.questions
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.accepted) >= self.asked.per_cell
+
+
+def evolve(cell: Cell, seeds: Sequence[str], settings: KeyPointSynthesis, log: Log) -> Plan[list[str]]:
+    """
+    Return new questions of a cell, as many as are asked for or as came to be.
+
+    A round takes the next seed, and asks for questions that go deeper and for others in its manner at once.
+    """
+    work = _Evolving(cell, settings, log)
+    for turn in range(work.asked.rounds if seeds else 0):
+        seed = seeds[turn % len(seeds)]
+        replies = yield [_evolve_ask(work, seed, way) for way in ("deeper", "wider")]
+        reads = [read_reply(reply, QuestionList) for reply in replies]
+        found = [(text, read) for read in reads for text in _listed(work, read)]
+        yield from _screen(work, seed, found)
+        if work.is_full:
+            break
+    return work.accepted
+
+
+def _evolve_ask(work: _Evolving, seed: str, way: str) -> Ask:
+    settings, said = work.settings, dict.fromkeys(work.faults)
+    told = [f"- {fault}" for fault in said] + [f"- do not ask again: {text}" for text in work.accepted]
+    fields = {
+        "category": f"{work.cell.category}: {settings.categories[work.cell.category]}",
+        "domain": f"{work.cell.domain}: {settings.domains[work.cell.domain]}",
+        "question": seed,
+        "n_questions": str(work.asked.candidates),
+        "notes": "\n".join(["Of earlier questions:", *told]) if told else "",
+    }
+    return Ask("planner", f"synthesize_{way}_questions", fields)
+
+
+def _listed(work: _Evolving, read: Read) -> list[str]:
+    name = f"{work.cell.category}, {work.cell.domain}"
+    reason = unverified(read) if read.reason is not None else None if read.answer.questions else "an empty list"
+    if reason is not None:
+        work.log.reject(LISTED, name, reason, read.call_id)
+        return []
+    work.log.accept(LISTED, name, read.call_id)
+    return [*read.answer.questions]
+
+
+def _screen(work: _Evolving, seed: str, found: Sequence[tuple[str, Read]]) -> Plan[None]:
+    """Accept what is a question, new, and read as one of the cell by somebody who is not told the cell."""
+    fresh: list[str] = []
+    for text, read in found:
+        if _formed(work, text, read) and _new(work, seed, fresh, text, read):
+            fresh.append(text)
+    fresh = fresh[: work.asked.per_cell - len(work.accepted)]
+    if not fresh:
+        return
+    settings = work.settings
+    reads = yield from ask_until_read(
+        [Question(text, sort_ask("verifier", text, settings)) for text in fresh],
+        Sorted,
+        check=IN_CELL,
+        most=settings.replies,
+        log=work.log,
+        fits=lambda answer: _sorted_fits(answer, settings),
+    )
+    for text, read in zip(fresh, reads, strict=True):
+        if read.reason is None:
+            _place(work, text, cell_of(read.answer, settings), read)
+
+
+def _formed(work: _Evolving, text: str, read: Read) -> bool:
+    if text.rstrip().endswith("?") and len(text.split()) > 2:
+        work.log.accept(FORMED, text, read.call_id)
+        return True
+    work.log.reject(FORMED, text, "no question", read.call_id)
+    work.faults.append("one was no question")
+    return False
+
+
+def _new(work: _Evolving, seed: str, fresh: Sequence[str], text: str, read: Read) -> bool:
+    for other in (seed, *work.accepted, *fresh):
+        if overlap(text, other) >= work.asked.alike:
+            why = "its seed" if other is seed else f"repeats {other!r}"
+            work.log.reject(NEW, text, why, read.call_id)
+            work.faults.append(f"one was too much like {other!r}")
+            return False
+    work.log.accept(NEW, text, read.call_id)
+    return True
+
+
+def _place(work: _Evolving, text: str, found: Cell, read: Read) -> None:
+    if found == work.cell:
+        work.log.accept(IN_CELL, text, read.call_id)
+        work.accepted.append(text)
+        return
+    work.log.reject(IN_CELL, text, f"read as {found.category}, {found.domain}", read.call_id)
+    work.faults.append(f"one was read as {found.category}, {found.domain}")
+
+
+def overlap(first: str, second: str) -> float:
+    """Return the share of the stems of two texts that both have, in [0, 1]; without stems 1 if they are equal."""
+    one, other = set(stems(first)), set(stems(second))
+    return len(one & other) / len(one | other) if one | other else float(first == second)
+
+
+def question_id(text: str) -> str:
+    """Return the id of a question that was made."""
+    return content_key("question", text)

@@ -1,0 +1,113 @@
+"""The documents of a question: sub-questions, a search for each, and the best of all that was found (section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from longform.retrieval.bm25 import Bm25, stem_documents
+from longform.synthesis.key_points.checks import DECOMPOSED, FOUND
+from longform.synthesis.key_points.replies import Decomposed
+from longform.synthesis.key_points.settings import SearchSettings
+from longform.synthesis.key_points.sources import SourceDocument
+from longform.synthesis.recipe import Embed
+from longform.synthesis.written.asking import Ask, Log, Plan, Question, ask_until_read
+from longform.text.words import stems
+
+K1, B = 1.2, 0.75  # Lucene's
+_DIGITS = 6
+
+
+class Ranked(NamedTuple):
+    """A document and its score; documents without a score above 0 are not found."""
+
+    doc_id: str
+    score: float
+
+
+class Found(NamedTuple):
+    """
+    The documents of a question.
+
+    Attributes:
+        kind: Of the question: simple, complex, vague; None: it was not decomposed.
+        searches: The texts that were searched for.
+        documents: Those that fit best, the best first.
+    """
+
+    kind: str | None
+    searches: list[str]
+    documents: list[Ranked]
+
+
+class Corpus:
+    """Documents under BM25. The index is made when it is first asked, and does not travel."""
+
+    def __init__(self, documents: Sequence[SourceDocument]) -> None:
+        self.documents = list(documents)
+
+    def __getstate__(self) -> dict[str, list[SourceDocument]]:
+        return {"documents": self.documents}
+
+    @cached_property
+    def _index(self) -> Bm25:
+        return Bm25(stem_documents(document.text for document in self.documents), k1=K1, b=B)
+
+    def scores(self, text: str) -> dict[str, float]:
+        """Return the scores of all documents by their ids, rounded, so that no last bit decides a rank."""
+        scores = np.round(self._index.scores(stems(text)), _DIGITS)
+        return {document.doc_id: float(score) for document, score in zip(self.documents, scores, strict=True)}
+
+    def search(self, text: str, n: int) -> list[str]:
+        """Return the ids of the *n* best documents that share a stem with *text*; of equal ones the first."""
+        scores = self.scores(text)
+        return [doc_id for doc_id in sorted(scores, key=lambda doc_id: -scores[doc_id])[:n] if scores[doc_id] > 0]
+
+
+def find_documents(
+    question: str, corpus: Corpus, settings: SearchSettings, log: Log, *, replies: int, embed: Embed
+) -> Plan[Found]:
+    """Return the documents of a question; none if no search finds any."""
+    kind, searches = None, [question]
+    if settings.decomposed:
+        kind, searches = yield from _decomposed(question, log, replies)
+    found = dict.fromkeys(doc_id for text in searches for doc_id in corpus.search(text, settings.per_search))
+    if not found:
+        log.reject(FOUND, question, "no document shares a stem with the question", last=True)
+        return Found(kind, searches, [])
+    log.accept(FOUND, question)
+    ranked = _ranked(question, [*found], corpus, settings, embed)
+    return Found(kind, searches, ranked[: settings.documents])
+
+
+def _decomposed(question: str, log: Log, replies: int) -> Plan[tuple[str | None, list[str]]]:
+    ask = Ask("planner", "synthesize_searches", {"question": question})
+    (read,) = yield from ask_until_read(
+        [Question(question, ask)], Decomposed, check=DECOMPOSED, most=replies, log=log, fits=_searches_fit
+    )
+    if read.reason is not None:
+        return None, [question]
+    log.accept(DECOMPOSED, question, read.call_id)
+    decomposed: Decomposed = read.answer
+    return decomposed.kind, [question] if decomposed.kind == "simple" else [*dict.fromkeys(decomposed.sub_questions)]
+
+
+def _searches_fit(decomposed: Decomposed) -> str | None:
+    return "no_sub_questions" if decomposed.kind != "simple" and not decomposed.sub_questions else None
+
+
+def _ranked(
+    question: str, doc_ids: Sequence[str], corpus: Corpus, settings: SearchSettings, embed: Embed
+) -> list[Ranked]:
+    if settings.encoder is None:
+        of_all = corpus.scores(question)
+        scores = [of_all[doc_id] for doc_id in doc_ids]
+    else:
+        texts = {document.doc_id: document.text for document in corpus.documents}
+        vectors = embed(settings.encoder, [question, *(texts[doc_id] for doc_id in doc_ids)])
+        scores = np.round(vectors[1:] @ vectors[0], _DIGITS).tolist()
+    best = sorted(zip(doc_ids, scores, strict=True), key=lambda pair: -pair[1])
+    return [Ranked(doc_id, float(score)) for doc_id, score in best]

@@ -1,0 +1,188 @@
+"""The configuration of a benchmark of key points that is made from documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from longform.settings.chat import ChatSettings
+from longform.settings.strict import Strict
+from longform.synthesis.written.settings import Role
+
+CATEGORIES: Mapping[str, str] = {
+    "factual": "asks for facts or figures, and has a clear answer",
+    "explanatory": "asks how something works or comes about, in some detail",
+    "comparative": "asks what two or more things have in common, and what sets them apart",
+    "subjective": "asks for a judgement that people may well differ about",
+    "methodological": "asks for the steps or means by which a problem is solved",
+    "causal": "asks for the reasons or motives behind something",
+    "hypothetical": "asks what would follow from something that is not so, or not known to be so",
+    "predictive": "asks what is to be expected of the future",
+}
+"""LONG2RAG's 8 categories of questions (figure 3), defined in our words."""
+
+DOMAINS: Mapping[str, str] = {
+    "music": "works, genres and makers of music, and how it is heard and sold",
+    "film": "works and makers of film and television",
+    "economics": "money, trade, work and policy about them",
+    "technology": "machines, devices, networks and how they are built; learning machines are `ai`",
+    "biology": "living things, medicine and the body",
+    "history": "events, people and societies of the past",
+    "sports": "games, athletes and how they are trained and judged",
+    "ai": "machines that learn or reason, their methods and their consequences",
+    "religion": "beliefs, their texts, practices and communities",
+    "others": "none of the domains before",
+}
+"""LONG2RAG's 10 domains (figure 9), defined in our words."""
+
+
+class GivenQuestions(Strict):
+    """
+    Questions of one's own.
+
+    Attributes:
+        files: JSON Lines with `query` or `question`; `query_id`, `category` and `domain` if they have them.
+        most: Drawn at random, in turn from each file; null: all.
+        sorted: The planner names the category and domain of a question that states none.
+        least_criteria: Of the five that a question must meet, as the planner reads them; null: nobody is asked.
+    """
+
+    kind: Literal["given"]
+    files: tuple[str, ...] = Field(min_length=1)
+    most: int | None = Field(None, gt=0)
+    sorted: bool = False
+    least_criteria: int | None = Field(None, ge=1, le=5)
+
+
+class EvolvedQuestions(Strict):
+    """
+    New questions that the planner makes from seeds, so many for each category and domain (LONG2RAG, section 3.1).
+
+    Attributes:
+        files: Of seeds; as those of given questions, with `answer` if there is one.
+        longest: Seeds are the questions with the longest answers, so many (LONG2RAG: 3,000).
+        least_criteria: Of five that a seed must meet (LONG2RAG: 4).
+        seeds: Of each category, those that meet most criteria first (LONG2RAG: 12, chosen by people).
+        per_cell: Questions of each category and domain (LONG2RAG: 7).
+        rounds: Of evolving a seed in depth and one in width, for each category and domain.
+        candidates: New questions asked for in a call.
+        alike: Two questions are the same if they share so much of their stems.
+    """
+
+    kind: Literal["evolved"]
+    files: tuple[str, ...] = Field(min_length=1)
+    longest: int = Field(3000, gt=0)
+    least_criteria: int = Field(4, ge=1, le=5)
+    seeds: int = Field(12, gt=0)
+    per_cell: int = Field(7, gt=0)
+    rounds: int = Field(5, gt=0)
+    candidates: int = Field(3, gt=0)
+    alike: float = Field(0.8, gt=0, le=1)
+
+
+QuestionSettings = Annotated[GivenQuestions | EvolvedQuestions, Field(discriminator="kind")]
+
+
+class SearchSettings(Strict):
+    """
+    The search for the documents of a question, by BM25 over stems.
+
+    Attributes:
+        decomposed: The planner names sub-questions, and each is searched; else the question itself is.
+        per_search: Documents of each search (LONG2RAG: 5).
+        documents: Of each question, those that fit it best among all found (LONG2RAG: 5).
+        encoder: The model whose cosine between question and document decides which fit best; a document is read as
+            far as the model reads. null: BM25 of the question.
+    """
+
+    decomposed: bool = False
+    per_search: int = Field(5, gt=0)
+    documents: int = Field(5, gt=0)
+    encoder: str | None = None
+
+
+class RulesSettings(Strict):
+    """
+    Key points without a model: sentences of the documents that share stems with the question.
+
+    Attributes:
+        shared_stems: A sentence is on the question if it shares so many.
+        least_words, most_words: Of a sentence.
+        alike: Two sentences with the same numbers and names say the same if they share so much of their stems.
+        most: Key points of a question, by rank.
+    """
+
+    shared_stems: int = Field(1, gt=0)
+    least_words: int = Field(6, gt=0)
+    most_words: int = Field(60, gt=0)
+    alike: float = Field(0.6, gt=0, le=1)
+    most: int = Field(8, gt=0)
+
+
+class ModelsSettings(Strict):
+    """
+    Key points by chat models: the writer extracts and merges them, the verifier scores them.
+
+    Attributes:
+        rounds: Of extraction from a document at most; each asks for what was missed.
+        merges: Tries at a list without repetitions in which every point stands once; then rules mend it.
+        threshold: P(YES) of a key point, at least (LONG2RAG: 0.7).
+        without_logprobs: A verifier that gives no log probabilities is refused, or its answer counts as 1 or 0.
+    """
+
+    rounds: int = Field(3, gt=0)
+    merges: int = Field(2, gt=0)
+    threshold: float = Field(0.7, ge=0, le=1)
+    without_logprobs: Literal["refuse", "answers"] = "refuse"
+
+
+class KeyPointSynthesis(Strict):
+    """A file that says which questions, which documents, and how key points are found."""
+
+    kind: Literal["key_points"]
+    name: str = Field(min_length=1)
+    seed: int = Field(ge=0, lt=2**31)
+    documents: tuple[str, ...] = Field(min_length=1)  # JSON Lines with `id` and `text`, and `title` if they have one
+    questions: QuestionSettings
+    categories: dict[str, str] = Field(default_factory=lambda: dict(CATEGORIES), min_length=1)
+    domains: dict[str, str] = Field(default_factory=lambda: dict(DOMAINS), min_length=1)
+    search: SearchSettings = SearchSettings()
+    extraction: Literal["rules", "models"]
+    rules: RulesSettings = RulesSettings()
+    models: ModelsSettings = ModelsSettings()
+    replies: int = Field(3, gt=0)  # tries at a readable reply
+    planner: ChatSettings | None = None  # of questions and searches; null: the writer
+    writer: ChatSettings | None = None
+    verifier: ChatSettings | None = None
+    prompts: str | None = None  # a folder whose files replace our prompts of the same name
+
+    @model_validator(mode="after")
+    def _have_their_models(self) -> Self:
+        for role in sorted({role for role, _ in self.needed} - self.chats.keys()):
+            why = " and ".join(why for needed, why in self.needed if needed == role)
+            raise ValueError(f"expected a {role}, found none; it is asked for {why}")
+        return self
+
+    @property
+    def needed(self) -> list[tuple[Role, str]]:
+        """Return the roles that are asked, each with what for."""
+        found: list[tuple[Role, str]] = []
+        questions = self.questions
+        if questions.kind == "evolved":
+            found += [("planner", "`questions`: evolved"), ("verifier", "`questions`: evolved")]
+        elif questions.sorted or questions.least_criteria is not None:
+            found.append(("planner", "`questions`: sorted or least_criteria"))
+        if self.search.decomposed:
+            found.append(("planner", "`search`: decomposed"))
+        if self.extraction == "models":
+            found += [("writer", "`extraction`: models"), ("verifier", "`extraction`: models")]
+        return found
+
+    @property
+    def chats(self) -> dict[Role, ChatSettings]:
+        """Return the model of each role that is named."""
+        planner = self.planner or self.writer
+        named: dict[Role, ChatSettings | None] = {"planner": planner, "writer": self.writer, "verifier": self.verifier}
+        return {role: chat for role, chat in named.items() if chat is not None}
