@@ -127,7 +127,8 @@ async def _synthesis(request: ChatRequest, model: str) -> ChatReply:
         return failed(UNKNOWN_TASK)
     if said.is_refusal:
         return ChatReply(text=None, failure="refusal", finish_reason="stop", model=model)
-    return _said(said.text, request, model)
+    reply = _said(said.text, request, model)
+    return reply if request.top_logprobs is None else replace(reply, logprobs=said.logprobs)
 
 
 def _out_of_form(task: AnyTask, misdeed: str) -> str:

@@ -1,10 +1,12 @@
 """
-The scripted writer and verifier of a synthesis, chosen by the name of a model.
+The scripted writer, verifier and extractor of a synthesis, chosen by the name of a model.
 
     scripted-writer:seed=1,leaks=0.2,omissions=0.1,duplicates=0.1,invalid_json=0.05,refusals=0.05
     scripted-verifier:seed=2,errors=0.05
+    scripted-extractor:seed=3,strays=0.1,doubles=0.1,gaps=0.1,prose=0.05
 
-The options are the fields of `WriterFaults` and `VerifierFaults`; those left out are 0.
+The options are the fields of `WriterFaults`, `VerifierFaults` and `ExtractorFaults`; those left out are 0. The verifier
+answers questions about key points, too, without a fault.
 """
 
 from __future__ import annotations
@@ -13,25 +15,31 @@ from dataclasses import fields
 from functools import cache
 from typing import NamedTuple
 
+from actors.rehearsal.scripted_key_points import ExtractorFaults, extracted
 from actors.rehearsal.scripted_verifier import VerifierFaults, verify
 from actors.rehearsal.scripted_writer import WriterFaults, write
+from longform.chat.call import TokenLogprobs
 from longform.errors import UsageError
 
 
 class Said(NamedTuple):
     text: str
     is_refusal: bool
+    logprobs: tuple[TokenLogprobs, ...] | None = None
 
 
-_KINDS: dict[str, type[WriterFaults | VerifierFaults]] = {
+Faults = WriterFaults | VerifierFaults | ExtractorFaults
+
+_KINDS: dict[str, type[Faults]] = {
     "scripted-writer": WriterFaults,
     "scripted-verifier": VerifierFaults,
+    "scripted-extractor": ExtractorFaults,
 }
 
 
 def say(prompt: str, model: str) -> Said | None:
     """
-    Return the reply of *model* to *prompt*; None if it is neither of the two, or is asked for another task.
+    Return the reply of *model* to *prompt*; None if it is none of these, or is asked for another task.
 
     Raises:
         UsageError: The name has options that it does not know.
@@ -42,14 +50,19 @@ def say(prompt: str, model: str) -> Said | None:
         return None if written is None else Said(written.text, written.is_refusal)
     if isinstance(faults, VerifierFaults):
         text = verify(prompt, faults)
-        return None if text is None else Said(text, is_refusal=False)
-    return None
+        return _of_key_points(prompt, ExtractorFaults()) if text is None else Said(text, is_refusal=False)
+    return None if faults is None else _of_key_points(prompt, faults)
+
+
+def _of_key_points(prompt: str, faults: ExtractorFaults) -> Said | None:
+    said = extracted(prompt, faults)
+    return None if said is None else Said(said.text, is_refusal=False, logprobs=said.logprobs)
 
 
 @cache
-def scripted_faults(model: str) -> WriterFaults | VerifierFaults | None:
+def scripted_faults(model: str) -> Faults | None:
     """
-    Return the faults that the name of a model states; None if it is not a name of the scripted writer or verifier.
+    Return the faults that the name of a model states; None if it is not a name of a scripted one.
 
     Raises:
         UsageError: It is one, with options that it does not know.

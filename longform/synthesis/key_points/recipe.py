@@ -45,6 +45,7 @@ _STEPS = (
     Step(EXTRACT, "documents"),
     Step(SELECT, "questions"),
 )
+_REHEARSED_WORDS = 20  # of a question
 _HOW = {"name", "replies"}  # decide no piece but by its calls
 
 
@@ -356,8 +357,13 @@ class KeyPointRecipe:
         return list(planned_calls(self.settings, works))
 
     def rehearsed(self) -> KeyPointRecipe:
-        """Return the recipe itself: one work of each step is carried out."""
-        return self
+        """Return a question that the document of middle length answers, with this document alone."""
+        documents = sorted(self._sources.documents, key=lambda document: len(document.text))
+        middle = documents[len(documents) // 2]
+        question = SourceQuestion("rehearsed", " ".join(middle.text.split()[:_REHEARSED_WORDS]), {})
+        search = self.settings.search.model_copy(update={"documents": 1, "encoder": None})
+        sources = self._sources._replace(documents=[middle], questions=[question])
+        return KeyPointRecipe(self.settings.model_copy(update={"search": search}), sources, self._prompts)
 
 
 def _turned(seeds: Sequence[str], n: int) -> list[str]:
@@ -371,7 +377,8 @@ def key_point_recipe(settings: KeyPointSynthesis, read: Read, prompts: Sequence[
     Return the recipe of a configuration, its files read.
 
     Raises:
-        UsageError: A file cannot be read, or holds something else.
+        UsageError: A file cannot be read, or is empty.
+        InputError: A line of one is something else.
     """
     questions, digests = settings.questions, {}
 

@@ -69,7 +69,8 @@ def read_documents(names: Sequence[str], read: Read) -> dict[str, SourceDocument
     Return the documents of files by their ids, in order.
 
     Raises:
-        UsageError: A file cannot be read, holds something else, or an id stands twice.
+        UsageError: A file cannot be read, or is empty.
+        InputError: A line is something else, or an id stands twice.
     """
     found: dict[str, SourceDocument] = {}
     for record in _records(names, read):
@@ -85,7 +86,8 @@ def read_questions(names: Sequence[str], read: Read) -> list[list[SourceQuestion
     Return the questions of each file, in order.
 
     Raises:
-        UsageError: A file cannot be read, holds something else, or an id stands twice.
+        UsageError: A file cannot be read, or is empty.
+        InputError: A line is something else, or an id stands twice.
     """
     seen: set[str] = set()
     files: list[list[SourceQuestion]] = []

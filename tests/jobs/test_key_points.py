@@ -1,0 +1,209 @@
+"""`longform synthesize-models` of the kind key_points: by rules, and by models that misbehave."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from jobs.calling import Calling
+from jobs.cluster import Cluster
+from jobs.synthesis.config import read_config
+from jobs.synthesize_models import main, synthesize_with_models
+from longform.errors import UsageError
+from longform.records import gold_documents
+
+TOWNS = ("Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir")
+MISDEEDS = "spread=0.5,dull=0.2,strays=0.3,doubles=0.5,gaps=0.5,prose=0.15,empty=0.15"
+
+
+def corpus(folder: Path) -> list[str]:
+    """Write documents and questions, and return the changes that name them."""
+    documents = [
+        {
+            "id": f"{town.lower()}-{part}",
+            "text": f"The council of {town} paid {n}{part}0 thousand for its bridge in 19{n}{part}. "
+            f"Later the people of {town} built a harbour with {part + 2} piers by the river. "
+            f"Nobody knows why the choir of {town} left the town in 18{part}{n}.",
+        }
+        for n, town in enumerate(TOWNS, start=1)
+        for part in (1, 2)
+    ]
+    questions = [
+        {"query_id": f"q{n}", "query": f"What did the council of {town} pay for?"} for n, town in enumerate(TOWNS)
+    ]
+    for name, records in (("documents", documents), ("questions", questions)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    return [f"documents=[{folder}/documents.jsonl]", f"questions.files=[{folder}/questions.jsonl]"]
+
+
+def modelled(folder: Path, *, misdeeds: str = "") -> str:
+    """Write a configuration in which scripted models do everything, and return its name."""
+    corpus(folder)
+    writer = {"provider": "scripted", "script": "synthesis", "model": f"scripted-extractor:seed=1,{misdeeds}"}
+    content = {
+        "kind": "key_points",
+        "name": "scripted",
+        "seed": 1,
+        "documents": [f"{folder}/documents.jsonl"],
+        "questions": {"kind": "evolved", "files": [f"{folder}/questions.jsonl"], "per_cell": 2, "seeds": 2},
+        "categories": {"factual": "asks for facts", "causal": "asks why"},
+        "domains": {"towns": "places", "others": "else"},
+        "search": {"decomposed": True, "documents": 3},
+        "extraction": "models",
+        "models": {"threshold": 0.5},
+        "writer": writer,
+        "verifier": writer | {"model": "scripted-verifier:seed=1"},
+    }
+    (folder / "models.yaml").write_text(json.dumps(content))
+    return f"{folder}/models.yaml"
+
+
+def synthesize(name: str, url: str, *changes: str) -> dict[str, Any]:
+    return {
+        **synthesize_with_models(
+            read_config(name, changes),
+            url,
+            cluster=Cluster(address=None, workers=0),
+            calling=Calling("test", ledger=f"{url}-ledger"),
+        )
+    }
+
+
+def test_rules_make_a_benchmark_whose_points_stand_in_their_documents(tmp_path: Path) -> None:
+    url = str(tmp_path / "bench")
+    account = synthesize("long2rag", url, *corpus(tmp_path), "rules.most=3")
+    made = Benchmark(url)
+    assert len(made.queries) == len(TOWNS)
+    texts = {(d.haystack_id, d.doc_id): d.text for name in made.haystack_ids for d in made.documents(name)}
+    gold = gold_documents(made.qrels)
+    for query_id, targets in made.targets.items():
+        assert {target.kind for target in targets} == {"key_point"}
+        assert all(target.text in texts[query_id, doc] for target in targets for doc in gold[target.target_id])
+    assert account["models"] == {}
+    assert not Folder(f"{url}-ledger").parts("calls")
+
+
+def test_every_rejection_is_counted_and_the_attempts_have_its_reason(tmp_path: Path) -> None:
+    url = str(tmp_path / "bench")
+    account = synthesize("long2rag", url, *corpus(tmp_path), "rules.most=1")
+    assert_counted(url, account)
+    attempts = Folder(url).read("attempts").to_pylist()
+    assert all((row["verdict"] == "accepted") == (row["reason"] is None) for row in attempts)
+    ranked = [row["verdict"] for row in attempts if row["check"] == "point in rank"]
+    assert Counter(ranked)["accepted"] == len(TOWNS)
+
+
+def assert_counted(url: str, account: dict[str, Any]) -> None:
+    attempts = Counter((row["check"], row["verdict"]) for row in Folder(url).read("attempts").to_pylist())
+    counted = {
+        (row["check"], verdict): row[verdict]
+        for row in account["checks"]
+        for verdict in ("accepted", "rejected", "exhausted")
+        if row[verdict]
+    }
+    assert attempts == counted
+
+
+@pytest.fixture(scope="module")
+def misbehaved(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("misbehaved")
+    url = str(folder / "bench")
+    return url, synthesize(modelled(folder, misdeeds=MISDEEDS), url)
+
+
+def test_whatever_models_reply_is_caught_and_counted(misbehaved: tuple[str, dict[str, Any]]) -> None:
+    url, account = misbehaved
+    assert_counted(url, account)
+    lost = {row["check"] for row in account["checks"] if row["rejected"] + row["exhausted"]}
+    assert lost >= {
+        "question suitable",
+        "question sorted",
+        "questions listed",
+        "points listed",
+        "span found",
+        "point grounded",
+        "points merged",
+        "point in one group",
+        "point significant",
+    }
+    reasons = {row["reason"] for row in Folder(url).read("attempts").to_pylist()}
+    assert reasons >= {"unverified: invalid_json", "unverified: empty_reply", "none of 1 spans stands in the document"}
+
+
+def test_kept_points_have_a_score_above_the_threshold_spans_that_stand_there_and_sources_once(
+    misbehaved: tuple[str, dict[str, Any]],
+) -> None:
+    url, account = misbehaved
+    made = Benchmark(url)
+    questions = {one["haystack_id"]: one for one in account["haystacks"][1:]}
+    for name in made.haystack_ids:
+        texts = {document.doc_id: document.text for document in made.documents(name)}
+        points, query = questions[name]["points"], made.queries[name]
+        assert {one["name"] for one in query.facets or ()} == {"category", "domain"}
+        assert [target.text for target in made.haystack_targets(name)] == [p["point"] for p in points if p["kept"]]
+        assert all(point["kept"] == (point["score"] is not None and point["score"] >= 0.5) for point in points)
+        spans = [span for point in points for span in point["spans"]]
+        assert all(texts[span["doc_id"]][span["start"] : span["end"]] == span["text"] for span in spans)
+        numbers = [number for point in points for number in point["numbers"]]
+        assert sorted(numbers) == list(range(1, questions[name]["extracted"] + 1))
+
+
+def test_models_without_a_fault_fill_every_cell(tmp_path: Path) -> None:
+    account = synthesize(modelled(tmp_path, misdeeds="spread=0.5"), str(tmp_path / "bench"))
+    together = account["haystacks"][0]
+    assert together["scores"][-1] == {"score": 1.0, "share": 1.0}
+    made = {(cell["category"], cell["domain"]): (cell["wanted"], cell["made"]) for cell in together["cells"]}
+    assert len(made) == 4
+    assert {row["check"]: row["exhausted"] for row in account["checks"]}["points merged"] == 0
+
+
+def test_again_it_calls_nobody_and_another_threshold_is_another_benchmark_of_the_same_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, url = modelled(tmp_path, misdeeds="spread=0.5"), str(tmp_path / "bench")
+    first = synthesize(name, url)
+    assert synthesize(name, url) == first
+    with pytest.raises(UsageError, match="other contents or settings"):
+        synthesize(name, url, "models.threshold=0.9")
+    arguments = [name, "--out", str(tmp_path / "other"), "--ledger", f"{url}-ledger", "--workers", "0", "--json"]
+    capsys.readouterr()
+    main([*arguments, "--set", "models.threshold=0.9"])
+    fewer = json.loads(capsys.readouterr().out)
+    kept = [sum(one["key_points"] for one in account["haystacks"][1:]) for account in (fewer, first)]
+    assert kept[0] < kept[1]
+
+
+def test_a_plan_asks_nothing_and_what_is_asked_lies_within_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, url = modelled(tmp_path, misdeeds="spread=0.5"), str(tmp_path / "bench")
+    capsys.readouterr()
+    assert main([name, "--out", url, "--plan", "--json", "--workers", "0"]) == 0
+    steps = {row["step"]: row for row in json.loads(capsys.readouterr().out)["steps"]}
+    assert {"read criteria", "sort questions", "write deeper questions", "extract points", "score points"} <= set(steps)
+    account = synthesize(name, url)
+    merges = next(row["attempts"] for row in account["checks"] if row["check"] == "points merged")
+    assert steps["merge points"]["lowest"] <= merges <= steps["merge points"]["highest"]
+
+
+def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changes = [f"--set=documents=[{tmp_path}/none.jsonl]", f"--set=questions.files=[{tmp_path}/none.jsonl]"]
+    assert main(["long2rag", "--out", str(tmp_path / "bench"), *changes]) != 0
+    assert "none.jsonl" in capsys.readouterr().err
+
+
+def test_the_released_stories_and_meetings_become_twenty_questions(released: Path, tmp_path: Path) -> None:
+    parts = [released / "msrs" / name for name in ("story", "meeting")]
+    documents = ",".join(f"{part}/documents.jsonl.gz" for part in parts)
+    questions = ",".join(f"{part}/queries.jsonl.gz" for part in parts)
+    url = str(tmp_path / "bench")
+    account = synthesize("long2rag", url, f"documents=[{documents}]", f"questions.files=[{questions}]")
+    assert len(Benchmark(url).queries) == 20
+    assert all(len(one["documents"]) == 5 for one in account["haystacks"][1:])
+    assert_counted(url, account)
