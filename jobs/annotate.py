@@ -129,7 +129,7 @@ def _as_label(row: LabelRow) -> Label:
 
 def _agreement_words(one: Between) -> str:
     figures = [
-        f"kappa {with_interval(one.kappa.as_json(), 1, 2)}",
+        f"kappa {with_interval(one.kappa.as_json(), 1, 2)} (free-marginal {with_interval(one.free_kappa.as_json(), 1, 2)})",
         f"same answer {with_interval(one.same.as_json(), 100, 1)} %",
         f"r {with_interval(one.pearson.as_json(), 1, 2)}",
     ]

@@ -7,6 +7,7 @@ and by length), with chance-corrected agreement beside them. Coverage counts 1, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple, TypedDict
@@ -146,6 +147,7 @@ class BetweenColumns(TypedDict):
     annotators: list[str]
     same: EstimateColumns
     kappa: EstimateColumns
+    free_kappa: EstimateColumns
     pearson: EstimateColumns
     links: EstimateColumns
     by_label: dict[str, EstimateColumns]
@@ -157,6 +159,8 @@ class Between(NamedTuple):
 
     Attributes:
         same: Share of equal answers.
+        kappa: Cohen's: chance agreement as often as each annotator gives each answer.
+        free_kappa: Randolph's free-marginal kappa: chance agreement as if all answers were given equally often.
         pearson: Correlation of what the answers count.
         links: Share of equal links over the pairs that both linked.
         by_label: Label -> Cohen's kappa of having it, of answers that have several labels.
@@ -165,6 +169,7 @@ class Between(NamedTuple):
     annotators: tuple[str, str]
     same: Estimate
     kappa: Estimate
+    free_kappa: Estimate
     pearson: Estimate
     links: Estimate
     by_label: Mapping[str, Estimate] = {}
@@ -174,10 +179,39 @@ class Between(NamedTuple):
             "annotators": list(self.annotators),
             "same": self.same.as_json(),
             "kappa": self.kappa.as_json(),
+            "free_kappa": self.free_kappa.as_json(),
             "pearson": self.pearson.as_json(),
             "links": self.links.as_json(),
             "by_label": {label: one.as_json() for label, one in self.by_label.items()},
         }
+
+
+def free_marginal_kappa(
+    items: Sequence[Sequence[str]], n_answers: int, clusters: Sequence[Hashable], *, seed: int, resamples: int
+) -> Estimate:
+    """
+    Compute the free-marginal multi-rater kappa: (observed - 1 / k) / (1 - 1 / k) (Randolph 2005).
+
+    Args:
+        items: The answers of two or more annotators to each item.
+        n_answers: k, how many answers there are to choose from; two or more.
+        clusters: Of each item; the interval resamples them.
+        seed: Of the interval.
+        resamples: Of the interval.
+
+    Returns:
+        1 if all agree, 0 if they agree as often as by chance; null without items.
+    """
+    observed = np.array([_agreeing(answers) for answers in items])
+    chance = 1 / n_answers
+    free = (observed - chance) / (1 - chance)
+    return pooled_mean(free, np.ones(len(items)), clusters, seed=seed, resamples=resamples)
+
+
+def _agreeing(answers: Sequence[str]) -> float:
+    """Return the share of pairs of annotators who gave an item the same answer."""
+    n = len(answers)
+    return sum(count * (count - 1) for count in Counter(answers).values()) / (n * (n - 1))
 
 
 def between_annotators(
@@ -222,6 +256,13 @@ def _between(annotators: tuple[str, str], pairs: Sequence[JudgedPair], seed: int
         annotators,
         pooled_mean(same, np.ones(len(pairs)), _clusters(pairs), seed=seed, resamples=resamples),
         answer_kappa(pairs, seed=seed, resamples=resamples),
+        free_marginal_kappa(
+            [(pair.human, pair.judge) for pair in pairs],
+            len(pairs[0].counts),
+            _clusters(pairs),
+            seed=seed,
+            resamples=resamples,
+        ),
         answer_agreement(pairs, seed=seed, resamples=resamples),
         linking_accuracy(pairs, seed=seed, resamples=resamples),
     )

@@ -58,7 +58,7 @@ def haystack_rows(asked: Asked) -> HaystackRows:
     """Return the tables of a question: a haystack of its own, with its documents in the order of their rank."""
     question_id = asked.question.question_id
     targets = [
-        Target(content_key(question_id, one.point.text), "key_point", question_id, question_id, n, None, one.point.text)
+        Target(target_id(question_id, one), "key_point", question_id, question_id, n, None, one.point.text)
         for n, one in enumerate(asked.kept)
     ]
     qrels = [
@@ -73,6 +73,11 @@ def haystack_rows(asked: Asked) -> HaystackRows:
     facets = facet_rows(asked.question.facets) or None
     query = Query(question_id, question_id, asked.question.text, facets=facets)
     return HaystackRows(question_id, documents, [query], targets, qrels)
+
+
+def target_id(question_id: str, point: Selected) -> str:
+    """Return the id of a point as a target; two points of a question may have the same words."""
+    return content_key(question_id, list(point.numbers), point.point.text)
 
 
 # ---------------------------------------------------------------- the account
@@ -149,7 +154,7 @@ def question_account(asked: Asked) -> QuestionAccount:
         "in_benchmark": bool(asked.kept),
         "points": [
             {
-                "target_id": content_key(question_id, one.point.text),
+                "target_id": target_id(question_id, one),
                 "point": one.point.text,
                 "score": one.score,
                 "kept": one.kept,
