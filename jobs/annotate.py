@@ -5,18 +5,30 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from actors.judges.kinds import named_kind
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
-from jobs.calibration.sheets import GUIDE, Subjects, keep_labels, labels_of, read_sheets, subjects_of, write_sheets
+from jobs.calibration.sheets import (
+    GUIDE,
+    QuerySubjects,
+    Subjects,
+    SummarySubjects,
+    dealt,
+    keep_labels,
+    labels_of,
+    read_sheets,
+    write_sheets,
+)
+from jobs.calibration.targets_checked import CheckedColumns, TargetSubjects, checked, write_accepted
 from jobs.commands import Outcome, run_verb
 from jobs.parsers.annotate import parser
 from longform.errors import UsageError
 from longform.judges.rubrics import RUBRICS, RatedColumns, Rubric, rated
 from longform.judges.sheets import Filled, SheetKind, check_columns
 from longform.judges.support_cards import with_interval
+from longform.judges.target_checks import CHECKS, TargetCheck
 from longform.metrics.agreement import Between, BetweenColumns, Label, between_annotators
 from longform.rows import LabelRow
 
@@ -24,12 +36,14 @@ from longform.rows import LabelRow
 def annotate(arguments: argparse.Namespace) -> Outcome:
     """Write sheets, or read filled ones and tell what is labelled and how far people agree."""
     kind = _kind_of(arguments.task)
-    subjects = subjects_of(LabelledPlace(arguments.folder), kind)
+    subjects = _subjects_of(LabelledPlace(arguments.folder), kind)
     check_columns(kind)
     if arguments.sheets:
         return _written(arguments, subjects)
     if arguments.annotator or arguments.summaries is not None or arguments.queries is not None:
         raise UsageError("expected --sheets DIR beside --annotator, --summaries and --queries, found none")
+    if arguments.accepted and not isinstance(kind, TargetCheck):
+        raise UsageError(f"--accepted: expected --task {' or '.join(CHECKS)}, found {kind.task}")
     filled = read_sheets(subjects, arguments.filled)
     keep_labels(subjects.place, kind, filled)
     return _told(arguments, kind, subjects.place, filled)
@@ -38,10 +52,18 @@ def annotate(arguments: argparse.Namespace) -> Outcome:
 def _kind_of(task: str) -> SheetKind:
     if task in RUBRICS:
         return RUBRICS[task]
+    if task in CHECKS:
+        return CHECKS[task]
     try:
         return named_kind(task, folder=".")
     except UsageError as error:
-        raise UsageError(f"{error}; of queries, {' or '.join(RUBRICS)}") from error
+        raise UsageError(f"{error}; of queries, {' or '.join((*RUBRICS, *CHECKS))}") from error
+
+
+def _subjects_of(place: LabelledPlace, kind: SheetKind) -> Subjects:
+    if isinstance(kind, TargetCheck):
+        return TargetSubjects(place, kind)
+    return QuerySubjects(place, kind) if isinstance(kind, Rubric) else SummarySubjects(place, kind)
 
 
 def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
@@ -53,10 +75,15 @@ def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
         raise UsageError(f"--{other[0]}: {subjects.kind.task} labels {subjects.unit}: expected --{subjects.unit}")
     chosen = subjects.chosen(numbers[subjects.unit], arguments.seed)
     task, n = subjects.kind.task, len(chosen)
-    files = write_sheets(subjects, chosen, annotators, arguments.sheets)
+    if arguments.overlap is not None and not 0 <= arguments.overlap <= 1:
+        raise UsageError(f"--overlap: expected a share from 0 to 1, found {arguments.overlap:g}")
+    everything = dict.fromkeys(annotators, chosen)
+    deal = everything if arguments.overlap is None else dealt(chosen, annotators, arguments.overlap, arguments.seed)
+    files = write_sheets(subjects, deal, arguments.sheets)
     n_pairs = sum(1 for _ in subjects.all_pairs(chosen))
+    where = "in each sheet" if arguments.overlap is None else f"dealt out, {100 * arguments.overlap:g} % to all"
     words = [
-        f"{task}: {n_pairs} rows of {n} {subjects.unit} in each sheet: {', '.join(files)}",
+        f"{task}: {n_pairs} rows of {n} {subjects.unit} {where}: {', '.join(files)}",
         f"{arguments.sheets.rstrip('/')}/{GUIDE} says what to fill in; then",
         f"longform annotate {arguments.folder} --task {task} --filled {' '.join(files)}",
     ]
@@ -78,6 +105,7 @@ class Told(TypedDict):
         sheets: Annotator -> `rows` of the sheets just read, and how many of them are `filled`.
         labels: Annotator -> labels.
         rated: Means of each criterion of a rubric.
+        checked: Targets that people accept or reject, if targets are checked.
         agreement: An entry for each two annotators who have labelled the same, by each criterion of a rubric.
     """
 
@@ -86,6 +114,7 @@ class Told(TypedDict):
     labels: dict[str, int]
     rated: list[RatedColumns]
     agreement: list[Agreed]
+    checked: NotRequired[CheckedColumns]
 
 
 def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, filled: Sequence[Filled]) -> Outcome:
@@ -112,6 +141,12 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
     }
     lines = [f"{name}: {done[name]:,} of {n:,} rows are filled" for name, n in rows.items()]
     lines.append(f"labels of {kind.task}: {', '.join(f'{n:,} by {name}' for name, n in told['labels'].items())}")
+    if isinstance(kind, TargetCheck):
+        found_of, told["checked"] = checked(place, kind)
+        lines += _checked_words(told["checked"])
+        if arguments.accepted:
+            n = write_accepted(place, kind, found_of, arguments.accepted)
+            lines.append(f"{arguments.accepted}: {n:,} queries with {len(found_of.accepted):,} accepted targets")
     lines += [_rated_words(one) for one in told["rated"]]
     lines += [f"{f'{name}: ' if name else ''}{_agreement_words(one)}" for name, one in found]
     return Outcome({**told}, "\n".join(lines))
@@ -122,6 +157,23 @@ def _rated_words(one: RatedColumns) -> str:
     return f"{one['criterion']}: mean {mean}, highest score {best} %, {one['mean']['n']:,} ratings"
 
 
+def _checked_words(one: CheckedColumns) -> list[str]:
+    answers = ", ".join(f"{answer} {n:,}" for answer, n in one["answers"].items())
+    lines = [
+        f"accepted {one['accepted']:,}, rejected {one['rejected']:,}, not labelled {one['unlabelled']:,}; {answers}"
+    ]
+    shares = [
+        f"{row['low']:.1f} to {row['high']:.1f}: {100 * row['right']:.0f} % of {row['n']:,}" for row in one["bins"]
+    ]
+    wrong = [
+        f"{row['score']:g}: {100 * row['wrong']:.1f} % of {row['n']:,}"
+        for row in one["bounds"]
+        if row["wrong"] is not None
+    ]
+    lines += [f"accepted, by score: {'; '.join(shares)}"] if shares else []
+    return lines + ([f"rejected among those with a score of at least {'; '.join(wrong)}"] if wrong else [])
+
+
 def _as_label(row: LabelRow) -> Label:
     item = (row["summary_id"], row["target_id"], row["unit_index"])
     return Label(row["annotator"], row["summary_id"], item, row["answer"] or "", row["linked_unit"])
@@ -129,7 +181,8 @@ def _as_label(row: LabelRow) -> Label:
 
 def _agreement_words(one: Between) -> str:
     figures = [
-        f"kappa {with_interval(one.kappa.as_json(), 1, 2)} (free-marginal {with_interval(one.free_kappa.as_json(), 1, 2)})",
+        f"kappa {with_interval(one.kappa.as_json(), 1, 2)}",
+        f"free-marginal kappa {with_interval(one.free_kappa.as_json(), 1, 2)}",
         f"same answer {with_interval(one.same.as_json(), 100, 1)} %",
         f"r {with_interval(one.pearson.as_json(), 1, 2)}",
     ]

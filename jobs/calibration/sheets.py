@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import ceil
 from typing import ClassVar, NamedTuple
 
 from actors.storage.folder import Folder, file_place
@@ -195,14 +196,28 @@ class QuerySubjects(Subjects):
         return {query_id: frozenset(doc_ids) for query_id, doc_ids in found.items()}
 
 
-def subjects_of(place: LabelledPlace, kind: SheetKind) -> Subjects:
-    """Return what people label for a kind of judgement, or rate for a rubric."""
-    return QuerySubjects(place, kind) if isinstance(kind, Rubric) else SummarySubjects(place, kind)
+def dealt(chosen: Sequence[str], annotators: Sequence[str], overlap: float, seed: int) -> dict[str, list[str]]:
+    """
+    Deal subjects out: a share of *overlap* of them, drawn at random, to all annotators, and the others in turn.
+
+    Returns:
+        Annotator -> subjects, in their order.
+    """
+    mixed = random.Random(seed).sample(range(len(chosen)), len(chosen))
+    n_shared = ceil(round(overlap * len(chosen), 6))
+    shared, rest = mixed[:n_shared], mixed[n_shared:]
+    places = {name: sorted([*shared, *rest[turn :: len(annotators)]]) for turn, name in enumerate(annotators)}
+    return {name: [chosen[place] for place in own] for name, own in places.items()}
 
 
-def write_sheets(subjects: Subjects, chosen: Sequence[str], annotators: Sequence[str], out: str) -> list[str]:
+def write_sheets(subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: str) -> list[str]:
     """
     Write a sheet for each annotator, the guide, and the documents that annotators read.
+
+    Args:
+        subjects: Of the labels.
+        chosen: Annotator -> what the sheet is about.
+        out: The folder.
 
     Returns:
         The files of the sheets.
@@ -210,16 +225,17 @@ def write_sheets(subjects: Subjects, chosen: Sequence[str], annotators: Sequence
     Raises:
         UsageError: A name is no annotator's, or a sheet is there already, which may be filled.
     """
-    folder, pairs, kind = Folder(out), list(subjects.all_pairs(chosen)), subjects.kind
-    names = {annotator: f"{_checked_name(annotator)}.csv" for annotator in annotators}
+    folder, kind = Folder(out), subjects.kind
+    names = {annotator: f"{_checked_name(annotator)}.csv" for annotator in chosen}
     if there := [name for name in names.values() if folder.has(name)]:
         raise UsageError(f"{out}: expected no sheet {there[0]!r}, found one, which may be filled; name another folder")
     folder.write_bytes(GUIDE, guide(kind).encode())
-    files = {found.name: found for one in chosen if (found := subjects.documents(one)) is not None}
+    everyone = dict.fromkeys(one for own in chosen.values() for one in own)
+    files = {found.name: found for one in everyone if (found := subjects.documents(one)) is not None}
     for file in files.values():
         folder.write_bytes(file.name, file.content)
     for annotator, name in names.items():
-        folder.write_bytes(name, sheet(kind, pairs, annotator))
+        folder.write_bytes(name, sheet(kind, list(subjects.all_pairs(chosen[annotator])), annotator))
     return [f"{out.rstrip('/')}/{name}" for name in names.values()]
 
 

@@ -6,9 +6,12 @@ Sheets for people to label, as CSV, and their labels back in: each kind of judge
     longform annotate BENCH --task support --sheets sheets --annotator ann --summaries 20
     longform annotate RUN --task key_point
     longform annotate BENCH --task example_quality --sheets sheets --annotator ann --queries 80
+    longform annotate BENCH --task key_point_check --sheets sheets --annotator ann --annotator bo --overlap 0.1
+    longform annotate BENCH --task key_point_check --filled sheets/ann.csv sheets/bo.csv --accepted CHECKED
 
 Reads   summaries, or queries with references and gold documents, and labels of a benchmark or a run; filled sheets
-Writes  sheets, a guide and documents to read into the folder of `--sheets`; `labels` beside the summaries
+Writes  sheets, a guide and documents to read into the folder of `--sheets`; `labels` beside the summaries;
+        a copy of the benchmark with the accepted targets into the folder of `--accepted`
 
 The agreement of each two annotators is told. `longform calibrate` holds judges against the labels.
 """
@@ -24,13 +27,22 @@ def parser() -> argparse.ArgumentParser:
     made = verb_parser("annotate", __doc__)
     made.add_argument("folder", metavar="FOLDER", help="a run, or a benchmark with summaries")
     made.add_argument(
-        "--task", default="coverage", help="task of a judge, MODULE:KIND, or example_quality; default: coverage"
+        "--task",
+        default="coverage",
+        help="task of a judge, MODULE:KIND, example_quality, or key_point_check; default: coverage",
     )
     made.add_argument("--sheets", metavar="DIR", help="write sheets into this folder")
     made.add_argument("--annotator", action="append", default=[], metavar="NAME", help="of --sheets; may be repeated")
     made.add_argument("--summaries", type=int, metavar="N", help="of --sheets: so many, at random; default: all")
+    made.add_argument("--queries", type=int, metavar="N", help="of --sheets for queries: so many of each data set")
     made.add_argument(
-        "--queries", type=int, metavar="N", help="of --sheets for example_quality: so many of each data set"
+        "--overlap",
+        type=float,
+        metavar="SHARE",
+        help="of --sheets: so many to all, the others dealt; default: all to all",
+    )
+    made.add_argument(
+        "--accepted", metavar="DIR", help="with key_point_check: write what people accept into this folder"
     )
     made.add_argument("--filled", nargs="+", default=[], metavar="SHEET", help="read these sheets back in")
     made.add_argument("--seed", type=int, default=1, help="of --summaries or --queries, and of the intervals")

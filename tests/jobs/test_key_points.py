@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.annotate import main as annotate
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.synthesis.config import read_config
@@ -207,3 +210,91 @@ def test_the_released_stories_and_meetings_become_twenty_questions(released: Pat
     assert len(Benchmark(url).queries) == 20
     assert all(len(one["documents"]) == 5 for one in account["haystacks"][1:])
     assert_counted(url, account)
+
+
+# ---------------------------------------------------------------- people
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> str:
+    url = str(tmp_path / "bench")
+    synthesize("long2rag", url, *corpus(tmp_path), "rules.most=8")
+    return url
+
+
+def annotated(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert annotate([*arguments, "--json"]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def filled(path: Path, answer: Callable[[dict[str, str]], str]) -> str:
+    """Fill a sheet, and return its path."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows({**row, "answer": answer(row)} for row in rows)
+    return str(path)
+
+
+def test_people_check_points_and_a_copy_has_those_that_they_accept(
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheets, task = tmp_path / "sheets", ["--task", "key_point_check"]
+    annotated(capsys, bench, *task, "--sheets", str(sheets), "--annotator", "ann", "--annotator", "bo")
+    seen: list[dict[str, str]] = []
+
+    def strict(row: dict[str, str]) -> str:
+        seen.append(row)
+        return "agree" if "paid" in row["key_point"] else "neutral"
+
+    names = [filled(sheets / "ann.csv", lambda row: "agree" if "paid" in row["key_point"] else "not_grounded")]
+    names.append(filled(sheets / "bo.csv", strict))
+    told = annotated(capsys, bench, *task, "--filled", *names, "--accepted", str(tmp_path / "accepted"))
+
+    assert seen[0]["key_point"] in seen[0]["passages"]
+    assert seen[0]["key_point"] in (sheets / seen[0]["documents"]).read_text()
+    n_paid = sum("paid" in row["key_point"] for row in seen)
+    assert 0 < n_paid < len(seen)
+    assert (told["checked"]["accepted"], told["checked"]["rejected"]) == (n_paid, len(seen) - n_paid)
+    (agreement,) = told["agreement"]
+    same = n_paid / len(seen)
+    assert agreement["free_kappa"]["value"] == pytest.approx((same - 1 / 4) / (1 - 1 / 4))
+    copy = Benchmark(str(tmp_path / "accepted"))
+    texts = [target.text for name in copy.haystack_ids for target in copy.haystack_targets(name)]
+    assert len(texts) == n_paid
+    assert all("paid" in text for text in texts)
+    assert {qrel.target_id for qrel in copy.qrels} == {
+        target.target_id for name in copy.haystack_ids for target in copy.haystack_targets(name)
+    }
+
+
+def test_a_share_goes_to_all_annotators_and_the_rest_is_dealt_out(
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ["--sheets", str(tmp_path / "sheets"), "--overlap", "0.3", "--annotator", "ann", "--annotator", "bo"]
+    annotated(capsys, bench, "--task", "key_point_check", *few)
+    asked = []
+    for name in ("ann", "bo"):
+        with (tmp_path / "sheets" / f"{name}.csv").open(encoding="utf-8-sig", newline="") as file:
+            asked.append({row["query"] for row in csv.DictReader(file)})
+    assert len(asked[0] & asked[1]) == 2  # of 6 questions, 0.3 rounded up
+    assert len(asked[0] | asked[1]) == len(TOWNS)
+    assert abs(len(asked[0]) - len(asked[1])) <= 1
+
+
+def test_what_nobody_accepts_and_a_copy_of_other_labels_are_refused(
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheets, task = tmp_path / "sheets", ["--task", "key_point_check"]
+    annotated(capsys, bench, *task, "--sheets", str(sheets), "--annotator", "ann")
+    name = filled(sheets / "ann.csv", lambda _: "disagree")
+    assert annotate([bench, *task, "--filled", name, "--accepted", str(tmp_path / "none")]) == 2
+    assert "expected key_points that people accept, found none" in capsys.readouterr().err
+    assert annotate([bench, "--accepted", str(tmp_path / "none")]) == 2
+    assert "--accepted: expected --task key_point_check, found coverage" in capsys.readouterr().err
+    assert annotate([bench, *task, "--sheets", f"{sheets}2", "--annotator", "bo", "--overlap", "2"]) == 2
+    assert "--overlap: expected a share from 0 to 1, found 2" in capsys.readouterr().err

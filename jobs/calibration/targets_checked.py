@@ -1,0 +1,145 @@
+"""
+Targets that people check: their rows in sheets, and a copy of the benchmark with those that people accept.
+
+Reads   targets, qrels, documents, labels; synthesis.json, if the benchmark has one, for passages and scores
+Writes  documents, queries, targets, qrels of the copy
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple, TypedDict
+
+from actors.storage.folder import Folder
+from jobs.calibration.place import LabelledPlace
+from jobs.calibration.sheets import QuerySubjects, labels_of
+from jobs.write_benchmark import write_benchmark
+from longform.errors import UsageError
+from longform.formats.rows import HaystackRows
+from longform.judges.sheets import SheetPair
+from longform.judges.target_checks import (
+    ScoreBin,
+    ScoreBound,
+    TargetCheck,
+    Verified,
+    score_bins,
+    score_bounds,
+    verified,
+)
+from longform.keys import content_key
+from longform.records import Qrel
+
+_ACCOUNT = "synthesis.json"
+_BOUNDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+class Known(NamedTuple):
+    """What the maker of a benchmark wrote down about a target; the score is None if it has none."""
+
+    score: float | None
+    passages: str
+
+
+def known_targets(folder: Folder) -> dict[str, Known]:
+    """Return what the account of a synthesis says of targets; nothing if there is none."""
+    if not folder.has(_ACCOUNT):
+        return {}
+    points = (point for one in folder.read_json(_ACCOUNT)["haystacks"] for point in one.get("points", ()))
+    return {
+        point["target_id"]: Known(
+            point["score"], "\n".join(f"[{span['doc_id']}] {span['text']}" for span in point["spans"])
+        )
+        for point in points
+    }
+
+
+class TargetSubjects(QuerySubjects):
+    """Queries, a row for each of their targets, with the passages that are said to ground it."""
+
+    @property
+    def expected(self) -> str:
+        return f"queries with a key point and gold documents to check for {self.kind.task}"
+
+    def pairs(self, subject: str) -> Iterator[SheetPair]:
+        assert isinstance(self.kind, TargetCheck)
+        benchmark, file = self.place.benchmark, self.documents(subject)
+        for target in benchmark.targets.get(subject, []) if file is not None else ():
+            if target.kind == self.kind.checks and file is not None:
+                known = self._known.get(target.target_id)
+                shown = {
+                    "documents": file.name,
+                    "query": benchmark.queries[subject].text,
+                    target.kind: target.text,
+                    "passages": "" if known is None else known.passages,
+                }
+                yield SheetPair(subject, self.kind.targets, target.target_id, None, 0, shown)
+
+    @cached_property
+    def _known(self) -> Mapping[str, Known]:
+        return known_targets(self.place.benchmark.folder)
+
+
+class CheckedColumns(TypedDict):
+    """Targets by what people make of them, and scores against it; `bins` and `bounds` are empty without scores."""
+
+    accepted: int
+    rejected: int
+    unlabelled: int
+    answers: dict[str, int]
+    bins: list[ScoreBin]
+    bounds: list[ScoreBound]
+
+
+def checked(place: LabelledPlace, check: TargetCheck) -> tuple[Verified, CheckedColumns]:
+    """Return what people make of the targets of a benchmark, and the same in numbers."""
+    found = verified(labels_of(place, check), check)
+    targets = [one for query in place.benchmark.queries for one in place.benchmark.targets.get(query, [])]
+    n_targets = sum(target.kind == check.checks for target in targets)
+    known = known_targets(place.benchmark.folder)
+    scores = {target: one.score for target, one in known.items() if one.score is not None}
+    return found, {
+        "accepted": len(found.accepted),
+        "rejected": len(found.rejected),
+        "unlabelled": n_targets - len(found.accepted) - len(found.rejected),
+        "answers": dict(found.answers),
+        "bins": score_bins(scores, found),
+        "bounds": score_bounds(scores, found, _BOUNDS) if scores else [],
+    }
+
+
+def write_accepted(place: LabelledPlace, check: TargetCheck, found: Verified, out_url: str) -> int:
+    """
+    Write a copy of a benchmark with the accepted targets alone; queries without one are left out.
+
+    Returns:
+        The queries of the copy.
+
+    Raises:
+        UsageError: People accepted none, or another benchmark stands there.
+    """
+    if not found.accepted:
+        raise UsageError(f"--accepted: expected {check.checks}s that people accept, found none")
+    benchmark = place.benchmark
+    kept = content_key(benchmark.manifest["dataset_hash"], sorted(found.accepted))
+    source = {"name": f"{check.task} of {benchmark.manifest['dataset_hash']}", "sha256": kept}
+    manifest = write_benchmark(out_url, _haystacks(place, check, found), sources=[source])
+    return manifest["rows"]["queries"]
+
+
+def _haystacks(place: LabelledPlace, check: TargetCheck, found: Verified) -> Iterator[HaystackRows]:
+    benchmark = place.benchmark
+    for haystack_id in benchmark.haystack_ids:
+        targets = [
+            target
+            for target in benchmark.haystack_targets(haystack_id)
+            if target.kind != check.checks or target.target_id in found.accepted
+        ]
+        left = {target.query_id for target in targets if target.kind == check.checks}
+        queries = [one for one in benchmark.queries.values() if one.haystack_id == haystack_id and one.query_id in left]
+        if queries:
+            targets = [target for target in targets if target.query_id in left]
+            ids = {target.target_id for target in targets}
+            qrels = [Qrel(**row) for row in benchmark.rows("qrels", haystack_id).to_pylist()]
+            stays = [one for one in qrels if one.query_id in left and (one.target_id is None or one.target_id in ids)]
+            yield HaystackRows(haystack_id, benchmark.documents(haystack_id), queries, targets, stays)

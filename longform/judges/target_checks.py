@@ -1,0 +1,145 @@
+"""
+Checks of targets: people say of each key point of a query if its documents say it, and if the answer needs it.
+
+The human verification of LONG2RAG, section 3.3 and appendix A.3: is a point grounded (yes, no), and is it a key point
+(agree, neutral, disagree)? The second question stands only if the first is answered yes, so one of four answers tells
+both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypedDict
+
+from longform.rows import LabelRow
+
+AGREE, NEUTRAL, DISAGREE, NOT_GROUNDED = "agree", "neutral", "disagree", "not_grounded"
+
+_EXPLAINED = """## Is it in the documents?
+
+Read the passages first, then look around them in the file of documents, which may say it elsewhere. If the documents do
+not say it, answer not_grounded, whatever the point is worth.
+
+## Is it a key point?
+
+- agree: it answers the question, or a part of it
+- neutral: it belongs to the subject, as background does; an answer may have it and need not
+- disagree: it has no place in an answer"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetCheck:
+    """
+    A check of the targets of a benchmark.
+
+    Attributes:
+        task: Its name, which is the target kind of its labels.
+        checks: The kind of the targets that are checked.
+        counts: Answer -> what it counts; a target is accepted by answers that count 1.
+        explained: What the guide says of answers.
+        columns: What people fill.
+        labels: None: an answer is one word.
+        links: False: nothing is linked.
+        is_justified: False: a note may be empty.
+    """
+
+    task: str
+    checks: str
+    counts: Mapping[str, float]
+    explained: str
+    columns: tuple[str, ...] = ("answer",)
+    labels: tuple[str, ...] = ()
+    links: bool = False
+    is_justified: bool = False
+
+    @property
+    def targets(self) -> str:
+        """Return the target kind of its labels."""
+        return self.task
+
+
+KEY_POINT_CHECK = TargetCheck(
+    task="key_point_check",
+    checks="key_point",
+    counts={AGREE: 1.0, NEUTRAL: 0.0, DISAGREE: 0.0, NOT_GROUNDED: 0.0},
+    explained=_EXPLAINED,
+)
+
+CHECKS: Mapping[str, TargetCheck] = {KEY_POINT_CHECK.task: KEY_POINT_CHECK}
+"""Checks of targets by name."""
+
+
+class Verified(NamedTuple):
+    """
+    What people make of targets.
+
+    Attributes:
+        accepted: Ids of targets that more than half of their labels accept.
+        rejected: Ids of others that are labelled.
+        answers: Answer -> labels.
+    """
+
+    accepted: frozenset[str]
+    rejected: frozenset[str]
+    answers: Mapping[str, int]
+
+
+def verified(labels: Iterable[LabelRow], check: TargetCheck) -> Verified:
+    """Return the targets that people accept; as many labels for as against do not suffice."""
+    by_target: dict[str, list[float]] = {}
+    answers: Counter[str] = Counter()
+    for row in labels:
+        answer = row["answer"]
+        if answer is not None:
+            by_target.setdefault(row["target_id"], []).append(check.counts[answer])
+            answers[answer] += 1
+    accepted = frozenset(target for target, counts in by_target.items() if 2 * sum(counts) > len(counts))
+    return Verified(accepted, frozenset(by_target) - accepted, dict(answers))
+
+
+# ---------------------------------------------------------------- scores against people
+
+
+class ScoreBin(TypedDict):
+    """Targets with a score from `low` up to `high`; `right` is the share of them that people accept."""
+
+    low: float
+    high: float
+    n: int
+    right: float
+
+
+class ScoreBound(TypedDict):
+    """Targets with a score of at least so much; `wrong` is the share that people reject, null if there is no target."""
+
+    score: float
+    n: int
+    wrong: float | None
+
+
+_TENTHS = 10
+
+
+def score_bins(scores: Mapping[str, float], found: Verified) -> list[ScoreBin]:
+    """Return the tenths of the scores that have targets which people labelled."""
+    bins: dict[int, list[bool]] = {}
+    for target, score in scores.items():
+        if target in found.accepted or target in found.rejected:
+            bins.setdefault(min(int(score * _TENTHS), _TENTHS - 1), []).append(target in found.accepted)
+    return [
+        {"low": n / _TENTHS, "high": (n + 1) / _TENTHS, "n": len(right), "right": sum(right) / len(right)}
+        for n, right in sorted(bins.items())
+    ]
+
+
+def score_bounds(scores: Mapping[str, float], found: Verified, bounds: Sequence[float]) -> list[ScoreBound]:
+    """Return what each threshold would let through (LONG2RAG, appendix A.2: 8.7 % wrong at 0.7)."""
+    labelled = {target: score for target, score in scores.items() if target in found.accepted | found.rejected}
+    rows: list[ScoreBound] = []
+    for bound in bounds:
+        above = [target for target, score in labelled.items() if score >= bound]
+        wrong = sum(target in found.rejected for target in above)
+        rows.append({"score": bound, "n": len(above), "wrong": wrong / len(above) if above else None})
+    return rows
