@@ -18,11 +18,17 @@ POINTS_A_DOCUMENT = 10
 
 
 class Left(NamedTuple):
-    """Works that are left, of each step; those of later steps as many as there can be."""
+    """
+    Works that are left, of each step; those of later steps as many as there can be.
+
+    Attributes:
+        least_documents: If each search that is left finds one.
+    """
 
     readings: int
     cells: int
     searches: int
+    least_documents: int
     documents: int
     questions: int
 
@@ -38,7 +44,7 @@ def planned_calls(settings: KeyPointSynthesis, left: Left) -> Iterator[PlannedCa
         *_readings(settings, left.readings),
         *_evolving(settings, left.cells),
         *_searches(settings, left.searches),
-        *_extraction(settings, left.documents),
+        *_extraction(settings, left),
         *_selection(settings, left),
     )
     return (PlannedCalls(step, "", calls) for step, calls in steps if calls.highest)
@@ -88,13 +94,12 @@ def _searches(settings: KeyPointSynthesis, n: int) -> _Steps:
         yield SEARCH, _once("synthesize_searches", "decompose questions", "planner", n, replies=settings.replies)
 
 
-def _extraction(settings: KeyPointSynthesis, n: int) -> _Steps:
+def _extraction(settings: KeyPointSynthesis, left: Left) -> _Steps:
     if settings.extraction == "models":
         rounds = settings.models.rounds
-        yield (
-            EXTRACT,
-            _once("synthesize_points", "extract points", "writer", n, replies=settings.replies, rounds=rounds),
-        )
+        n, replies = left.documents, settings.replies
+        calls = _once("synthesize_points", "extract points", "writer", n, replies=replies, rounds=rounds)
+        yield EXTRACT, calls._replace(lowest=left.least_documents)
 
 
 def _selection(settings: KeyPointSynthesis, left: Left) -> _Steps:

@@ -351,7 +351,8 @@ class KeyPointRecipe:
             readings=n_readings,
             cells=n_cells,
             searches=n_searches,
-            documents=len(left[EXTRACT]) + n_searches * self.settings.search.documents,
+            least_documents=len(left[EXTRACT]) + n_searches,
+            documents=len(left[EXTRACT]) + n_searches * min(self.settings.search.documents, len(self._documents)),
             questions=len(left[SELECT]) + n_searches,
         )
         return list(planned_calls(self.settings, works))
