@@ -17,7 +17,7 @@ from longform import __version__
 
 VERBS = {
     "ingest": "released files, BEIR or plain JSONL -> a benchmark folder",
-    "synthesize": "make a benchmark",
+    "synthesize": "make a benchmark; one of synthesize-models if the configuration is",
     "synthesize-models": "make a benchmark whose documents chat models write and check",
     "evaluate": "run systems on a benchmark, judge them, report",
     "replay": "score the summaries and labels that a release ships, without any call",
@@ -50,7 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(module: str, words: Sequence[str]) -> int:
     of_checker = [module, *words[:1]] == ["train", "checker"]
     name, rest = ("train_checker", words[1:]) if of_checker else (module, words)
-    import_module(f"jobs.parsers.{name}").parser().parse_args(rest)  # help and wrong words end here
+    arguments = import_module(f"jobs.parsers.{name}").parser().parse_args(rest)  # help and wrong words end here
+    if name == "synthesize" and import_module("jobs.synthesis.config").asks_models(arguments.config):
+        module = "synthesize_models"
     return int(import_module(f"jobs.{module}").main(words))
 
 

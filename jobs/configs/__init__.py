@@ -20,7 +20,7 @@ from longform.errors import UsageError
 from longform.settings.experiment import Experiment
 from longform.settings.python_class import FOLDER
 
-__all__ = ["Content", "read_experiment", "read_yaml", "validated"]
+__all__ = ["Content", "is_file", "read_experiment", "read_yaml", "validated"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -43,7 +43,7 @@ def read_experiment(name: str, changes: Sequence[str] = ()) -> Experiment:
 def _with_short_names(content: Content, changes: Sequence[str], name: str) -> list[str]:
     """Change *content* as the short names among *changes* say, and return the rest of them."""
     short = [change for change in changes if _is_short(content, change)]
-    if short and _is_file(name):
+    if short and is_file(name):
         raise UsageError("\n".join(_refusal(name, content, change) for change in short))
     for change in short:
         apply_shorthand(content, *_key_and_value(change))
@@ -77,18 +77,18 @@ def read_yaml(name: str, *, folder: str) -> JsonValue:
     return content
 
 
-def _is_file(name: str) -> bool:
+def is_file(name: str) -> bool:
     """Tell whether *name* is a file, and not the name of a preset."""
     return name.endswith((".yaml", ".yml"))
 
 
 def _folder_of(name: str) -> str | None:
     """Return the folder of the file *name* on this machine; None if it is none."""
-    return str(Path(name).absolute().parent) if _is_file(name) and "://" not in name else None
+    return str(Path(name).absolute().parent) if is_file(name) and "://" not in name else None
 
 
 def _content(name: str, presets: Traversable) -> str:
-    if _is_file(name):
+    if is_file(name):
         place, file = file_place(name)
         if place.has(file):
             return place.read_bytes(file).decode()

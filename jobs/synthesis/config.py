@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from actors.chat.opening import check_chat, load_prompt
 from actors.local_models.checkpoints import check_checkpoint
 from actors.storage.folder import file_place
-from jobs.configs import read_yaml, validated
+from jobs.configs import is_file, read_yaml, validated
 from longform.errors import UsageError
 from longform.synthesis.kinds import KINDS
 from longform.synthesis.recipe import Recipe, SynthesisKind
@@ -35,6 +35,15 @@ def read_config(name: str, changes: Sequence[str] = ()) -> Any:
     if not isinstance(kind, str) or kind not in KINDS:
         raise UsageError(f"{name}: expected kind {' or '.join(KINDS)}, found {kind!r}")
     return validated(KINDS[kind].settings, content, changes, where=name)
+
+
+def asks_models(name: str) -> bool:
+    """Tell whether *name* is a preset of `synthesize-models`, or a file that states one of its kinds."""
+    try:
+        content = read_yaml(name, folder="configs/syntheses")
+    except UsageError:
+        return False
+    return not is_file(name) or (isinstance(content, dict) and content.get("kind") in KINDS)
 
 
 def open_recipe(settings: Any) -> Opened:

@@ -16,7 +16,8 @@ from actors.storage.folder import Folder
 from jobs.annotate import main as annotate
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.synthesis.config import read_config
+from jobs.command_line import main as command
+from jobs.synthesis.config import asks_models, read_config
 from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError
 from longform.records import gold_documents
@@ -193,6 +194,15 @@ def test_a_plan_asks_nothing_and_what_is_asked_lies_within_it(
     account = synthesize(name, url)
     merges = next(row["attempts"] for row in account["checks"] if row["check"] == "points merged")
     assert steps["merge points"]["lowest"] <= merges <= steps["merge points"]["highest"]
+
+
+def test_synthesize_hands_over_what_is_a_kind_of_synthesize_models(tmp_path: Path) -> None:
+    words = [word for change in corpus(tmp_path) for word in ("--set", change)]
+    assert command(["synthesize", "long2rag", "--out", str(tmp_path / "bench"), *words]) == 0
+    assert Folder(str(tmp_path / "bench")).has("synthesis.json")
+    assert asks_models(modelled(tmp_path))
+    (tmp_path / "grammar.yaml").write_text("{topics: [a], seed: 1}")
+    assert not any(asks_models(name) for name in ("full", "demo", "none", f"{tmp_path}/grammar.yaml"))
 
 
 def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
