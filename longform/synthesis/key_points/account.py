@@ -37,6 +37,7 @@ class Asked:
         searches: What was searched for.
         ranked: Its documents, the best first.
         documents: The same, whole.
+        fits: Cosine of the question and each segment of its documents; None: nobody looked.
         n_extracted: Points of all documents before repetitions were merged.
         points: After it, kept ones and others.
     """
@@ -46,6 +47,7 @@ class Asked:
     searches: Sequence[str]
     ranked: Sequence[Ranked]
     documents: Sequence[SourceDocument]
+    fits: Sequence[float] | None
     n_extracted: int
     points: Sequence[Selected]
 
@@ -133,6 +135,7 @@ class AllAccount(TypedDict):
     cells: list[CellAccount]
     repeated_across_cells: int
     document_words: dict[str, float] | None
+    segment_fit: dict[str, float] | None
     scores: list[ScoreStep] | None
     farthest_from_diagonal: float | None
 
@@ -187,6 +190,7 @@ def all_account(
         "cells": [{"category": c.category, "domain": c.domain, "wanted": per_cell, "made": n} for c, n in made.items()],
         "repeated_across_cells": repeated,
         "document_words": _spread(lengths) if lengths else None,
+        "segment_fit": _segment_fit([value for one in asked for value in one.fits or ()]),
         "scores": steps,
         "farthest_from_diagonal": farthest,
     }
@@ -202,6 +206,13 @@ def _spread(lengths: Sequence[int]) -> dict[str, float]:
         "most": most,
         "mean": float(np.mean(lengths)),
     }
+
+
+def _segment_fit(cosines: Sequence[float]) -> dict[str, float] | None:
+    """Return the mean and the deviation of segments' cosines to their question (LONG2RAG: 0.627, 0.081)."""
+    if not cosines:
+        return None
+    return {"segments": len(cosines), "mean": float(np.mean(cosines)), "deviation": float(np.std(cosines))}
 
 
 def score_steps(scores: Sequence[float]) -> tuple[list[ScoreStep] | None, float | None]:
@@ -260,6 +271,9 @@ def _notes(together: Mapping[str, Any], without: int, missing: int) -> list[str]
         )
         more = f" and {len(cells) - 5} cells more" if len(cells) > 5 else ""
         notes.append(f"missing: {missing:,} questions: {shown}{more}")
+    if together["segment_fit"] is not None:
+        fit = "cosine of questions and segments: mean {mean:.3f}, deviation {deviation:.3f}, {segments:,} segments"
+        notes.append(fit.format(**together["segment_fit"]))
     if together["farthest_from_diagonal"] is not None:
         far = together["farthest_from_diagonal"]
         notes.append(f"scores: their distribution is {far:.2f} from the diagonal at most (0: spread evenly)")

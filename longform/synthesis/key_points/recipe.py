@@ -96,8 +96,8 @@ class KeyPointRecipe:
 
     @property
     def encoders(self) -> list[str]:
-        encoder = self.settings.search.encoder
-        return [] if encoder is None else [encoder]
+        search = self.settings.search
+        return [*dict.fromkeys(name for name in (search.encoder, search.segments) if name is not None)]
 
     @property
     def sources(self) -> list[dict[str, str]]:
@@ -267,7 +267,12 @@ class KeyPointRecipe:
         found = yield from find_documents(
             job.payload["question"], self._corpus, settings.search, log, replies=settings.replies, embed=job.embed
         )
-        return {"kind": found.kind, "searches": [*found.searches], "documents": [[*one] for one in found.documents]}
+        return {
+            "kind": found.kind,
+            "searches": [*found.searches],
+            "documents": [[*one] for one in found.documents],
+            "fits": None if found.fits is None else [*found.fits],
+        }
 
     def _extract(self, job: Job, log: Log) -> Plan[JsonValue]:
         question, document = job.payload["question"], self._documents[job.payload["doc_id"]]
@@ -334,6 +339,7 @@ class KeyPointRecipe:
                 searches=found["searches"],
                 ranked=ranked,
                 documents=[self._documents[one.doc_id] for one in ranked],
+                fits=found["fits"],
                 n_extracted=content["n_extracted"],
                 points=[Selected.from_json(one) for one in content["points"]],
             )
@@ -362,7 +368,7 @@ class KeyPointRecipe:
         documents = sorted(self._sources.documents, key=lambda document: len(document.text))
         middle = documents[len(documents) // 2]
         question = SourceQuestion("rehearsed", " ".join(middle.text.split()[:_REHEARSED_WORDS]), {})
-        search = self.settings.search.model_copy(update={"documents": 1, "encoder": None})
+        search = self.settings.search.model_copy(update={"documents": 1, "encoder": None, "segments": None})
         sources = self._sources._replace(documents=[middle], questions=[question])
         return KeyPointRecipe(self.settings.model_copy(update={"search": search}), sources, self._prompts)
 

@@ -36,11 +36,13 @@ class Found(NamedTuple):
         kind: Of the question: simple, complex, vague; None: it was not decomposed.
         searches: The texts that were searched for.
         documents: Those that fit best, the best first.
+        fits: Cosine of the question and each segment of its documents; None: nobody looked.
     """
 
     kind: str | None
     searches: list[str]
     documents: list[Ranked]
+    fits: list[float] | None = None
 
 
 class Corpus:
@@ -48,6 +50,11 @@ class Corpus:
 
     def __init__(self, documents: Sequence[SourceDocument]) -> None:
         self.documents = list(documents)
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """Document id -> text."""
+        return {document.doc_id: document.text for document in self.documents}
 
     def __getstate__(self) -> dict[str, list[SourceDocument]]:
         return {"documents": self.documents}
@@ -79,8 +86,24 @@ def find_documents(
         log.reject(FOUND, question, "no document shares a stem with the question", last=True)
         return Found(kind, searches, [])
     log.accept(FOUND, question)
-    ranked = _ranked(question, [*found], corpus, settings, embed)
-    return Found(kind, searches, ranked[: settings.documents])
+    ranked = _ranked(question, [*found], corpus, settings, embed)[: settings.documents]
+    fits = None
+    if settings.segments is not None:
+        texts = [one for doc_id, _ in ranked for one in segments(corpus.texts[doc_id], settings.segment_words)]
+        fits = _cosines(question, texts, settings.segments, embed)
+    return Found(kind, searches, ranked, fits)
+
+
+def segments(text: str, n_words: int) -> list[str]:
+    """Return a text in pieces of *n_words* words, the last one with what is left."""
+    words = text.split()
+    return [" ".join(words[start : start + n_words]) for start in range(0, len(words), n_words)]
+
+
+def _cosines(question: str, texts: Sequence[str], encoder: str, embed: Embed) -> list[float]:
+    vectors = embed(encoder, [question, *texts])
+    found: list[float] = np.round(vectors[1:] @ vectors[0], _DIGITS).tolist()
+    return found
 
 
 def _decomposed(question: str, log: Log, replies: int) -> Plan[tuple[str | None, list[str]]]:
@@ -106,8 +129,6 @@ def _ranked(
         of_all = corpus.scores(question)
         scores = [of_all[doc_id] for doc_id in doc_ids]
     else:
-        texts = {document.doc_id: document.text for document in corpus.documents}
-        vectors = embed(settings.encoder, [question, *(texts[doc_id] for doc_id in doc_ids)])
-        scores = np.round(vectors[1:] @ vectors[0], _DIGITS).tolist()
+        scores = _cosines(question, [corpus.texts[doc_id] for doc_id in doc_ids], settings.encoder, embed)
     best = sorted(zip(doc_ids, scores, strict=True), key=lambda pair: -pair[1])
     return [Ranked(doc_id, float(score)) for doc_id, score in best]

@@ -95,12 +95,17 @@ class SearchSettings(Strict):
         documents: Of each question, those that fit it best among all found (LONG2RAG: 5).
         encoder: The model whose cosine between question and document decides which fit best; a document is read as
             far as the model reads. null: BM25 of the question.
+        segments: The model whose cosine between question and segments of its documents tells how far they fit
+            (LONG2RAG, section 6.3); null: nobody looks.
+        segment_words: Of a segment (LONG2RAG: 1,024 tokens); it is read as far as the model reads.
     """
 
     decomposed: bool = False
     per_search: int = Field(5, gt=0)
     documents: int = Field(5, gt=0)
     encoder: str | None = None
+    segments: str | None = None
+    segment_words: int = Field(768, gt=0)
 
 
 class RulesSettings(Strict):

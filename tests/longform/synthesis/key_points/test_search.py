@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from longform.synthesis.key_points.search import Corpus, Found, find_documents
+from longform.synthesis.key_points.search import Corpus, Found, find_documents, segments
 from longform.synthesis.key_points.settings import SearchSettings
 from longform.synthesis.key_points.sources import SourceDocument
 from longform.synthesis.written.asking import Log
@@ -63,6 +63,13 @@ def test_a_question_that_nobody_takes_apart_is_searched_itself(reply: str) -> No
 def test_an_encoder_ranks_what_was_found_by_cosine() -> None:
     result, _ = found("Why a choir, a bridge, a river?", encoder="any")
     assert result.documents[0].doc_id == "choir"
+
+
+def test_segments_of_the_documents_are_held_against_the_question() -> None:
+    result, _ = found("Why a choir?", segments="any", segment_words=1)
+    assert [one.doc_id for one in result.documents] == ["choir"]
+    assert result.fits == [2.0, 1.0]  # `choir`, `songs`
+    assert segments("one two three", 2) == ["one two", "three"]
 
 
 def test_nothing_found_is_given_up_with_the_reason() -> None:
