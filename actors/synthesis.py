@@ -22,6 +22,7 @@ from actors.chat.call_context import CallContext
 from actors.chat.model import ChatModel
 from actors.chat.opening import load_prompt, open_pool, prompt_request, token_counter
 from actors.local_models.encoder import Encoder
+from actors.search_endpoint import SearchEndpoints
 from longform.chat.call import ChatRequest, call_id
 from longform.chat.retries import may_pass
 from longform.errors import LongformError
@@ -73,6 +74,7 @@ class SynthesisModels:
         self._chats: Mapping[Role, ChatModel] = {
             role: opened[settings.model_dump_json()] for role, settings in config.chats.items()
         }
+        self._endpoints = SearchEndpoints()
         self._counters = {role: token_counter(chat.accepted, None) for role, chat in self._chats.items()}
         self._prompts = {name: load_prompt(name, config.prompts) for name in (*forms, PASSAGE)}
 
@@ -106,6 +108,8 @@ class SynthesisModels:
         return replace(request, temperature=temperature, repeat=self._config.seed, top_logprobs=ask.top_logprobs)
 
     async def _reply(self, ask: Ask) -> Reply:
+        if ask.role == "search":
+            return Reply(await self._endpoints.search(ask.prompt, ask.fields), None)
         settings, request = self._config.chats[ask.role], self.request(ask)
         reply = await self._chats[ask.role].complete(request)
         if reply.failure is not None and (may_pass(reply.failure) or _OF_THE_CONFIGURATION.match(reply.failure)):

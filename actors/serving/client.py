@@ -122,6 +122,15 @@ class ServedClient:
         answer = await self._asked("/v1/embeddings", {"model": model, "input": list(texts)})
         return [(result["index"], result["embedding"]) for result in answer["data"]]
 
+    async def search(self, query: str, n: int) -> Any:
+        """
+        Return what a search endpoint answers to a query for *n* documents; its URL is the whole path.
+
+        Raises:
+            RefusedError, LongformError: As of `judge`.
+        """
+        return await self._asked("", {"query": query, "n": n})
+
     async def _asked(self, path: str, body: Mapping[str, Json]) -> Any:
         failed = refused = 0
         waited_s = 0.0  # after refusals

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -194,6 +196,47 @@ def test_a_plan_asks_nothing_and_what_is_asked_lies_within_it(
     account = synthesize(name, url)
     merges = next(row["attempts"] for row in account["checks"] if row["check"] == "points merged")
     assert steps["merge points"]["lowest"] <= merges <= steps["merge points"]["highest"]
+
+
+@pytest.fixture
+def endpoint() -> Iterator[tuple[str, list[str]]]:
+    """Serve one document to every search; yield its URL and the queries that it got."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["query"])
+            found = [{"url": "http://x/1", "text": "The council of Alder paid 77 thousand for a lift in 1988."}]
+            body = json.dumps(found).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/search", asked
+        server.shutdown()
+        thread.join()
+
+
+def test_an_endpoint_is_searched_once_and_its_documents_are_kept(
+    endpoint: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    (url, asked), bench = endpoint, str(tmp_path / "bench")
+    _, questions = corpus(tmp_path)
+    changes = ["documents=[]", questions, "questions.most=1", f"search.endpoints=[{{url: '{url}'}}]"]
+    first = synthesize("long2rag", bench, *changes)
+    (query,) = Benchmark(bench).queries.values()
+    assert asked == [query.text]
+    assert [one.doc_id for one in Benchmark(bench).documents(query.haystack_id)] == ["http://x/1"]
+    assert synthesize("long2rag", bench, *changes) == first
+    assert len(asked) == 1
 
 
 def test_synthesize_hands_over_what_is_a_kind_of_synthesize_models(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 SUITABLE, SORTED = "question suitable", "question sorted"
 LISTED, FORMED, NEW, IN_CELL = "questions listed", "question formed", "question new", "question in its cell"
-DECOMPOSED, FOUND = "question decomposed", "documents found"
+DECOMPOSED, SEARCHED, FOUND = "question decomposed", "search answered", "documents found"
 POINTS, SPAN, GROUNDED, POINT_NEW = "points listed", "span found", "point grounded", "point new"
 SPECIFIC, ON_QUESTION, ALONE, LENGTH = (
     "statement specific",
@@ -31,6 +31,7 @@ CHECKS: Mapping[str, str] = {
     NEW: "it is not its seed, and no question of its cell before it; a rule decides",
     IN_CELL: "the verifier, who is told neither, names the category and the domain that were asked for",
     DECOMPOSED: "the kind of the question and its sub-questions can be read; else the question itself is searched",
+    SEARCHED: "an endpoint's list of documents can be read, each with a text and an id or URL; a rule decides",
     FOUND: "a search finds a document; a rule decides",
     POINTS: "a list of points can be read",
     SPAN: "it stands in its document, up to white space; a rule decides",

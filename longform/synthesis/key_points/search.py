@@ -10,6 +10,7 @@ import numpy as np
 
 from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.synthesis.key_points.checks import DECOMPOSED, FOUND
+from longform.synthesis.key_points.endpoints import asked_endpoints
 from longform.synthesis.key_points.replies import Decomposed
 from longform.synthesis.key_points.settings import SearchSettings
 from longform.synthesis.key_points.sources import SourceDocument
@@ -37,12 +38,14 @@ class Found(NamedTuple):
         searches: The texts that were searched for.
         documents: Those that fit best, the best first.
         fits: Cosine of the question and each segment of its documents; None: nobody looked.
+        fetched: Those of the documents that endpoints gave.
     """
 
     kind: str | None
     searches: list[str]
     documents: list[Ranked]
     fits: list[float] | None = None
+    fetched: list[SourceDocument] = []  # noqa: RUF012  nobody changes it
 
 
 class Corpus:
@@ -70,7 +73,7 @@ class Corpus:
 
     def search(self, text: str, n: int) -> list[str]:
         """Return the ids of the *n* best documents that share a stem with *text*; of equal ones the first."""
-        scores = self.scores(text)
+        scores = self.scores(text) if self.documents else {}
         return [doc_id for doc_id in sorted(scores, key=lambda doc_id: -scores[doc_id])[:n] if scores[doc_id] > 0]
 
 
@@ -82,8 +85,15 @@ def find_documents(
     if settings.decomposed:
         kind, searches = yield from _decomposed(question, log, replies)
     found = dict.fromkeys(doc_id for text in searches for doc_id in corpus.search(text, settings.per_search))
+    fetched: dict[str, SourceDocument] = {}
+    if settings.endpoints:
+        answered = yield from asked_endpoints(searches, settings.endpoints, settings.per_search, log)
+        hits = [hit for text in searches for hit in answered[text]]
+        fetched = {hit.doc_id: hit for hit in reversed(hits) if hit.doc_id not in corpus.texts}
+        found |= dict.fromkeys(hit.doc_id for hit in hits)
+        corpus = Corpus([*(one for one in corpus.documents if one.doc_id in found), *fetched.values()])
     if not found:
-        log.reject(FOUND, question, "no document shares a stem with the question", last=True)
+        log.reject(FOUND, question, "no search found a document", last=True)
         return Found(kind, searches, [])
     log.accept(FOUND, question)
     ranked = _ranked(question, [*found], corpus, settings, embed)[: settings.documents]
@@ -91,7 +101,7 @@ def find_documents(
     if settings.segments is not None:
         texts = [one for doc_id, _ in ranked for one in segments(corpus.texts[doc_id], settings.segment_words)]
         fits = _cosines(question, texts, settings.segments, embed)
-    return Found(kind, searches, ranked, fits)
+    return Found(kind, searches, ranked, fits, [fetched[doc_id] for doc_id, _ in ranked if doc_id in fetched])
 
 
 def segments(text: str, n_words: int) -> list[str]:

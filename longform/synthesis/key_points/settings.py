@@ -9,7 +9,10 @@ from pydantic import Field, model_validator
 
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
+from longform.synthesis.key_points.endpoints import EndpointSettings
 from longform.synthesis.written.settings import Role
+
+ROLES = ("planner", "writer", "verifier")
 
 CATEGORIES: Mapping[str, str] = {
     "factual": "asks for facts or figures, and has a clear answer",
@@ -87,11 +90,12 @@ QuestionSettings = Annotated[GivenQuestions | EvolvedQuestions, Field(discrimina
 
 class SearchSettings(Strict):
     """
-    The search for the documents of a question, by BM25 over stems.
+    The search for the documents of a question: in the files by BM25 over stems, and at endpoints.
 
     Attributes:
         decomposed: The planner names sub-questions, and each is searched; else the question itself is.
-        per_search: Documents of each search (LONG2RAG: 5).
+        per_search: Documents of each search in the files and at each endpoint (LONG2RAG: 5).
+        endpoints: Servers that are searched, too (LONG2RAG: two).
         documents: Of each question, those that fit it best among all found (LONG2RAG: 5).
         encoder: The model whose cosine between question and document decides which fit best; a document is read as
             far as the model reads. null: BM25 of the question.
@@ -102,6 +106,7 @@ class SearchSettings(Strict):
 
     decomposed: bool = False
     per_search: int = Field(5, gt=0)
+    endpoints: tuple[EndpointSettings, ...] = ()
     documents: int = Field(5, gt=0)
     encoder: str | None = None
     segments: str | None = None
@@ -149,7 +154,7 @@ class KeyPointSynthesis(Strict):
     kind: Literal["key_points"]
     name: str = Field(min_length=1)
     seed: int = Field(ge=0, lt=2**31)
-    documents: tuple[str, ...] = Field(min_length=1)  # JSON Lines with `id` and `text`, and `title` if they have one
+    documents: tuple[str, ...]  # JSON Lines with `id` and `text`, and `title` if they have one
     questions: QuestionSettings
     categories: dict[str, str] = Field(default_factory=lambda: dict(CATEGORIES), min_length=1)
     domains: dict[str, str] = Field(default_factory=lambda: dict(DOMAINS), min_length=1)
@@ -162,6 +167,12 @@ class KeyPointSynthesis(Strict):
     writer: ChatSettings | None = None
     verifier: ChatSettings | None = None
     prompts: str | None = None  # a folder whose files replace our prompts of the same name
+
+    @model_validator(mode="after")
+    def _have_documents(self) -> Self:
+        if not self.documents and not self.search.endpoints:
+            raise ValueError("expected `documents` or `search.endpoints`, found neither")
+        return self
 
     @model_validator(mode="after")
     def _have_their_models(self) -> Self:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from longform.synthesis.key_points.search import Corpus, Found, find_documents, segments
 from longform.synthesis.key_points.settings import SearchSettings
 from longform.synthesis.key_points.sources import SourceDocument
-from longform.synthesis.written.asking import Log
+from longform.synthesis.written.asking import Log, Reply
 from tests.longform.synthesis.synthesizing import Told
 
 TEXTS = {"bridge": "bridge bridge river", "river": "river fish", "harbour": "harbour ships", "choir": "choir songs"}
@@ -70,6 +70,38 @@ def test_segments_of_the_documents_are_held_against_the_question() -> None:
     assert [one.doc_id for one in result.documents] == ["choir"]
     assert result.fits == [2.0, 1.0]  # `choir`, `songs`
     assert segments("one two three", 2) == ["one two", "three"]
+
+
+HITS = [
+    {"id": "web", "title": "W", "text": "A bridge over a river."},
+    {"url": "http://x", "text": "Ships."},
+    {"id": "e"},
+]
+
+
+def test_an_endpoint_s_documents_stand_beside_those_of_files() -> None:
+    log, question = Log(), "Why a bridge over a river?"
+    settings = SearchSettings.model_validate(
+        {"endpoints": [{"url": "http://one"}, {"url": "http://two"}], "per_search": 2}
+    )
+    plan = find_documents(question, CORPUS, settings, log, replies=2, embed=embed)
+    asks = next(plan)
+    assert [(ask.role, ask.prompt, ask.fields["query"], ask.fields["n"]) for ask in asks] == [
+        ("search", "http://one", question, "2"),
+        ("search", "http://two", question, "2"),
+    ]
+    with pytest.raises(StopIteration) as ended:
+        plan.send([Reply(json.dumps(HITS), None), Reply('{"no": "list"}', None)])
+    result: Found = ended.value.value
+    assert {one.doc_id for one in result.documents} == {"bridge", "river", "web", "http://x"}
+    assert [one.doc_id for one in result.fetched] == [
+        o.doc_id for o in result.documents if o.doc_id in {"web", "http://x"}
+    ]
+    assert [(one.verdict, one.reason) for one in log.attempts if one.check == "search answered"] == [
+        ("rejected", "http://one: a document without text, or without id and url"),
+        ("accepted", None),
+        ("exhausted", "http://two: no list of documents"),
+    ]
 
 
 def test_nothing_found_is_given_up_with_the_reason() -> None:

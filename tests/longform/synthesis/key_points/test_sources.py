@@ -82,7 +82,7 @@ def test_questions_are_drawn_in_turn_from_each_file_and_always_the_same() -> Non
         ({"search": {"decomposed": True}}, "expected a planner, found none; it is asked for `search`: decomposed"),
         ({"questions": {"kind": "evolved", "files": ["f"]}}, "expected a planner"),
         ({"questions": {"kind": "given", "files": ["f"], "least_criteria": 6}}, "less than or equal to 5"),
-        ({"documents": []}, "at least 1 item"),
+        ({"documents": []}, "expected `documents` or `search.endpoints`, found neither"),
     ],
 )
 def test_a_configuration_that_cannot_be_met_says_what_it_lacks(changes: dict[str, Any], message: str) -> None:
@@ -97,6 +97,17 @@ def test_a_verifier_without_log_probabilities_is_refused_unless_answers_will_do(
         key_point_recipe(refused, read, []).check()
     answers = KeyPointSynthesis.model_validate(BASE | models | {"models": {"without_logprobs": "answers"}})
     key_point_recipe(answers, read, []).check()
+
+
+def test_the_same_files_under_other_names_make_the_same_and_other_contents_another() -> None:
+    def key(files: dict[str, bytes], **changes: Any) -> str:
+        settings = KeyPointSynthesis.model_validate(BASE | {"documents": [*files]} | changes)
+        return key_point_recipe(settings, (FILES | files).__getitem__, []).sources[0]["sha256"]
+
+    first = key({"d": b'{"id": "a", "text": "x"}'})
+    assert key({"elsewhere/d": b'{"id": "a", "text": "x"}'}, prompts="mine") == first
+    assert key({"d": b'{"id": "a", "text": "y"}'}) != first
+    assert key({"d": b'{"id": "a", "text": "x"}'}, replies=4) != first
 
 
 def test_scores_that_are_spread_evenly_lie_on_the_diagonal() -> None:

@@ -1,0 +1,176 @@
+"""Which works a synthesis of key points has: questions that are read, cells, searches, documents, selections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from longform.errors import LongformError
+from longform.keys import content_key
+from longform.synthesis.key_points.account import ALL
+from longform.synthesis.key_points.call_bounds import EVOLVE, EXTRACT, READ, SEARCH, SELECT
+from longform.synthesis.key_points.questions import Cell, question_id
+from longform.synthesis.key_points.settings import EvolvedQuestions, KeyPointSynthesis
+from longform.synthesis.key_points.sources import SourceDocument, SourceQuestion
+from longform.synthesis.recipe import Piece, Pieces, Step, Work
+
+STEPS = (
+    Step(READ, "questions"),
+    Step(EVOLVE, "cells"),
+    Step(SEARCH, "questions"),
+    Step(EXTRACT, "documents"),
+    Step(SELECT, "questions"),
+)
+
+
+class Sources(NamedTuple):
+    """
+    What the files of a configuration hold.
+
+    Attributes:
+        documents: All documents that are searched.
+        questions: Seeds, or the questions themselves.
+        digests: {"name", "sha256"} of each file.
+    """
+
+    documents: Sequence[SourceDocument]
+    questions: Sequence[SourceQuestion]
+    digests: Sequence[Mapping[str, str]]
+
+
+class KeyPointWorks:
+    """
+    The works of one configuration, and the questions that its pieces come to.
+
+    Args:
+        settings: What is made.
+        questions: Of the files.
+        key: A hash of everything that decides the benchmark.
+    """
+
+    def __init__(self, settings: KeyPointSynthesis, questions: Sequence[SourceQuestion], key: str) -> None:
+        self._settings, self._source_questions, self._key = settings, questions, key
+        self._read_keys = [content_key("read question", key, question._asdict()) for question in questions]
+
+    @property
+    def evolved(self) -> EvolvedQuestions | None:
+        """Return the settings of new questions; None if questions are given."""
+        questions = self._settings.questions
+        return questions if isinstance(questions, EvolvedQuestions) else None
+
+    @property
+    def reads(self) -> bool:
+        """True if the planner reads the questions of the files."""
+        questions = self._settings.questions
+        return isinstance(questions, EvolvedQuestions) or questions.sorted or questions.least_criteria is not None
+
+    @property
+    def steps(self) -> list[Step]:
+        """Return the steps that this configuration has."""
+        left_out = {*(() if self.reads else (READ,)), *(() if self.evolved else (EVOLVE,))}
+        return [step for step in STEPS if step.name not in left_out]
+
+    def of_step(self, step: str, pieces: Pieces) -> list[Work]:
+        """
+        Return the works of a step as far as the pieces of earlier steps decide them.
+
+        Raises:
+            LongformError: No question is left.
+        """
+        if step == READ:
+            pairs = zip(self._read_keys, self._source_questions, strict=True)
+            return [Work(key, ALL, {"question": {**question._asdict()}}) for key, question in pairs]
+        if step == EVOLVE:
+            return list(self._cells(pieces).values())
+        questions = self.questions(pieces)
+        if not questions:
+            return self._none_left(pieces)
+        works: Mapping[str, Callable[[SourceQuestion, Pieces], list[Work]]] = {
+            SEARCH: lambda question, _: [self.search(question)],
+            EXTRACT: self._extractions,
+            SELECT: self.selections,
+        }
+        return [work for question in questions for work in works[step](question, pieces)]
+
+    def _none_left(self, pieces: Pieces) -> list[Work]:
+        """Return nothing while questions may still come; raise if none will."""
+        waits = [*(self._read_keys if self.reads else ()), *(work.key for work in self._cells(pieces).values())]
+        if all(key in pieces for key in waits):
+            raise LongformError(f"{self._settings.name}: no question is left; the checks of questions accepted none")
+        return []
+
+    # ------------------------------------------------------------ questions
+
+    def questions(self, pieces: Pieces) -> list[SourceQuestion]:
+        """Return the questions that are known, each once."""
+        if self.evolved:
+            made = [
+                SourceQuestion(question_id(text), text, {**cell._asdict()})
+                for cell, texts in self.made(pieces).items()
+                for text in texts
+            ]
+            return list({question.question_id: question for question in reversed(made)}.values())[::-1]
+        if not self.reads:
+            return list(self._source_questions)
+        return [question.with_facets(**piece.content["facets"]) for question, piece in self._suited(pieces)]
+
+    def made(self, pieces: Pieces) -> dict[Cell, list[str]]:
+        """Cell -> its new questions; nothing if questions are given."""
+        works = self._cells(pieces).items()
+        return {cell: pieces[work.key].content["questions"] for cell, work in works if work.key in pieces}
+
+    def _suited(self, pieces: Pieces) -> list[tuple[SourceQuestion, Piece]]:
+        """Return the questions of the files that stay, as they were read."""
+        read = zip(self._source_questions, map(pieces.get, self._read_keys), strict=True)
+        return [(question, piece) for question, piece in read if piece is not None and piece.content["suits"]]
+
+    def _cells(self, pieces: Pieces) -> dict[Cell, Work]:
+        """Return the work of each cell; a seed of a category is one that meets most criteria."""
+        if self.evolved is None:
+            return {}
+        seeds: dict[str, list[str]] = {}
+        for question, piece in sorted(self._suited(pieces), key=lambda pair: -(pair[1].content["met"] or 0)):
+            seeds.setdefault(piece.content["facets"].get("category", ""), []).append(question.text)
+        settings, found = self._settings, {}
+        for category in settings.categories:
+            for domain in settings.domains:
+                chosen: JsonValue = [*seeds.get(category, [])[: self.evolved.seeds]]
+                payload: JsonValue = {"category": category, "domain": domain, "seeds": chosen}
+                found[Cell(category, domain)] = Work(content_key("evolve", self._key, payload), ALL, payload)
+        return found
+
+    # ------------------------------------------------------------ of one question
+
+    def search(self, question: SourceQuestion) -> Work:
+        """Return the search for the documents of a question."""
+        return Work(self._key_of("search", question), question.question_id, {"question": question.text})
+
+    def _extractions(self, question: SourceQuestion, pieces: Pieces) -> list[Work]:
+        searched = self.search(question).key
+        if searched not in pieces:
+            return []
+        content = pieces[searched].content
+        fetched = {one["doc_id"]: one for one in content["fetched"]}
+        return [
+            Work(
+                self._key_of("extract", question, doc_id, fetched.get(doc_id)),
+                question.question_id,
+                {"question": question.text, "doc_id": doc_id},
+                needs=(searched,) if doc_id in fetched else (),
+                doc_index=n,
+            )
+            for n, (doc_id, _) in enumerate(content["documents"])
+        ]
+
+    def selections(self, question: SourceQuestion, pieces: Pieces) -> list[Work]:
+        """Return the selection of a question's points if its documents are known."""
+        if self.search(question).key not in pieces:
+            return []
+        needs = tuple(work.key for work in self._extractions(question, pieces))
+        key = self._key_of("select", question, list(needs))
+        return [Work(key, question.question_id, {"question": question.text}, needs=needs)]
+
+    def _key_of(self, name: str, question: SourceQuestion, *more: object) -> str:
+        return content_key(name, self._key, question.question_id, question.text, *more)
