@@ -44,8 +44,8 @@ _UNKNOWN = SourceDocument("unknown", None, "There is no telling before a search 
 """A document as long as LONG2RAG's are on average, 2,444 words; for plans without a file of documents."""
 
 _REHEARSED_WORDS = 20  # of a question
-_LEFT_OUT = {"name": True, "documents": True, "questions": {"files"}, "prompts": True}
-"""Settings that decide nothing by themselves: names of files, whose content does."""
+_LEFT_OUT = {"name", "documents", "prompts", *ROLES}
+"""Settings that decide nothing by themselves; the content of files does, the versions of prompts, and models."""
 
 
 class KeyPointRecipe:
@@ -63,7 +63,8 @@ class KeyPointRecipe:
         self._sources, self._prompts = sources, tuple(prompts)
         self._corpus = Corpus(sources.documents)
         self._documents = {document.doc_id: document for document in sources.documents}
-        said = settings.model_dump(mode="json", exclude=_LEFT_OUT | dict.fromkeys(ROLES, True))
+        said = settings.model_dump(mode="json", exclude=_LEFT_OUT)
+        del said["questions"]["files"]
         said["search"]["endpoints"] = [endpoint.identity for endpoint in settings.search.endpoints]
         said |= {role: chat.identity for role, chat in settings.chats.items()}
         asked = list(prompts) if settings.chats else []
