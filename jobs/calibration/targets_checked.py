@@ -35,7 +35,7 @@ _BOUNDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 class Known(NamedTuple):
-    """What the maker of a benchmark wrote down about a target; the score is None if it has none."""
+    """The notes of a benchmark's maker on a target; the score is None if it has none."""
 
     score: float | None
     passages: str

@@ -73,7 +73,7 @@ CHECKS: Mapping[str, TargetCheck] = {KEY_POINT_CHECK.task: KEY_POINT_CHECK}
 
 class Verified(NamedTuple):
     """
-    What people make of targets.
+    The decisions of people on targets.
 
     Attributes:
         accepted: Ids of targets that more than half of their labels accept.

@@ -129,7 +129,7 @@ class ScoreStep(TypedDict):
 
 
 class AllAccount(TypedDict):
-    """What is told of all questions together."""
+    """The account of all questions together."""
 
     haystack_id: str
     cells: list[CellAccount]

@@ -14,7 +14,7 @@ from longform.synthesis.written.asking import Ask, Log, Plan, ask_once, numbered
 
 class Faults(NamedTuple):
     """
-    What keeps groups from being a partition of the points.
+    The faults that keep groups from being a partition of the points.
 
     Attributes:
         missing: Numbers in no group.

@@ -1,4 +1,4 @@
-"""Which questions are asked: seeds that are read, and new questions that grow from them (LONG2RAG, section 3.1)."""
+"""Makes questions: seeds are read, and new questions grow from them (LONG2RAG, section 3.1)."""
 
 from __future__ import annotations
 

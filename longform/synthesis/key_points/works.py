@@ -1,4 +1,4 @@
-"""Which works a synthesis of key points has: questions that are read, cells, searches, documents, selections."""
+"""Lists the works of a synthesis of key points: questions that are read, cells, searches, documents, selections."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEPS = (
 
 class Sources(NamedTuple):
     """
-    What the files of a configuration hold.
+    The content of the files that a configuration names.
 
     Attributes:
         documents: All documents that are searched.

@@ -13,7 +13,7 @@ from longform.settings.strict import Strict
 from longform.synthesis.grammar.assignment import assign_insights
 
 Role = Literal["planner", "writer", "verifier", "outsider", "search"]
-"""Who is asked: a chat model, or for `search` an endpoint over HTTP."""
+"""Names who is asked: a chat model, or for `search` an endpoint over HTTP."""
 
 
 class NewsTopic(Strict):

@@ -207,4 +207,4 @@ def test_what_cannot_work_is_refused_before_anything_is_written(
 def test_a_kind_that_is_none_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "novel.yaml").write_text("kind: novel")
     assert main([str(folder / "novel.yaml"), "--out", str(folder / "bench")]) == 2
-    assert "expected kind written or multi_source, found 'novel'" in capsys.readouterr().err
+    assert "expected kind written or multi_source or key_points, found 'novel'" in capsys.readouterr().err

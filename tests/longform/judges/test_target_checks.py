@@ -1,4 +1,4 @@
-"""What people make of targets: who decides, and what a score is worth beside it."""
+"""Decisions of people on targets: who decides, and what a score is worth beside them."""
 
 from __future__ import annotations
 

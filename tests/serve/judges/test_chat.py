@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from actors.chat.call_context import CallContext
-from actors.judges.opening import make_judge
+from actors.chat.opening import Asking, open_chat
+from actors.judges.chat import ChatJudge
 from actors.ledger.ledger import Ledger
 from longform.errors import UsageError
 from longform.judges.kind import Group
+from longform.judges.kinds import KINDS
 from longform.settings.extra_body import OF_SERVED
 from longform.settings.judges import ChatJudgeSettings, Task
 from serve.chat_workers import sent
@@ -83,9 +84,9 @@ async def test_served_and_in_the_process_a_chat_judge_says_the_same(task: Task, 
     async with client(local_app(Backends(judges={"asked": served}))) as asked:
         answered = (await asked.post("/v1/judge", json=body)).json()
 
-    context = CallContext(job="test", stage="judge", ledger=str(tmp_path / "own"))
-    own = make_judge("asked", {"asked": ChatJudgeSettings.model_validate({"task": task, **judge})})
-    ((*expected,),) = await own.open(context, 1).ask([Group("k", (DOCUMENT,), SENTENCES)])
+    own = ChatJudgeSettings.model_validate({"task": task, **judge})
+    asking = Asking(chat=open_chat(own.chat))
+    ((*expected,),) = await ChatJudge(KINDS[task], "asked", own, asking).ask([Group("k", (DOCUMENT,), SENTENCES)])
     found = answered["results"][0]["verdicts"]
     assert [one["answer"] for one in found] == [one.answer for one in expected]
     assert len({one.answer for one in expected}) == 2, "else equal answers would say nothing"
