@@ -1,29 +1,33 @@
 """
-Means of each measure by a property of the query; those of key points by the length of the summary, too.
+Means of each measure by a property of the query; those of key points by the lengths of documents and summary, too.
 
-LONG2RAG splits key point recall by category, domain and length of the output (sections 5.3, 5.4 and 5.7). A benchmark
-states the properties of its queries (`facets`). Lengths are put into four groups of about equal numbers of summaries.
+LONG2RAG splits key point recall by category, domain, length of the input and of the output (sections 5.3 to 5.5 and
+5.7). A benchmark states the properties of its queries (`facets`). Lengths are put into four groups of about equal
+numbers of summaries, the same for all systems.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
 from longform.judges.kinds.key_point import KEY_POINT
-from longform.metrics.measure import Measure
 from longform.metrics.statistics import EstimateColumns
-from longform.results.aggregate import Averaging, Group, Scored, estimate, final_summaries, systems_of
+from longform.records import Document
+from longform.results.aggregate import Group, Scored, estimate, final_summaries, systems_of
 from longform.results.cells import measures_of
 from longform.results.columns import OfJudge
 from longform.results.evidence import Evidence, Family, rows_of
 
-OUTPUT_LENGTH = "words of the summary"
+INPUT_LENGTH, OUTPUT_LENGTH = "words of the documents", "words of the summary"
 _LENGTH = "words"  # the measure
 _N_GROUPS = 4
 _LEAST_SUMMARIES = 8  # of which groups are made
+
+Values = Mapping[str, Sequence[str]]
+"""Value of a facet -> ids of the summaries that have it."""
 
 
 class FacetsRow(OfJudge):
@@ -50,56 +54,65 @@ def facets(evidence: Evidence) -> list[FacetsRow]:
 def _rows(own: Family, evidence: Evidence) -> Iterator[FacetsRow]:
     summaries = final_summaries(own.summaries)
     measures = [one for one in measures_of(summaries, evidence.measures) if one.unit not in ("count", "words")]
-    for (setting, summarizer), group in sorted(systems_of(summaries).items()):
-        for facet, by_value in {**_stated(group, evidence.facets), OUTPUT_LENGTH: _by_length(group)}.items():
-            for value, part in by_value.items() if len(by_value) > 1 else ():
-                for measure in measures if facet != OUTPUT_LENGTH else _of_key_points(measures):
-                    how = evidence.averaging.own("facets", facet, value, setting, summarizer, measure.name)
-                    yield {
-                        "judge": own.judge,
-                        "dataset": own.dataset,
-                        "facet": facet,
-                        "value": value,
-                        "n_queries": len({one.info.query_id for one in part}),
-                        "setting": setting,
-                        "summarizer": summarizer,
-                        "measure": measure.name,
-                        "score": _score(part, measure.name, measure.factor, how),
-                    }
+    of_points = [measure for measure in measures if measure.judged_by == KEY_POINT.task]
+    lengths = _lengths(summaries, evidence) if of_points else {}
+    systems = sorted(systems_of(summaries).items())
+    for facet, values in {**_stated(summaries, evidence.facets), **lengths}.items():
+        for ((setting, summarizer), group), (value, ids), measure in product(
+            systems, values.items() if len(values) > 1 else (), of_points if facet in lengths else measures
+        ):
+            part = _among(group, ids)
+            how = evidence.averaging.own("facets", facet, value, setting, summarizer, measure.name)
+            yield {
+                "judge": own.judge,
+                "dataset": own.dataset,
+                "facet": facet,
+                "value": value,
+                "n_queries": len({one.info.query_id for one in part}),
+                "setting": setting,
+                "summarizer": summarizer,
+                "measure": measure.name,
+                "score": estimate(part, measure.name, how).scaled(measure.factor).as_json(),
+            }
 
 
-def _score(part: Group, measure: str, factor: float, how: Averaging) -> EstimateColumns:
-    return estimate(part, measure, how).scaled(factor).as_json()
+def _among(group: Group, ids: Sequence[str]) -> list[Scored]:
+    wanted = frozenset(ids)
+    return [one for one in group if one.info.summary_id in wanted]
 
 
-def _of_key_points(measures: Sequence[Measure]) -> list[Measure]:
-    return [measure for measure in measures if measure.judged_by == KEY_POINT.task]
-
-
-def _stated(group: Group, stated: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, list[Scored]]]:
-    """Return facet -> value -> summaries."""
-    found: dict[str, dict[str, list[Scored]]] = {}
-    for one in group:
+def _stated(summaries: Group, stated: Mapping[str, Mapping[str, str]]) -> dict[str, Values]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in summaries:
         for facet, value in stated.get(one.info.query_id, {}).items():
-            found.setdefault(facet, {}).setdefault(value, []).append(one)
-    return {facet: dict(sorted(by_value.items())) for facet, by_value in sorted(found.items())}
+            found.setdefault(facet, {}).setdefault(value, []).append(one.info.summary_id)
+    return {facet: dict(sorted(values.items())) for facet, values in sorted(found.items())}
 
 
-def _by_length(group: Group) -> dict[str, list[Scored]]:
-    """Return summaries in groups of about equal numbers, by their words; none if they are few or all alike."""
-    lengths = [(one.measures[_LENGTH][0], one) for one in group if one.measures.get(_LENGTH, (0, 0, 0))[1]]
+def _lengths(summaries: Group, evidence: Evidence) -> dict[str, Values]:
+    """Return groups by length; documents have one if every query has a haystack of its own."""
+    words = {one.info.summary_id: one.measures[_LENGTH] for one in summaries if _LENGTH in one.measures}
+    outputs = _grouped({key: total for key, (total, n, _) in words.items() if n})
+    haystacks = {one.info.query_id: one.info.haystack_id for one in summaries}
+    if None in haystacks.values() or len(set(haystacks.values())) < len(haystacks):
+        return {OUTPUT_LENGTH: outputs}
+    sizes = {query: _n_words(evidence.documents(str(haystack))) for query, haystack in haystacks.items()}
+    inputs = _grouped({one.info.summary_id: sizes[one.info.query_id] for one in summaries})
+    return {INPUT_LENGTH: inputs, OUTPUT_LENGTH: outputs}
+
+
+def _n_words(documents: Sequence[Document]) -> float:
+    return float(sum(len(document.text.split()) for document in documents))
+
+
+def _grouped(lengths: Mapping[str, float]) -> Values:
+    """Return summaries in groups of about equal numbers; none if they are few, one if all are alike."""
     if len(lengths) < _LEAST_SUMMARIES:
         return {}
-    bounds = _bounds([length for length, _ in lengths])
-    found: dict[str, list[Scored]] = {}
-    for low, high in pairwise(bounds):
-        name = f"{low:.0f} to {high - 1:.0f}"
-        if part := [one for length, one in lengths if low <= length < high]:
-            found[name] = part
-    return found
-
-
-def _bounds(lengths: Sequence[float]) -> list[float]:
-    """Return the ends of the groups: each begins at a length, the last ends behind the longest."""
-    quantiles = np.quantile(lengths, np.arange(_N_GROUPS) / _N_GROUPS, method="higher")
-    return [*dict.fromkeys(float(one) for one in quantiles), max(lengths) + 1]
+    quantiles = np.quantile(list(lengths.values()), np.arange(_N_GROUPS) / _N_GROUPS, method="higher")
+    bounds = [*dict.fromkeys(float(one) for one in quantiles), max(lengths.values()) + 1]
+    found = {
+        f"{low:,.0f} to {high - 1:,.0f}": [key for key, length in lengths.items() if low <= length < high]
+        for low, high in pairwise(bounds)
+    }
+    return {name: ids for name, ids in found.items() if ids}

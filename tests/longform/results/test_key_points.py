@@ -157,3 +157,21 @@ def test_the_report_has_both_tables_and_says_why_a_figure_is_missing() -> None:
     }
     (section,) = key_point_sections(without)
     assert section.tables[0].rows[0][6].reason == "no judge of support was asked"
+
+
+def test_lengths_are_grouped_alike_for_all_systems() -> None:
+    made = evidence({"j": QUESTIONS}, ("first", "second"))
+    words = {key: 10.0 * place for place, key in enumerate(made.infos)}
+    rows = [row(None, key, "words", n, 1) for key, n in words.items()]
+    rows += [row("j", key, "KPR", 0.5, 1) for key in made.infos]
+    made.score_table = ScoreTable(rows, made.infos, ["j"])
+    made.infos.update({key: info._replace(haystack_id=info.query_id) for key, info in made.infos.items()})
+    sizes = {question: 100 * (1 + place) for place, question in enumerate(QUESTIONS)}
+    made.documents = lambda name: [SimpleNamespace(text="word " * sizes[name])]
+    found = [(one["facet"], one["value"], one["summarizer"]) for one in facets(cast(Evidence, made))]
+
+    outputs = dict.fromkeys(value for facet, value, _ in found if facet == "words of the summary")
+    assert list(outputs) == ["0 to 29", "30 to 49", "50 to 69", "70 to 90"]
+    inputs = {value for facet, value, system in found if (facet, system) == ("words of the documents", "first")}
+    assert inputs == {"100 to 199", "200 to 299", "300 to 399", "400 to 500"}
+    assert {system for _, _, system in found} == {"first", "second"}
