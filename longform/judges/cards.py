@@ -16,7 +16,7 @@ from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy
 from longform.judges.support_cards import support_words
 from longform.judges.target_cards import target_words
 from longform.models import read_model
-from longform.settings.judges import SHIPPED_CHECKER, JudgeSettings, judge_scale
+from longform.settings.judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER, JudgeSettings, judge_scale
 
 
 class Version(NamedTuple):
@@ -39,8 +39,12 @@ SUPPORT_CHECKER = "support-checker"
 """The card of the checker that ships."""
 
 
+KEY_POINT_CHECKER = "key-point-checker"
+"""The card of the same checker for key points."""
+
+
 def shipped_card(judge: str) -> Card | None:
-    """The card that ships for `offline-people`, `offline-gpt-4o`, `support-lexical` or `released:NAME`; None: none."""
+    """Return the card that ships for a judge that ships or for `released:NAME`; None if none does."""
     resource = files("longform").joinpath("cards", f"{judge.replace(':', '_')}.json")
     card: Card | None = json.loads(resource.read_text(encoding="utf-8")) if resource.is_file() else None
     return card
@@ -56,6 +60,8 @@ def shipped_line(judge: JudgeSettings) -> str | None:
     """Return the line of the card that ships for a judge of this definition; None: none ships."""
     if judge == SHIPPED_CHECKER:
         return shipped_card_line(SUPPORT_CHECKER)
+    if judge == SHIPPED_KEY_POINT_CHECKER:
+        return shipped_card_line(KEY_POINT_CHECKER)
     if judge.fitted_model is not None:
         return shipped_card_line(judge.model_name)
     return shipped_card_line(SUPPORT_LEXICAL) if judge.is_lexical and judge.task == "support" else None

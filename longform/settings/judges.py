@@ -411,10 +411,14 @@ SHIPPED_CHECKER = CheckpointJudgeSettings(
 )
 """The checker that ships, read as its card was measured; `longform train checker` re-makes it."""
 
+SHIPPED_KEY_POINT_CHECKER = SHIPPED_CHECKER.model_copy(update={"task": "key_point", "threshold": 0.7})
+"""The same for key points; its threshold was chosen on labels of news, its card is of conversations."""
+
 SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
     "offline-people": OfflineJudgeSettings(kind="offline", calibration="people"),
     "offline-gpt-4o": OfflineJudgeSettings(kind="offline", calibration="gpt-4o"),
     "offline": OfflineJudgeSettings(kind="offline", task="support"),
     "checker": SHIPPED_CHECKER,
+    "key-point-checker": SHIPPED_KEY_POINT_CHECKER,
 }
 """Judges that need no definition and no download: their models and cards ship with the project."""

@@ -14,9 +14,10 @@ from actors.judges.counted_words import PROMPT_VERSION
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
-from longform.judges.cards import describe, shipped_card
+from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_line
 from longform.metrics.agreement import WEIGHTS
-from longform.settings.judges import SHIPPED_JUDGES, judges_of
+from longform.settings.judges import SHIPPED_JUDGES, SHIPPED_KEY_POINT_CHECKER, judges_of
+from tests.key_point_labels import questions
 
 NEWS = "6419263d9c6c91e5010d4abf"
 """The haystack whose summaries the offline judges were fitted on."""
@@ -230,3 +231,29 @@ def test_card_is_written_where_asked(human: str, tmp_path: Path, capsys: pytest.
     )
 
     assert json.loads((tmp_path / "c").read_text()) == json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.slow
+def test_the_card_of_the_key_point_checker_is_that_of_released_labels(
+    released: Path, tmp_path: Path, calibrated: Calibrated
+) -> None:
+    """An insight that people call fully covered is said. Floats of other processors may move an answer."""
+    talks, points = str(tmp_path / "talks"), str(tmp_path / "points")
+    ingest("summhay", [str(released / "summhay" / "eval_benchmark_data_conversation.json.gz")], talks)
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in questions(talks)))
+    ingest("key_points", [str(tmp_path / "labels.jsonl")], points)
+    found, shipped = calibrated.card(points, KEY_POINT_CHECKER), shipped_card(KEY_POINT_CHECKER)
+
+    assert shipped is not None
+    assert found["judged_by"] == shipped["judged_by"]
+    assert found["labels"]["hash"] == shipped["labels"]["hash"]
+    for figure in ("pearson", "kappa"):
+        assert found[figure]["value"] == pytest.approx(shipped[figure]["value"], abs=0.03)  # type: ignore[literal-required]
+
+
+def test_the_key_point_checker_is_told_with_its_card() -> None:
+    line = shipped_line(SHIPPED_KEY_POINT_CHECKER)
+
+    assert line is not None
+    assert "threshold chosen on its news" in line
+    assert shipped_line(SHIPPED_KEY_POINT_CHECKER.model_copy(update={"threshold": 0.5})) is None
