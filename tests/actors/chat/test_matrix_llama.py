@@ -11,9 +11,13 @@ import pytest
 
 from actors.chat.call_context import CallContext
 from actors.chat.matrix_executor import MatrixExecutor, group_of
-from actors.chat.opening import open_pool
+from actors.chat.opening import Asking, open_pool
+from actors.judges.chat import ChatJudge
 from longform.chat.call import ChatRequest, Message
+from longform.judges.kind import Group
+from longform.judges.kinds import KINDS
 from longform.settings.chat import ChatSettings
+from longform.settings.judges import ChatJudgeSettings
 
 pytestmark = pytest.mark.slow
 N_DOCUMENTS, N_SENTENCES = 4, 5
@@ -82,3 +86,24 @@ async def test_each_document_is_read_about_once(llama_server: str, tmp_path: Pat
     await pool.close()
     print(f"least {least}, grouped {grouped} ({grouped / least:.2f}), random order {in_random_order}")
     assert in_random_order > 1.5 * grouped
+
+
+async def test_a_judge_of_key_points_has_each_response_read_about_once(llama_server: str, tmp_path: Path) -> None:
+    """The shipped prompt shows the response first; a reply of two tokens is cut, which is all that is wanted here."""
+    chat = ChatSettings(
+        model="smollm2", base_url=llama_server, prefix_cache="slot", concurrency=1, timeout_s=300, temperature=0.0,
+        max_tokens=2,
+    )  # fmt: skip
+    settings = ChatJudgeSettings(kind="chat", task="key_point", chat=chat)
+    pool = open_pool(chat, CallContext(job="judged", stage="test", ledger=str(tmp_path / "judged")))
+    judge = ChatJudge(KINDS["key_point"], "small", settings, Asking(chat=pool))
+    points = tuple(f"The {one} of the {other} was closed." for one in WORDS[:2] for other in WORDS[4:8])
+    groups = [Group(str(number), (document(number),), points) for number in range(2)]
+
+    before = await counted(llama_server, "prompt_tokens_total")
+    await judge.ask(groups)
+    read = await counted(llama_server, "prompt_tokens_total") - before
+    await pool.close()
+
+    least = least_tokens([await tokens(llama_server, request) for request in judge.requests(groups)])
+    assert read <= 1.15 * least
