@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -15,7 +17,7 @@ from longform.report.key_points import key_point_sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.evidence import Evidence
 from longform.results.facets import facets
-from longform.results.key_points import KeyPoints, key_points
+from longform.results.key_points import KeyPoints, f1, key_points
 from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
 
@@ -175,3 +177,34 @@ def test_lengths_are_grouped_alike_for_all_systems() -> None:
     inputs = {value for facet, value, system in found if (facet, system) == ("words of the documents", "first")}
     assert inputs == {"100 to 199", "200 to 299", "300 to 399", "400 to 500"}
     assert {system for _, _, system in found} == {"first", "second"}
+
+
+def printed(released: Path, table: str) -> Any:
+    return json.loads((released / "long2rag" / "printed_tables.json").read_text())[table]
+
+
+def test_the_papers_two_evaluators_swap_one_pair_and_one_of_them_is_more_lenient(released: Path) -> None:
+    """LONG2RAG, table 3: each system stands for one question, with its printed recall."""
+    table = printed(released, "table3")
+    strict, lenient = table["GPT-4o"], table["Llama3-70B"]
+    infos = {name: SummaryInfo(name, name, name, "given", None, None, None, None) for name in strict}
+    rows = [row(judge, name, "KPR", table[judge][name], 1) for judge in table for name in infos]
+    made = evidence({})
+    made.infos, made.score_table = infos, ScoreTable(rows, infos, list(table))
+    found = key_points(cast(Evidence, made))
+
+    assert found is not None
+    (pair,) = found["judges"]
+    assert pair["swapped"] == [["Claude-3-Sonnet, given", "GPT-4-Turbo, given"]]
+    assert pair["kendall_tau"] == pytest.approx(1 - 2 / 36)
+    shift = sum(lenient[name] - strict[name] for name in strict) / len(strict)
+    assert pair["shift"]["value"] == pytest.approx(100 * shift)
+    assert shift > 0
+
+
+def test_the_papers_f1_is_a_mean_of_f1_and_its_averages_weigh_questions(released: Path) -> None:
+    """LONG2RAG, tables 4 and 1: neither is what the printed columns would give."""
+    for precision, recall, printed_f1, _ in printed(released, "table4").values():
+        assert 0.01 < f1(precision, recall) - printed_f1 < 0.05
+    for *categories, average in printed(released, "table1").values():
+        assert 0.005 < sum(categories) / len(categories) - average < 0.02
