@@ -50,9 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(module: str, words: Sequence[str]) -> int:
     of_checker = [module, *words[:1]] == ["train", "checker"]
     name, rest = ("train_checker", words[1:]) if of_checker else (module, words)
-    arguments = import_module(f"jobs.parsers.{name}").parser().parse_args(rest)  # help and wrong words end here
-    if name == "synthesize" and import_module("jobs.synthesis.config").asks_models(arguments.config):
-        module = "synthesize_models"
+    import_module(f"jobs.parsers.{name}").parser().parse_args(rest)  # help and wrong words end here
     return int(import_module(f"jobs.{module}").main(words))
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 
 from actors.chat.opening import check_chat
 from actors.storage.benchmark import MANIFEST
@@ -19,6 +21,7 @@ from jobs.parsers.synthesize import parser
 from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.audits import write_audit
+from jobs.synthesis.config import asks_models
 from jobs.synthesis.files import AUDIT, FACTS, export_summhay, write_facts
 from jobs.synthesis.haystack_workers import HaystackTask, ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.synthesis.prose_plan import prose_plan
@@ -220,6 +223,10 @@ def wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Make the benchmark; a configuration that asks chat models is handed to `synthesize-models`."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if asks_models(parser().parse_args(words).config):
+        return int(import_module("jobs.synthesize_models").main(words))
     return run_verb(parser(), _work, argv)
 
 
