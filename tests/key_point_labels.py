@@ -9,10 +9,10 @@ The card of the key point checker that ships is measured on the conversations so
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from actors.storage.benchmark import Benchmark
@@ -49,10 +49,12 @@ def questions(bench_url: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def main(bench_url: str) -> None:
-    for line in questions(bench_url):
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.key_point_labels", description=__doc__)
+    parser.add_argument("benchmark", help="a benchmark with labels of people")
+    for line in questions(parser.parse_args(argv).benchmark):
         print(json.dumps(line))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
