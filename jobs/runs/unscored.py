@@ -11,6 +11,7 @@ from actors.storage.folder import Folder
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import USUAL_BULLETS
+from longform.judges.kinds import KINDS
 from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.settings.experiment import Experiment
@@ -22,7 +23,7 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
 
     A benchmark of documents and queries alone is retrieved and summarised, and its summaries have no score.
     """
-    without = [query_id for query_id in query_ids if not _insights(benchmark, query_id)]
+    without = [query_id for query_id in query_ids if not _of_kind(benchmark, query_id, "insight")]
     uncounted = [query_id for query_id in without if not benchmark.targets.get(query_id)]
     found = []
     if not experiment.judges and not _measured_without_judge(experiment):
@@ -32,12 +33,30 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
             f"Coverage, citation and joint scores need insights, and {_share(without, query_ids)} insights: "
             "the summaries of such queries are written and not scored."
         )
+    for task in dict.fromkeys(judge.task for judge in experiment.judges.values()):
+        if (needed := _judged_targets(task)) is not None:
+            lacking = [one for one in query_ids if not _of_kind(benchmark, one, needed)]
+            if lacking:
+                found.append(
+                    f"Judges of {task} need {_NEEDED[needed]}, and {_share(lacking, query_ids)} {_NEEDED[needed]}: "
+                    "they judge no summary of such queries."
+                )
     if experiment.bullets == "targets" and uncounted:
         found.append(
             f"Summaries have as many bullets as their query has targets, and {_share(uncounted, query_ids)} targets: "
             f"{USUAL_BULLETS} bullets are asked for there; set bullets to another number."
         )
     return found
+
+
+_NEEDED = {"key_point": "key points", "reference": "reference texts"}
+"""Kind of target -> its name in sentences; insights have a sentence of their own."""
+
+
+def _judged_targets(task: str) -> str | None:
+    """Return the kind of target that judges of a shipped task are asked about; None if no target is named here."""
+    kind = KINDS.get(task)
+    return kind.targets if kind is not None and kind.targets in _NEEDED else None
 
 
 def unranked(run: Folder, plan: Plan) -> list[str]:
@@ -70,5 +89,5 @@ def _share(without: Collection[str], query_ids: Collection[str]) -> str:
     return "no query has" if len(without) == len(query_ids) else f"{len(without)} of {len(query_ids)} queries have no"
 
 
-def _insights(benchmark: Benchmark, query_id: str) -> list[Target]:
-    return [target for target in benchmark.targets.get(query_id, []) if target.kind == "insight"]
+def _of_kind(benchmark: Benchmark, query_id: str, kind: str) -> list[Target]:
+    return [target for target in benchmark.targets.get(query_id, []) if target.kind == kind]

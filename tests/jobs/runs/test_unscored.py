@@ -92,3 +92,27 @@ def test_a_query_with_a_reference_has_a_number_of_sentences(kinds: list[str], to
     found = unscored(experiment, benchmark, ["q"])
 
     assert [sentence for sentence in (NOT_SCORED, BULLETS) if any(sentence in one for one in found)] == told
+
+
+def test_judges_of_key_points_and_references_say_what_they_lack(tmp_path: Path) -> None:
+    chat = {"provider": "scripted", "model": "m", "script": "obedient"}
+    judges = {
+        "points": {"kind": "offline", "task": "key_point"},
+        "rated": {"kind": "chat", "task": "reference", "chat": chat},
+        "errors": {"kind": "chat", "task": "errors", "chat": chat},
+        "support": {"kind": "offline", "task": "support"},
+    }
+    experiment = Experiment.model_validate_json(Path(config(tmp_path, judges=judges)).read_text())
+    point = Target("p", "key_point", "q", "h", 0, None, "a text")
+    reference = Target("r", "reference", "s", "h", 0, None, "a text")
+    benchmark: Any = SimpleNamespace(targets={"q": [point], "s": [reference]})
+
+    assert [one.partition(":")[0] for one in unscored(experiment, benchmark, ["q", "s", "t"])] == [
+        "Judges of key_point need key points, and 2 of 3 queries have no key points",
+        "Judges of reference need reference texts, and 2 of 3 queries have no reference texts",
+        "Judges of errors need reference texts, and 2 of 3 queries have no reference texts",
+        "Summaries have as many bullets as their query has targets, and 1 of 3 queries have no targets",
+    ]
+    assert unscored(experiment, benchmark, ["q"])[0].startswith(
+        "Judges of reference need reference texts, and no query"
+    )
