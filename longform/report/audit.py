@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
 from longform.metrics.statistics import EstimateColumns
+from longform.report.line_plots import Line, line_plot
 from longform.report.parts import INTERVAL, Section
+from longform.report.plots import Plot
 from longform.report.tables import NOT_RECORDED, Cell, Column, Table, count, number, percent, words
 from longform.results.audit import Audit, AuditedHaystack, Prose
 from longform.results.columns import count_in, text_in
@@ -43,6 +45,26 @@ def audit_sections(results: Results) -> Iterator[Section]:
     if synthesis:
         tables += [_made(synthesis), *_checked(synthesis)]
     yield Section("audit", "How far to trust this benchmark", _told(audit), tables)
+
+
+def score_distribution(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    """The distribution of the scores by which key points were kept (LONG2RAG, figure 13), if they are probabilities."""
+    synthesis = results.get("synthesis")
+    for haystack in synthesis["haystacks"] if synthesis else ():
+        if steps := haystack.get("scores"):
+            shares = [(100 * step["score"], 100 * step["share"]) for step in steps]
+            lines = [
+                Line("points", [(at, _known(share)) for at, share in shares]),
+                Line("even", [(at, _known(at)) for at, _ in shares]),
+            ]
+            plot = line_plot(lines, x_label="P(YES) at most, in per cent", y_label="share of points", name="p-yes")
+            farthest = haystack.get("farthest_from_diagonal")
+            told = "" if farthest is None else f" Farthest from the diagonal: {farthest:.2f}."
+            yield plot, f"Points before the threshold by their score; the diagonal is what even scores have.{told}"
+
+
+def _known(value: float) -> EstimateColumns:
+    return {"value": value, "low": None, "high": None, "n": 1}
 
 
 def _told(audit: Audit) -> list[str]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from longform.metrics.statistics import EstimateColumns
 from longform.report.estimates import estimate_cell
+from longform.report.line_plots import Line, line_plot
 from longform.report.parts import INTERVAL, Judged, Section, by_judge, judge_line
+from longform.report.plots import Plot
 from longform.report.row_names import name_columns, named
 from longform.report.tables import Column, Table
 from longform.results.facets import FacetsRow
 from longform.results.results import Results
 
+_MOST_LINES = 8
 _NONE = "no summary of these queries has a value"
 
 
@@ -26,6 +30,25 @@ def _tables(results: Results, judge: Judged, rows: Sequence[FacetsRow]) -> Itera
     for facet, measure in dict.fromkeys((row["facet"], row["measure"]) for row in rows):
         own = [row for row in rows if (row["facet"], row["measure"]) == (facet, measure)]
         yield _table(results, f"{judge_line(results, judge)}. {measure} by {facet}. {INTERVAL}", own)
+
+
+def facet_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
+    """One figure a judge, measure and property: a line a system; none if there are too many lines to tell apart."""
+    groups: dict[tuple[Judged, str, str], list[FacetsRow]] = {}
+    for judge, rows in by_judge(results.get("facets") or []):
+        for row in rows:
+            groups.setdefault((judge, row["facet"], row["measure"]), []).append(row)
+    for place, ((judge, facet, measure), own) in enumerate(groups.items()):
+        values = list(dict.fromkeys(row["value"] for row in own))
+        lines: dict[str, list[tuple[float, EstimateColumns]]] = {}
+        for row in own:
+            point = (float(1 + values.index(row["value"])), row["score"])
+            lines.setdefault(f"{row['summarizer']}, {row['setting']}", []).append(point)
+        if len(lines) <= _MOST_LINES:
+            drawn = [Line(label, sorted(points, key=lambda point: point[0])) for label, points in lines.items()]
+            plot = line_plot(drawn, x_label=facet, y_label=measure, name=f"facets{place}")
+            named_values = ", ".join(f"{n}: {value}" for n, value in enumerate(values, 1))
+            yield plot, f"{measure} by {facet} ({named_values}). {judge_line(results, judge)}"
 
 
 def _table(results: Results, caption: str, rows: Sequence[FacetsRow]) -> Table:

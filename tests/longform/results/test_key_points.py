@@ -12,7 +12,8 @@ import pytest
 
 from longform.measures import named
 from longform.metrics.measure import Facts, Measure, Verdict
-from longform.report.facets import facet_sections
+from longform.report.audit import score_distribution
+from longform.report.facets import facet_figures, facet_sections
 from longform.report.key_points import key_point_sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.evidence import Evidence
@@ -208,3 +209,28 @@ def test_the_papers_f1_is_a_mean_of_f1_and_its_averages_weigh_questions(released
         assert 0.01 < f1(precision, recall) - printed_f1 < 0.05
     for *categories, average in printed(released, "table1").values():
         assert 0.005 < sum(categories) / len(categories) - average < 0.02
+
+
+def test_figures_have_a_line_a_system_over_the_values_of_a_property() -> None:
+    made = evidence({"j": QUESTIONS}, ("first", "second"))
+    results: Any = {"facets": facets(made), "judges": []}
+    ((plot, caption),) = facet_figures(results)
+
+    assert plot is not None
+    assert caption.startswith("KPR by category (1: causal, 2: factual).")
+    assert "first, given: 12.5, 100.0." in plot.alt
+    many = evidence({"j": QUESTIONS}, [f"system {n}" for n in range(9)])
+    assert list(facet_figures({"facets": facets(many), "judges": []})) == []
+
+
+def test_the_scores_of_points_are_drawn_beside_even_ones() -> None:
+    steps = [{"score": 0.0, "share": 0.1}, {"score": 0.5, "share": 0.8}, {"score": 1.0, "share": 1.0}]
+    account = {
+        "haystacks": [{"haystack_id": "q"}, {"haystack_id": "all", "scores": steps, "farthest_from_diagonal": 0.3}]
+    }
+    ((plot, caption),) = score_distribution({"synthesis": account})  # type: ignore[typeddict-item]
+
+    assert plot is not None
+    assert "points: 10.0, 80.0, 100.0. even: 0.0, 50.0, 100.0." in plot.alt
+    assert caption.endswith("Farthest from the diagonal: 0.30.")
+    assert list(score_distribution({})) == []
