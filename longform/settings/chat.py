@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, model_validator
 
 from longform.settings.extra_body import ExtraBody
 from longform.settings.python_class import PythonClassSettings
@@ -31,8 +31,7 @@ class ChatSettings(Strict):
             "batch",
         }
     )
-    newer: ClassVar[frozenset[str]] = frozenset({"top_p", "seed", "reasoning_effort", "extra_body"})
-    """Fields that are no part of the identity unless they are set: stored work is older than they."""
+    newer = frozenset({"top_p", "seed", "reasoning_effort", "extra_body"})
 
     provider: Literal["openai", "litellm", "llama_cpp", "scripted"] = "openai"
     model: str  # llama_cpp: the path or s3:// URL of a GGUF file
@@ -59,9 +58,19 @@ class ChatSettings(Strict):
     prefix_cache: Literal["shared", "slot"] = "shared"  # slot: a server that keeps one prefix a slot (llama.cpp)
     batch: bool = False  # through the provider's batch API: cheaper, within a day
 
+
+class MayAskSettings(Strict):
+    """Settings of a component that asks a chat model in some of its kinds."""
+
     @property
-    def identity(self) -> dict[str, JsonValue]:
-        return {name: value for name, value in super().identity.items() if name not in self.newer or value is not None}
+    def asked_model(self) -> ChatSettings | None:
+        """The chat model that it asks; None: it asks none."""
+        return None
+
+    @property
+    def prompt_name(self) -> str | None:
+        """The prompt that it asks with; None: it has none."""
+        return None
 
 
 class OfflineSummarizerSettings(Strict):
@@ -84,8 +93,7 @@ FROM_MEMORY = "answer_from_memory"
 
 
 class ChatSummarizerSettings(Strict):
-    newer: ClassVar[frozenset[str]] = frozenset({"prompt_with", "collection"})
-    """Fields that are no part of the identity unless they are set: stored work is older than they."""
+    newer = frozenset({"prompt_with", "collection"})
 
     kind: Literal["chat"]
     chat: ChatSettings
@@ -104,10 +112,6 @@ class ChatSummarizerSettings(Strict):
     def prompt_of(self, retriever: str | None) -> str | None:
         """Return the prompt in systems with this retriever; None: by the query's domain."""
         return (self.prompt_with or {}).get(retriever or "", self.prompt)
-
-    @property
-    def identity(self) -> dict[str, JsonValue]:
-        return {name: value for name, value in super().identity.items() if name not in self.newer or value is not None}
 
     @property
     def ignores_order(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSettings, MayAskSettings
 from longform.settings.python_class import CodeSettings, PythonClassSettings
 
 Task = Literal["coverage", "support", "key_point", "reference", "errors", "misses"]
@@ -45,7 +45,7 @@ def _is_own(task: str) -> bool:
     return ":" in task
 
 
-class _Judge(CodeSettings):
+class _Judge(CodeSettings, MayAskSettings):
     """
     Settings that judges of all kinds share.
 
@@ -53,13 +53,12 @@ class _Judge(CodeSettings):
         tasks: What judges of this kind can judge.
         judges_own: Whether they can judge what a user has defined; settings are then as for key points.
         only_for: Field -> the tasks that have a use for it; a field that is not named serves all of them.
-        newer: Fields that stored identities are older than: left out where they are null.
     """
 
     tasks: ClassVar[tuple[Task, ...]]
     judges_own: ClassVar[bool] = False
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {}
-    newer: ClassVar[frozenset[str]] = frozenset({"folder", "samples", "references"})
+    newer = frozenset({"folder", "samples", "references"})
 
     task: str = "coverage"  # a Task, or the import path of a Kind, MODULE:NAME
 
@@ -107,16 +106,6 @@ class _Judge(CodeSettings):
     def asks_about(self, target_index: int) -> bool:
         """Tell whether it judges by the target of this place among those of its query, from 0."""
         return target_index == 0 or getattr(self, "references", None) != "first"
-
-    @property
-    def asked_model(self) -> ChatSettings | None:
-        """The chat model that it asks; None: it asks none."""
-        return None
-
-    @property
-    def prompt_name(self) -> str | None:
-        """The prompt that it asks with; None: it has none."""
-        return None
 
     @property
     def members(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from longform.errors import UsageError
-from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSettings, MayAskSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
@@ -259,40 +259,26 @@ class RetrievalSettings(NamedTuple):
     ranking_depth: int
 
 
-class _Reranker(Strict):
-    """The facts of a kind of reranker."""
-
-    @property
-    def asked_model(self) -> ChatSettings | None:
-        """The chat model that it asks; None: it asks none."""
-        return None
-
-    @property
-    def prompt_name(self) -> str | None:
-        """The prompt that it asks with; None: it has none."""
-        return None
-
-
-class CrossEncoderRerankerSettings(_Reranker):
+class CrossEncoderRerankerSettings(MayAskSettings):
     kind: Literal["cross_encoder"]
     model: str  # a hub name, a folder, s3:// or package:NAME
     depth: int = Field(20, gt=0)  # documents re-scored; the rest keep their order below
 
 
-class EndpointRerankerSettings(_Reranker, _Endpoint):
+class EndpointRerankerSettings(MayAskSettings, _Endpoint):
     """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
 
     kind: Literal["endpoint"]
     depth: int = Field(20, gt=0)  # as above
 
 
-class PythonRerankerSettings(_Reranker, PythonClassSettings):
+class PythonRerankerSettings(MayAskSettings, PythonClassSettings):
     """A class that scores documents as a retriever's does."""
 
     depth: int = Field(20, gt=0)  # as above
 
 
-class ChatRerankerSettings(_Reranker):
+class ChatRerankerSettings(MayAskSettings):
     """A prompted chat model that gives each document a whole number, one call each (MSRS, section 4.1)."""
 
     kind: Literal["chat"]

@@ -13,13 +13,16 @@ class Strict(BaseModel):
 
     Attributes:
         how_it_is_asked: Fields that say only how something is asked, such as limits and deadlines.
+        newer: Fields that stored identities are older than: a part of an identity only if they are set.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     how_it_is_asked: ClassVar[frozenset[str]] = frozenset()
+    newer: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def identity(self) -> dict[str, JsonValue]:
         """Everything that can change an answer, as JSON values; changing the rest makes no work anew."""
-        found = self.model_dump(mode="json", exclude=set(self.how_it_is_asked))
+        unset = {name for name in self.newer if getattr(self, name, None) is None}
+        found = self.model_dump(mode="json", exclude={*self.how_it_is_asked, *unset})
         return found | {name: part.identity for name in found if isinstance(part := getattr(self, name, None), Strict)}

@@ -45,7 +45,7 @@ class Found(NamedTuple):
     searches: list[str]
     documents: list[Ranked]
     fits: list[float] | None = None
-    fetched: list[SourceDocument] = []  # noqa: RUF012  nobody changes it
+    fetched: Sequence[SourceDocument] = ()
 
 
 class Corpus:
