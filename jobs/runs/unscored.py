@@ -34,13 +34,11 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
             "the summaries of such queries are written and not scored."
         )
     for task in dict.fromkeys(judge.task for judge in experiment.judges.values()):
-        if (needed := _judged_targets(task)) is not None:
-            lacking = [one for one in query_ids if not _of_kind(benchmark, one, needed)]
-            if lacking:
-                found.append(
-                    f"Judges of {task} need {_NEEDED[needed]}, and {_share(lacking, query_ids)} {_NEEDED[needed]}: "
-                    "they judge no summary of such queries."
-                )
+        kind, words = _targets_of(task)
+        lacking = [query_id for query_id in query_ids if words and not _of_kind(benchmark, query_id, kind)]
+        if lacking:
+            share = f"{_share(lacking, query_ids)} {words}"
+            found.append(f"Judges of {task} need {words}, and {share}: they judge no summary of such queries.")
     if experiment.bullets == "targets" and uncounted:
         found.append(
             f"Summaries have as many bullets as their query has targets, and {_share(uncounted, query_ids)} targets: "
@@ -53,10 +51,10 @@ _NEEDED = {"key_point": "key points", "reference": "reference texts"}
 """Kind of target -> its name in sentences; insights have a sentence of their own."""
 
 
-def _judged_targets(task: str) -> str | None:
-    """Return the kind of target that judges of a shipped task are asked about; None if no target is named here."""
-    kind = KINDS.get(task)
-    return kind.targets if kind is not None and kind.targets in _NEEDED else None
+def _targets_of(task: str) -> tuple[str, str]:
+    """Return the kind of target that judges of a task are asked about, and its name; empty if none is named here."""
+    kind = KINDS[task].targets if task in KINDS else ""
+    return kind, _NEEDED.get(kind, "")
 
 
 def unranked(run: Folder, plan: Plan) -> list[str]:

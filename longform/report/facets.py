@@ -11,7 +11,7 @@ from longform.report.parts import INTERVAL, Judged, Section, by_judge, judge_lin
 from longform.report.plots import Plot
 from longform.report.row_names import name_columns, named
 from longform.report.tables import Column, Table
-from longform.results.facets import FacetsRow
+from longform.results.facets import LENGTHS, FacetsRow
 from longform.results.results import Results
 
 _MOST_LINES = 8
@@ -33,7 +33,11 @@ def _tables(results: Results, judge: Judged, rows: Sequence[FacetsRow]) -> Itera
 
 
 def facet_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """One figure a judge, measure and property: a line a system; none if there are too many lines to tell apart."""
+    """
+    One figure a judge, measure and property, a series a system; none if there are too many to tell apart.
+
+    Lines join lengths alone: other properties have no order.
+    """
     groups: dict[tuple[Judged, str, str], list[FacetsRow]] = {}
     for judge, rows in by_judge(results.get("facets") or []):
         for row in rows:
@@ -46,7 +50,7 @@ def facet_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
             lines.setdefault(f"{row['summarizer']}, {row['setting']}", []).append(point)
         if len(lines) <= _MOST_LINES:
             drawn = [Line(label, sorted(points, key=lambda point: point[0])) for label, points in lines.items()]
-            plot = line_plot(drawn, x_label=facet, y_label=measure, name=f"facets{place}")
+            plot = line_plot(drawn, x_label=facet, y_label=measure, name=f"facets{place}", joined=facet in LENGTHS)
             named_values = ", ".join(f"{n}: {value}" for n, value in enumerate(values, 1))
             yield plot, f"{measure} by {facet} ({named_values}). {judge_line(results, judge)}"
 

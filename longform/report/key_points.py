@@ -30,7 +30,8 @@ def _systems(results: Results, rows: Sequence[KeyPointRow]) -> Table:
         "documents of its prompt support. KPF: F1 of the two, computed for each question and then averaged. "
         f"Questions: with key points and a readable judgement; the others are left out. {INTERVAL}"
     )
-    names = with_dataset(rows, "setting", "summarizer", "judge")
+    several = len({row["support_judge"] for row in rows}) > 1
+    names = with_dataset(rows, "setting", "summarizer", "judge", *(["support_judge"] if several else []))
     columns = [*name_columns(names), *map(Column, ("KPR", "pooled", "KPP", "KPF", "questions", "left out"))]
     body = []
     for row in rows:

@@ -22,7 +22,7 @@ class Line(NamedTuple):
     points: Sequence[tuple[float, EstimateColumns]]
 
 
-def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -> Plot | None:
+def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str, joined: bool = True) -> Plot | None:
     """
     Lines over one axis, told apart by marker, fill and colour, each point with its interval.
 
@@ -31,6 +31,7 @@ def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -
         x_label: Of the points' first numbers, which are whole.
         y_label: Of the values, of 100.
         name: Makes the SVG's ids unique on a page.
+        joined: False if the points have no order: then no line joins them.
 
     Returns:
         None if no point has a value.
@@ -43,7 +44,7 @@ def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -
         from matplotlib.ticker import MaxNLocator  # slow to import
 
         for place, line in enumerate(known):
-            _draw_line(axes, line, place, shift=_APART * (place - (len(known) - 1) / 2))
+            _draw_line(axes, line, place, joined=joined, shift=_APART * (place - (len(known) - 1) / 2))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(x_label)
         axes.set_ylabel(f"{y_label}, of 100")
@@ -53,8 +54,10 @@ def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -
     return Plot(svg, f"{y_label} by {x_label}. {' '.join(_told(line) for line in known)}")
 
 
-def _draw_line(axes: Axes, line: Line, place: int, *, shift: float) -> None:
+def _draw_line(axes: Axes, line: Line, place: int, *, joined: bool, shift: float) -> None:
     style = series_style(place)
+    if not joined:
+        style["linestyle"] = "none"
     xs = [x + shift for x, _ in line.points]
     axes.plot(xs, [or_gap(estimate["value"]) for _, estimate in line.points], label=line.label, **style)
     for x, (_, estimate) in zip(xs, line.points, strict=True):

@@ -22,6 +22,7 @@ from longform.results.columns import OfJudge
 from longform.results.evidence import Evidence, Family, rows_of
 
 INPUT_LENGTH, OUTPUT_LENGTH = "words of the documents", "words of the summary"
+LENGTHS = (INPUT_LENGTH, OUTPUT_LENGTH)
 _LENGTH = "words"  # the measure
 _N_GROUPS = 4
 _LEAST_SUMMARIES = 8  # of which groups are made

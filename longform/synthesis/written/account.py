@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -224,7 +224,7 @@ TOO_FEW = "too few: insights that fewer documents state than `least_documents` a
 READ_DIFFERENTLY = "read differently: pairs of document and insight where the verifier, asked again, said the contrary"
 
 
-def told(haystacks: Sequence[HaystackAccount]) -> Told:
+def told(haystacks: Sequence[Mapping[str, Any]]) -> Told:
     """Tell accounts in words."""
     documents, insights = (sum(one[name] for one in haystacks) for name in ("documents", "insights"))
     heads = ("haystack", "documents", "not written", "subtopics", "insights", "too few", "read differently")

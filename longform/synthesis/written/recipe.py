@@ -185,7 +185,7 @@ class WrittenRecipe:
 
     def told(self, haystacks: Sequence[Mapping[str, Any]]) -> Told:
         """Tell the accounts in words."""
-        return told(haystacks)  # type: ignore[arg-type]
+        return told(haystacks)
 
     def _written(self, pieces: Pieces) -> Iterator[Written]:
         for number, topic in enumerate(self.settings.topics):

@@ -228,9 +228,18 @@ def test_the_scores_of_points_are_drawn_beside_even_ones() -> None:
     account = {
         "haystacks": [{"haystack_id": "q"}, {"haystack_id": "all", "scores": steps, "farthest_from_diagonal": 0.3}]
     }
-    ((plot, caption),) = score_distribution({"synthesis": account})  # type: ignore[typeddict-item]
+    results: Any = {"synthesis": account}
+    ((plot, caption),) = score_distribution(results)
 
     assert plot is not None
     assert "points: 10.0, 80.0, 100.0. even: 0.0, 50.0, 100.0." in plot.alt
     assert caption.endswith("Farthest from the diagonal: 0.30.")
     assert list(score_distribution({})) == []
+
+
+def test_two_judges_of_support_are_told_apart() -> None:
+    systems = studied({"j": QUESTIONS})["systems"]
+    results: Any = {"key_points": {"systems": [*systems, {**systems[0], "support_judge": "other"}], "judges": []}}
+    (section,) = key_point_sections(results)
+
+    assert [row[3].text for row in section.tables[0].rows] == ["support", "other"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import log
+from typing import Any
 
 import pytest
 
 from longform.chat.call import TokenLogprobs
-from longform.judges.kind import Verdict
-from longform.judges.kinds.key_point import parse_entailment
+from longform.judges.kind import Group, Verdict
+from longform.judges.kinds.key_point import KEY_POINT, parse_entailment
 from longform.judges.kinds.misses import MISSES
 from longform.judges.target_cards import LabelledTarget
 
@@ -48,15 +49,10 @@ def test_p_yes_is_among_three_words_however_they_are_cut_into_tokens() -> None:
     ("human", "judge", "same"), [("neutral", "not_entailed", True), ("entailed", "neutral", False)]
 )
 def test_what_a_number_cannot_tell_apart_is_compared_as_one(human: str, judge: str, same: bool) -> None:
-    from longform.judges.kinds.key_point import KEY_POINT
-
     row = {"linked_unit": None, "probability": None, "failure": None}
-    one = LabelledTarget(
-        "s", "t", "ann", "h", None,
-        label={**row, "answer": human},  # type: ignore[typeddict-item]
-        verdict={**row, "answer": judge},  # type: ignore[typeddict-item]
-        counts=KEY_POINT.counts, as_one=KEY_POINT.as_one,
-    )  # fmt: skip
+    label: Any = row | {"answer": human}
+    verdict: Any = row | {"answer": judge}
+    one = LabelledTarget("s", "t", "ann", "h", None, label, verdict, KEY_POINT.counts, KEY_POINT.as_one)
     assert one.pair is not None
     assert (one.pair.human == one.pair.judge) is same
 
@@ -65,7 +61,5 @@ def test_what_a_number_cannot_tell_apart_is_compared_as_one(human: str, judge: s
     ("reply", "answer"), [("General. It is vague.", "general"), ("Missing", "missing"), ("It is said.", None)]
 )
 def test_a_way_of_missing_is_the_first_word(reply: str, answer: str | None) -> None:
-    from longform.judges.kind import Group
-
     verdict = MISSES.read(reply, None, Group("k", (RESPONSE,), ("p",)), "ours")
     assert (verdict.answer, verdict.failure is None) == (answer, answer is not None)
