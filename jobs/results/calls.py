@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from typing import NamedTuple, TypedDict
 
 from actors.chat.price_list import PriceList
+from actors.judges.kinds import kind_of
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.runs.record import RunRecord
 from jobs.spending.plan import PLAN, open_ledger
+from jobs.stages.judge import step_of
 from longform.chat.prices import Price
 from longform.errors import UsageError
 from longform.results.calls import CallsRow, MadeOfPlan, Planned, PlannedRow, Spent
@@ -90,7 +92,7 @@ def call_results(run: Folder, record: RunRecord, experiment: Experiment) -> Call
 def _rows(
     ledger: Ledger, url: str, jobs: Sequence[JobFacts], plan: PlanDocument | None, experiment: Experiment
 ) -> Iterator[CallsRow]:
-    chats = _chats(experiment)
+    chats = models_by_stage(experiment)
     later = [job for job in jobs if plan is None or job["job"] not in plan["jobs_before"]]
     totals, since = (ledger.totals_by_stage([job["job"] for job in part]) for part in (jobs, later))
     noted = ((part["stage"], chats[part["stage"]].model) for part in _noted(jobs) if part["stage"] in chats)
@@ -108,13 +110,15 @@ def _rows(
         }
 
 
-def _chats(experiment: Experiment) -> dict[str, ChatSettings]:
-    """The models of an experiment by the stages that ask them."""
+def models_by_stage(experiment: Experiment) -> dict[str, ChatSettings]:
+    """Return the models of an experiment by the stages that ask them."""
     found = {
         f"summarize {n}": settings.chat for n, settings in experiment.summarizers.items() if settings.kind == "chat"
     }
     found |= {f"rerank {n}": chat for n, reranker in experiment.rerankers.items() if (chat := reranker.asked_model)}
-    return found | {f"judge {n}": chat for n, judge in experiment.judges.items() if (chat := judge.asked_model)}
+    return found | {
+        f"{step_of(kind_of(judge))} {n}": chat for n, judge in experiment.judges.items() if (chat := judge.asked_model)
+    }
 
 
 def _noted(jobs: Sequence[JobFacts]) -> list[CalledStage]:

@@ -41,21 +41,26 @@ def released_work_id(benchmark: Benchmark, summary_id: str) -> str:
 
 def labelled_tasks(benchmark: Benchmark) -> dict[str, str]:
     """
-    Return the task of each annotator, which its answers tell; one that answered nothing is of coverage.
+    Return the task of each annotator, which its answers tell: of several tasks, the one that judges by such targets.
+
+    One that answered nothing beside targets of no task is of coverage.
 
     Raises:
         UsageError: Answers are of no one task, or of one that judges pairs of a sentence and a document.
     """
-    found: dict[str, set[str]] = {}
-    for batch in benchmark.folder.batches("labels", columns=["annotator", "answer"]):
-        for row in batch.group_by(["annotator", "answer"]).aggregate([]).to_pylist():
-            found.setdefault(row["annotator"], set()).update([row["answer"]] if row["answer"] is not None else [])
-    return {annotator: _task(annotator, answers) for annotator, answers in found.items()}
+    columns = ["annotator", "target_kind", "answer"]
+    answers: dict[str, set[str]] = {}
+    targets: dict[str, set[str]] = {}
+    for batch in benchmark.folder.batches("labels", columns=columns):
+        for row in batch.group_by(columns).aggregate([]).to_pylist():
+            targets.setdefault(row["annotator"], set()).add(row["target_kind"])
+            answers.setdefault(row["annotator"], set()).update([row["answer"]] if row["answer"] is not None else [])
+    return {annotator: _task(annotator, answers[annotator], targets[annotator]) for annotator in answers}
 
 
-def _task(annotator: str, answers: Collection[str]) -> str:
+def _task(annotator: str, answers: Collection[str], targets: Collection[str]) -> str:
     whole = {task: kind for task, kind in KINDS.items() if kind.targets != "document"}
-    for task, kind in whole.items():
+    for task, kind in sorted(whole.items(), key=lambda one: one[1].targets not in targets):
         if all(answer in kind.counts for answer in answers):
             return task
     known = ", or of ".join(f"{task}: {', '.join(list(kind.counts)[:_NAMED])}" for task, kind in whole.items())

@@ -31,7 +31,12 @@ def part(request: pytest.FixtureRequest, released: Path, tmp_path_factory: pytes
 
 def test_replay_has_the_released_ratings_and_scores(part: tuple[str, str], released: Path, tmp_path: Path) -> None:
     name, bench = part
-    settings = ReplaySettings(resamples=100)
+    results = replay(
+        bench, str(tmp_path / "usual"), ReplaySettings(resamples=100), cluster=Cluster(address=None, workers=0)
+    )
+    assert [one["name"] for one in results["measures"]] == ["reference_rating", "geval_x20", "bertscore_released"]
+    scales = ("reference_rating", "geval_1_5", "geval_01", "geval_x20", "bertscore_released")
+    settings = ReplaySettings(resamples=100, measures=scales)
     results = replay(bench, str(tmp_path / "run"), settings, cluster=Cluster(address=None, workers=0))
     expected = json.loads((released / "msrs" / name / "expected_scores.json").read_text())
     found = {(cell["setting"], cell["summarizer"]): cell for cell in results["cells"]}

@@ -62,6 +62,11 @@ def test_ratings_beside_a_reference_need_no_label_of_the_others(tmp_path: Path) 
     assert (found["n_judged"], found["n_unjudged"]) == (2, 0)
 
 
+def test_labels_that_several_tasks_know_are_of_the_one_that_judges_by_such_targets(tmp_path: Path) -> None:
+    found = cell(tmp_path, "reference", [["none"], ["none"]])
+    assert (found["error_free"], "coverage" in found) == (1.0, False)
+
+
 def test_coverage_of_key_points_is_coverage_as_before(tmp_path: Path) -> None:
     found = cell(tmp_path, "key_point", [["full", "none"]])
     assert (found["coverage"], found["n_unjudged"]) == (50.0, 1)
