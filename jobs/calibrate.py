@@ -30,7 +30,8 @@ from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
 from longform.settings.experiment import Experiment
-from longform.settings.judges import SHIPPED_JUDGES, JudgeSettings
+from longform.settings.judges import JudgeSettings
+from longform.settings.shipped_judges import SHIPPED_JUDGES
 
 _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
 """The share of answers above which the exit code says so, if no configuration states one."""

@@ -26,7 +26,8 @@ import yaml
 from pydantic import JsonValue
 
 from longform.errors import UsageError
-from longform.settings.judges import SHIPPED_JUDGES, judges_of
+from longform.settings.judges import judges_of
+from longform.settings.shipped_judges import SHIPPED_JUDGES
 
 Content = dict[str, JsonValue]
 """A mapping of a configuration, as YAML."""

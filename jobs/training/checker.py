@@ -42,7 +42,7 @@ from jobs.training.checker_corpus import Corpus, near, read_corpus, stated
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.metrics.balanced import Labelled, best_threshold, separation
-from longform.settings.judges import SHIPPED_CHECKER
+from longform.settings.shipped_judges import SHIPPED_CHECKER
 from longform.text.sentences import sentences
 from longform.training.checker_pairs import (
     SUPPORTED,

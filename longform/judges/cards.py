@@ -16,7 +16,8 @@ from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy
 from longform.judges.support_cards import support_words
 from longform.judges.target_cards import target_words
 from longform.models import read_model
-from longform.settings.judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER, JudgeSettings, judge_scale
+from longform.settings.judges import JudgeSettings, judge_scale
+from longform.settings.shipped_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
 
 
 class Version(NamedTuple):

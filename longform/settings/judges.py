@@ -386,28 +386,3 @@ def whole_identity(judge: JudgeSettings, judges: Mapping[str, JudgeSettings]) ->
 def judges_of(task: str, judges: Mapping[str, JudgeSettings]) -> dict[str, JudgeSettings]:
     """Select the judges of one task."""
     return {name: judge for name, judge in judges.items() if judge.task == task}
-
-
-SHIPPED_CHECKER = CheckpointJudgeSettings(
-    kind="checkpoint",
-    task="support",
-    model="shipped:checker",
-    family="word_classifier",
-    chunk_tokens=96,
-    best_windows=4,
-    cosine_share=0.6,
-    threshold=0.77,
-)
-"""The checker that ships, read as its card was measured; `longform train checker` re-makes it."""
-
-SHIPPED_KEY_POINT_CHECKER = SHIPPED_CHECKER.model_copy(update={"task": "key_point", "threshold": 0.7})
-"""The same for key points; its threshold was chosen on labels of news, its card is of conversations."""
-
-SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
-    "offline-people": OfflineJudgeSettings(kind="offline", calibration="people"),
-    "offline-gpt-4o": OfflineJudgeSettings(kind="offline", calibration="gpt-4o"),
-    "offline": OfflineJudgeSettings(kind="offline", task="support"),
-    "checker": SHIPPED_CHECKER,
-    "key-point-checker": SHIPPED_KEY_POINT_CHECKER,
-}
-"""Judges that need no definition and no download: their models and cards ship with the project."""

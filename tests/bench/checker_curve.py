@@ -19,7 +19,7 @@ from longform.judges.kind import Group
 from longform.keys import stable_seed
 from longform.metrics.balanced import auroc
 from longform.metrics.statistics import Array
-from longform.settings.judges import SHIPPED_CHECKER
+from longform.settings.shipped_judges import SHIPPED_CHECKER
 from longform.text.sentences import sentences
 from longform.training.sentence_changes import ALTERING, Stock
 from tests.bench.inputs import passages

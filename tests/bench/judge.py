@@ -13,7 +13,7 @@ from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
 from jobs.stages.judged_texts import judged_summary
 from longform.judges.lexical_coverage import QueryInsights, StemWeights, shipped_judge
-from longform.settings.judges import SHIPPED_JUDGES
+from longform.settings.shipped_judges import SHIPPED_JUDGES
 from longform.text import statements
 from longform.text import words as text
 from longform.text.citations import bullets

@@ -60,8 +60,8 @@ def _bench(folder: Path) -> str:
         for one in queries
         for place in range(_REFERENCES)
     ]
-    scores = [{"summary_id": one.query_id, "measure": "bertscore", "value": 0.8} for one in queries]
-    rows = HaystackRows("h", [], queries, targets, summaries=summaries, released_scores=scores)  # type: ignore[arg-type]
+    scores: list[Any] = [{"summary_id": one.query_id, "measure": "bertscore", "value": 0.8} for one in queries]
+    rows = HaystackRows("h", [], queries, targets, summaries=summaries, released_scores=scores)
     write_benchmark(str(folder), [rows], sources=[])
     return str(folder)
 

@@ -16,7 +16,8 @@ from jobs.calibrate import main
 from jobs.ingest import ingest
 from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_line
 from longform.metrics.agreement import WEIGHTS
-from longform.settings.judges import SHIPPED_JUDGES, SHIPPED_KEY_POINT_CHECKER, judges_of
+from longform.settings.judges import judges_of
+from longform.settings.shipped_judges import SHIPPED_JUDGES, SHIPPED_KEY_POINT_CHECKER
 from tests.key_point_labels import questions
 
 NEWS = "6419263d9c6c91e5010d4abf"

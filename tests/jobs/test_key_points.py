@@ -23,6 +23,7 @@ from jobs.synthesis.config import asks_models, read_config
 from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError
 from longform.records import gold_documents
+from tests.jobs.attempts import counted_attempts
 
 TOWNS = ("Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir")
 MISDEEDS = "spread=0.5,dull=0.2,strays=0.3,doubles=0.5,gaps=0.5,prose=0.15,empty=0.15"
@@ -98,22 +99,11 @@ def test_rules_make_a_benchmark_whose_points_stand_in_their_documents(tmp_path: 
 def test_every_rejection_is_counted_and_the_attempts_have_its_reason(tmp_path: Path) -> None:
     url = str(tmp_path / "bench")
     account = synthesize("long2rag", url, *corpus(tmp_path), "rules.most=1")
-    assert_counted(url, account)
+    counted_attempts(url, account)
     attempts = Folder(url).read("attempts").to_pylist()
     assert all((row["verdict"] == "accepted") == (row["reason"] is None) for row in attempts)
     ranked = [row["verdict"] for row in attempts if row["check"] == "point in rank"]
     assert Counter(ranked)["accepted"] == len(TOWNS)
-
-
-def assert_counted(url: str, account: dict[str, Any]) -> None:
-    attempts = Counter((row["check"], row["verdict"]) for row in Folder(url).read("attempts").to_pylist())
-    counted = {
-        (row["check"], verdict): row[verdict]
-        for row in account["checks"]
-        for verdict in ("accepted", "rejected", "exhausted")
-        if row[verdict]
-    }
-    assert attempts == counted
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +115,7 @@ def misbehaved(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str,
 
 def test_whatever_models_reply_is_caught_and_counted(misbehaved: tuple[str, dict[str, Any]]) -> None:
     url, account = misbehaved
-    assert_counted(url, account)
+    counted_attempts(url, account)
     lost = {row["check"] for row in account["checks"] if row["rejected"] + row["exhausted"]}
     assert lost >= {
         "question suitable",
@@ -262,7 +252,7 @@ def test_the_released_stories_and_meetings_become_twenty_questions(released: Pat
     account = synthesize("long2rag", url, f"documents=[{documents}]", f"questions.files=[{questions}]")
     assert len(Benchmark(url).queries) == 20
     assert all(len(one["documents"]) == 5 for one in account["haystacks"][1:])
-    assert_counted(url, account)
+    counted_attempts(url, account)
 
 
 # ---------------------------------------------------------------- people

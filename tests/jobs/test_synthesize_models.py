@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError
 from longform.records import gold_documents
 from longform.rehearsal.settings import FakeSettings
+from tests.jobs.attempts import counted_attempts
 from tests.jobs.killing import WORKERS, Command, Fake, bill, until
 
 SIZES = {"subtopics": 3, "insights": 3, "least_insights": 2, "documents": 8, "words": 60}
@@ -57,14 +57,7 @@ def test_it_leaves_a_benchmark_and_an_account_of_every_attempt(bench: str) -> No
     assert {query.domain for query in made.queries.values()} == {"news", "conversation"}
     assert min(map(len, gold_documents(made.qrels).values())) >= 5
 
-    attempts = Counter((row["check"], row["verdict"]) for row in Folder(bench).read("attempts").to_pylist())
-    counted = {
-        (row["check"], verdict): row[verdict]
-        for row in account["checks"]
-        for verdict in ("accepted", "rejected", "exhausted")
-        if row[verdict]
-    }
-    assert attempts == counted
+    attempts = counted_attempts(bench, account)
     assert attempts["article omissions", "accepted"] + attempts["article omissions", "exhausted"] == 8
     assert all(0 <= len(one["known_without_documents"]) < one["insights"] for one in account["haystacks"])
     assert account["dataset_hash"] == made.manifest["dataset_hash"]

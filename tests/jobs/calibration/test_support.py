@@ -33,14 +33,13 @@ from longform.judges.meta_evaluation import (
 from longform.metrics.faithfulness import Merging
 from longform.records import Document
 from longform.settings.judges import (
-    SHIPPED_CHECKER,
-    SHIPPED_JUDGES,
     CheckpointJudgeSettings,
     JudgeSettings,
     OfflineJudgeSettings,
     judges_of,
     whole_identity,
 )
+from longform.settings.shipped_judges import SHIPPED_CHECKER, SHIPPED_JUDGES
 
 SUPPORT_JUDGES = judges_of("support", SHIPPED_JUDGES)
 

@@ -12,8 +12,9 @@ from jobs.configs import read_experiment
 from jobs.evaluate import main
 from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings
-from longform.settings.judges import SHIPPED_CHECKER, ChatJudgeSettings
+from longform.settings.judges import ChatJudgeSettings
 from longform.settings.retrievers import ChatRerankerSettings
+from longform.settings.shipped_judges import SHIPPED_CHECKER
 
 
 def test_budget_and_retrievers_narrow_the_preset() -> None:

@@ -16,7 +16,7 @@ from jobs.train import main
 from jobs.training import checker as train_checker
 from longform.judges.cards import SUPPORT_CHECKER, judged_by, shipped_card
 from longform.models import read_model
-from longform.settings.judges import SHIPPED_CHECKER
+from longform.settings.shipped_judges import SHIPPED_CHECKER
 from longform.training.reach import Reach, reach_table
 from tests.places import ROOT
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,8 +36,8 @@ def facts(text: str | None, *references: str, **vectors: TokenVectors) -> Facts:
         assert model == SHIPPED_MODEL
         return vectors[one]
 
-    haystack = OfQuery(*references)
-    return Facts(query_id="q", text=text, failure="length", haystack=haystack, tokens=read)  # type: ignore[arg-type]
+    haystack: Any = OfQuery(*references)
+    return Facts(query_id="q", text=text, failure="length", haystack=haystack, tokens=read)
 
 
 def test_each_token_counts_by_the_most_similar_one_of_the_other_text() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -63,7 +64,8 @@ class Texts:
 def facts(text: str | None, *references: str, failure: str | None = None) -> Facts:
     targets = [Target(f"r{i}", "reference", "q", "h", i, None, text) for i, text in enumerate(references)]
     others = [Target("i", "insight", "q", "h", 0, None, text or ""), Target("x", "reference", "p", "h", 0, None, "x y")]
-    return Facts(query_id="q", text=text, failure=failure, haystack=Texts(lambda: [*targets, *others]))  # type: ignore[arg-type]
+    haystack: Any = Texts(lambda: [*targets, *others])
+    return Facts(query_id="q", text=text, failure=failure, haystack=haystack)
 
 
 def test_the_best_of_several_references_counts_and_citations_do_not() -> None:

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
-from longform.settings.judges import SHIPPED_JUDGES, OfflineJudgeSettings, judge_scale, judges_of
+from longform.settings.judges import OfflineJudgeSettings, judge_scale, judges_of
+from longform.settings.shipped_judges import SHIPPED_JUDGES
 
 OFFLINE = {"kind": "offline", "calibration": "people"}
 OTHER = {"kind": "offline", "calibration": "gpt-4o"}
