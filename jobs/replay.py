@@ -134,9 +134,7 @@ class Replay:
         run_stage(self.run, stage, wanted, tasks, cluster=self.cluster, note=self.record.note)
 
     def _released_systems(self) -> list[SystemName]:
-        columns = self.benchmark.folder.read("summaries", columns=["summary_id", "summarizer", "setting"]).to_pylist()
-        names = {row["summary_id"]: SystemName(row["summarizer"], row["setting"]) for row in columns}
-        return [names[one.key.summary_id] for one in self.plan.of(Released) if one.key.summary_id in names]
+        return [SystemName(one.key.summarizer, one.key.setting) for one in self.plan.of(Released)]
 
 
 def _stages(

@@ -103,7 +103,7 @@ class _PackedRow(TypedDict):
     query_id: str
     haystack_id: str
     system: str  # its ranking's name in words
-    order: str  # given, top, middle, bottom, random
+    order: str | None  # given, top, middle, bottom, random; null: the order of doc_ids is not that of the prompt
     budget_tokens: int | None  # null: no limit
     doc_ids: list[str]  # in prompt order
     doc_numbers: list[Int32]  # the numbers a summary cites them by: doc_index + 1

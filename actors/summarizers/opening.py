@@ -15,7 +15,7 @@ from longform.settings.chat import (
     ChatSummarizerSettings,
     OfflineSummarizerSettings,
     PythonSummarizerSettings,
-    ReleasedSummarizerSettings,
+    ShippedSummarizerSettings,
     SummarizerSettings,
 )
 from longform.settings.methods import MethodSettings
@@ -46,10 +46,10 @@ def make_summarizer(
             from actors.summarizers.python import PythonSummarizer
 
             return PythonSummarizer(bench_url, settings)
-        case ReleasedSummarizerSettings():
-            from actors.summarizers.released import ReleasedSummarizer
+        case ShippedSummarizerSettings():
+            from actors.summarizers.shipped import ShippedSummarizer
 
-            return ReleasedSummarizer(bench_url, settings)
+            return ShippedSummarizer(bench_url, settings)
         case OfflineSummarizerSettings():
             from actors.summarizers.offline import OfflineSummarizer
 
@@ -69,8 +69,8 @@ def check_summarizer(settings: SummarizerSettings, benchmark: Benchmark, *, with
             check_chat(settings.chat, with_key=with_keys)
         case PythonSummarizerSettings():
             check_class(settings, protocols.Summarizer)
-        case ReleasedSummarizerSettings():
-            from actors.summarizers.released import check_shipped
+        case ShippedSummarizerSettings():
+            from actors.summarizers.shipped import check_shipped
 
             check_shipped(settings, benchmark)
         case OfflineSummarizerSettings():
@@ -84,7 +84,7 @@ def summarizer_version(settings: SummarizerSettings, method: MethodSettings, pro
             return versions_of(prompts_of(settings, method), prompts)
         case PythonSummarizerSettings():
             return class_version(settings)
-        case ReleasedSummarizerSettings():
+        case ShippedSummarizerSettings():
             return RELEASED
         case OfflineSummarizerSettings():
             return extractive.VERSION

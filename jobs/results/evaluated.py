@@ -7,6 +7,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.studies import open_studies
 from jobs.results.calls import call_results
+from jobs.results.elsewhere import elsewhere_rows
 from jobs.results.evidence import RunEvidence, Work, by_summary
 from jobs.results.in_sample import fitted_of
 from jobs.results.repair import BY_MATRIX
@@ -17,6 +18,7 @@ from jobs.runs.record import RunRecord
 from jobs.runs.unscored import unranked, unscored
 from jobs.stages.judge import Judged, checks_of
 from jobs.stages.pack import Packed
+from jobs.stages.released import Released
 from jobs.stages.repair import twins_of, with_twins
 from jobs.stages.repair_by_judge import judge_driver
 from jobs.stages.retrieve import Ranked
@@ -54,6 +56,8 @@ def evaluation_results(
     """
     called, rows, measures = call_results(run, record, experiment), judge_rows(experiment), check_measures(experiment)
     more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)}
+    if elsewhere := elsewhere_rows(benchmark, plan):
+        more["elsewhere"] = elsewhere
     if called is not None:
         more["missing_ledgers"] = called.missing
     calls = None if called is None else called.rows
@@ -102,6 +106,7 @@ def work_of(experiment: Experiment, plan: Plan) -> Work:
         rankings={ranking.work_id: ranking.key for ranking in plan.of(Ranked)},
         contexts={context.work_id: context.key for context in plan.of(Packed) if context.key.all_documents},
         checks=checks_of(plan),
+        elsewhere=frozenset(with_twins([one.work_id for one in plan.of(Released)], twins_of(plan))),
     )
 
 
@@ -109,7 +114,8 @@ def _written(experiment: Experiment, plan: Plan) -> list[str]:
     """Return the work ids of the summaries as their summarizers wrote them, in the order of the systems."""
     place = {(system.summarizer, system.setting): place for place, system in enumerate(experiment.all_systems())}
     summaries = plan.of(Summarized)
-    return [one.work_id for one in sorted(summaries, key=lambda one: place[one.key.summarizer, one.key.setting])]
+    ordered = sorted(summaries, key=lambda one: place[one.key.summarizer, one.key.setting])
+    return [*(one.work_id for one in ordered), *(one.work_id for one in plan.of(Released))]
 
 
 def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> Driver:

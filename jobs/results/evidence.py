@@ -50,6 +50,7 @@ class Work:
     rankings: Mapping[str, Ranked] = field(default_factory=dict)
     contexts: Mapping[str, Packed] = field(default_factory=dict)
     checks: Sequence[Item[Judged]] = ()
+    elsewhere: frozenset[str] = frozenset()  # of the summaries, those that an evaluation took as they were shipped
 
 
 def by_summary(verdicts: Iterable[Item[Judged]]) -> Mapping[str, Sequence[str]]:
@@ -105,7 +106,9 @@ class RunEvidence:
 
     @cached_property
     def _known(self) -> _Known:
-        found = summary_infos(self.run, self.work.summaries, queries=self.benchmark.queries)
+        read = summary_infos(self.run, self.work.summaries, queries=self.benchmark.queries)
+        elsewhere = self.work.elsewhere
+        found = {work_id: info._replace(elsewhere=work_id in elsewhere) for work_id, info in read.items()}
         by_id, clusters = with_clusters(found.values())
         return _Known({work_id: by_id[info.summary_id] for work_id, info in found.items()}, by_id, clusters)
 

@@ -10,8 +10,9 @@ from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
 from jobs.stages.items import Item, Row
 from jobs.stages.judge import Judged
+from longform.axes import Axes
 from longform.judges.kinds import KINDS
-from longform.metrics.faithfulness import Merging, support_cells
+from longform.metrics.faithfulness import Merging, place_of, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
 from longform.results.aggregate import Scored, SummaryInfo
@@ -21,8 +22,9 @@ from longform.results.order_dependence import OrderDependence, varied
 from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
+from longform.settings.systems import System
 
-_CELL_COLUMNS = ["work_id", "doc_position", "unit_index", "answer", "probability"]
+_CELL_COLUMNS = ["work_id", "doc_position", "text_index", "unit_index", "answer", "probability"]
 
 
 def checked_run(
@@ -92,7 +94,7 @@ def _summaries(
 ) -> Iterator[CheckedSummary]:
     """Leave out summaries that repeat another order's, and places if the order of documents changes nothing."""
     systems = {(system.axes, system.summarizer): system for system in experiment.all_systems()}
-    n_documents = _n_documents(run, {checked.key.summary: checked.key.context or "" for checked in checks})
+    prompts = _prompts(run, {checked.key.summary: checked.key.context or "" for checked in checks})
     for checked in checks:
         info = known.infos[checked.key.summary]
         score = known.scores.cell(checked.key.judge, known.measure, info.summary_id)
@@ -100,23 +102,43 @@ def _summaries(
         if info.summary_id in known.dependence.idle:
             continue
         n_cells, found = known.places.get(checked.work_id, (0, None))
+        prompt = prompts[checked.key.summary]
         by_place = experiment.faithfulness.mode == "document" and varied(info) not in known.dependence.independent
         assert info.axes is not None, "summary_infos gives axes to all"
         by_query = info._replace(cluster_kind="query", repeat=info.repeat or 0)
         yield CheckedSummary(
             scored=Scored(by_query, {FAITHFULNESS: score}),
-            system=systems[info.axes, info.summarizer],
+            system=systems.get((info.axes, info.summarizer)) or _elsewhere(info.axes, info.summarizer),
             judge=checked.key.judge,
             n_cells=n_cells,
-            n_documents=n_documents[checked.key.summary],
-            places=found if by_place else None,
+            n_documents=prompt.n_documents,
+            places=found if by_place and prompt.ordered else None,
         )
 
 
-def _n_documents(run: Folder, contexts: Mapping[str, str]) -> dict[str, int]:
-    """Return how many documents the prompt of each summary holds; *contexts* are by summary, all by work id."""
-    batches = run.batches("contexts", work_ids=set(contexts.values()), columns=["work_id", "doc_ids"])
-    found = {row["work_id"]: len(row["doc_ids"]) for batch in batches for row in batch.to_pylist()}
+def _elsewhere(axes: Axes, summarizer: str) -> System:
+    """Return the system of summaries that were written elsewhere, with what is known of it."""
+    return System(**axes._asdict(), summarizer=summarizer)
+
+
+class _Prompt(NamedTuple):
+    """
+    A prompt.
+
+    Attributes:
+        n_documents: In it.
+        ordered: Whether their order is known.
+    """
+
+    n_documents: int
+    ordered: bool
+
+
+def _prompts(run: Folder, contexts: Mapping[str, str]) -> dict[str, _Prompt]:
+    """Return what the prompt of each summary holds; *contexts* are by summary, all by work id."""
+    batches = run.batches("contexts", work_ids=set(contexts.values()), columns=["work_id", "order", "doc_ids"])
+    rows = (row for batch in batches for row in batch.to_pylist())
+    found = {row["work_id"]: _Prompt(len(row["doc_ids"]), row["order"] is not None) for row in rows}
     return {summary: found[context] for summary, context in contexts.items()}
 
 
@@ -185,4 +207,5 @@ def _places(
 
 def _verdict(row: Row) -> Verdict:
     number = KINDS["support"].number(row["answer"], row["probability"])
-    return Verdict(None, row["answer"], number, unit_index=row["unit_index"], doc_position=row["doc_position"])
+    place = place_of(row["doc_position"], row["text_index"])
+    return Verdict(None, row["answer"], number, unit_index=row["unit_index"], doc_position=place)

@@ -37,7 +37,7 @@ def summary_infos(
                 axes = held.setdefault(axes_of(row), axes_of(row))
                 info = SummaryInfo(**{name: _interned(row[name]) for name in _INFO_COLUMNS}, axes=axes)
                 if row["retriever"] is None:  # written elsewhere: orders of one setting are systems, too
-                    info = info._replace(setting=intern(axes.words(with_budget=False)))
+                    info = info._replace(setting=intern(axes.words(with_budget=False)), repeat=row["repeat"])
                 else:  # rows that were made before repeats were thought of do not say that they are the first
                     info = info._replace(repeat=row["repeat"] or 0)
                 found[row["work_id"]] = info if queries is None else _with_text(info, row["text"], queries)

@@ -17,9 +17,11 @@ from jobs.runs.classes import class_versions
 from jobs.runs.record import RunRecord, check_goes_on
 from jobs.runs.stage_order import check_order, stages_of
 from jobs.stages.check_methods import check_methods_before
+from jobs.stages.shipped import check_names
 from jobs.stages.stage import Plan, Site
 from longform.settings.experiment import Experiment
 from longform.settings.fidelity import readings_told
+from longform.settings.system_names import SystemName, named_system
 
 
 class Begun(NamedTuple):
@@ -88,6 +90,7 @@ def begin(
     check_batches(chat_models(experiment))
     calling.check_prices(chat_models(experiment))
     plan = Plan(stages, benchmark, limit=limit)
+    _check_names(experiment, plan)
     config = configured.model_dump(mode="json")
     record = RunRecord(
         run,
@@ -102,3 +105,16 @@ def begin(
         goes_on=goes_on,
     )
     return Begun(experiment, benchmark, run, plan, record)
+
+
+def _check_names(experiment: Experiment, plan: Plan) -> None:
+    """
+    Check the names of shipped systems, which stand in the benchmark alone.
+
+    Raises:
+        UsageError: One is taken, or the system to compare with is none.
+    """
+    shipped = check_names(experiment, plan)
+    if experiment.shipped and experiment.compare_with is not None:
+        own = [SystemName(system.summarizer, system.setting) for system in experiment.all_systems()]
+        named_system(experiment.compare_with, [*own, *shipped])

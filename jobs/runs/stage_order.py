@@ -16,6 +16,7 @@ from jobs.stages import (
     rerank,
     retrieve,
     score,
+    shipped,
     split,
     summarize,
 )
@@ -32,6 +33,7 @@ _MAKES: tuple[Makes, ...] = (
     retrieve.stages,
     rerank.stages,
     pack.stages,
+    shipped.stages,
     summarize.stages,
     split.stages,
     judge.stages,

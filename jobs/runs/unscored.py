@@ -39,7 +39,7 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
         if lacking:
             share = f"{_share(lacking, query_ids)} {words}"
             found.append(f"Judges of {task} need {words}, and {share}: they judge no summary of such queries.")
-    if experiment.bullets == "targets" and uncounted:
+    if experiment.bullets == "targets" and uncounted and experiment.all_systems():
         found.append(
             f"Summaries have as many bullets as their query has targets, and {_share(uncounted, query_ids)} targets: "
             f"{USUAL_BULLETS} bullets are asked for there; set bullets to another number."

@@ -21,8 +21,7 @@ from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Place, Source, SourceReader
 from jobs.stages.judged_texts import SummaryToJudge, checked_summary, judged_summary, texts_of
 from jobs.stages.split import UnitsOf
-from jobs.stages.stage import Plan, Plans, Site, Stage, Works
-from jobs.stages.summarize import Summarized
+from jobs.stages.stage import OfQuery, Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
 from longform.judges.kind import Kind
 from longform.judges.matrix import JudgedText
@@ -46,7 +45,7 @@ _READ = {
     "units": ("unit_index", "text"),
     "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure"),
 }
-_IN_PROMPT = ("context_id", "doc_ids", "doc_chars")
+_IN_PROMPT = ("context_id", "order", "doc_ids", "doc_chars")
 
 Texts = Callable[[Given["Judged"]], JudgedText]
 """Reads what an item is about."""
@@ -166,14 +165,14 @@ class AskJudge(JudgeStage):
         return _OFFLINE_SUMMARIES_A_TASK if self.chat is None else _CHAT_SUMMARIES_A_TASK
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
-        summaries, kind = {summary.work_id: summary for summary in plan.of(Summarized)}, self.kind
+        summaries, kind = plan.written(), self.kind
         return [
             self._item(kind, units, summaries[units.key.summary])
             for units in plan.of(UnitsOf)
-            if units.key.summary in summaries
+            if units.key.summary in summaries and (summaries[units.key.summary].sources or not of_documents(kind))
         ]
 
-    def _item(self, kind: Kind, units: Item[UnitsOf], summary: Item[Summarized]) -> Item[Judged]:
+    def _item(self, kind: Kind, units: Item[UnitsOf], summary: Item[OfQuery]) -> Item[Judged]:
         shown, mode = (summary.sources, [self.mode]) if of_documents(kind) else ((), [])
         how = [self.judge, self.settings.identity, self.version, *mode]
         work_id = content_key(kind.work, units.work_id, *(context.work_id for context in shown), *how)

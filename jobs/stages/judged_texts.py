@@ -74,11 +74,13 @@ def texts_of(packed: ContextRow, documents: Mapping[str, str], mode: str) -> lis
     """
     Return what a summary of the context *packed* is checked against, in the order of the prompt.
 
-    These are the documents, each as far as the prompt held it; in mode full one text, all of them joined.
+    These are the documents, each as far as the prompt held it; in mode full one text, all of them joined. They have no
+    place if it is not known in which order the prompt held them.
     """
+    ordered = packed["order"] is not None
     in_prompt = zip(packed["doc_ids"], packed["doc_chars"], strict=True)
     shown = [
-        TargetText("document", doc_id, documents[doc_id][:chars], place)
+        TargetText("document", doc_id, documents[doc_id][:chars], place if ordered else None)
         for place, (doc_id, chars) in enumerate(in_prompt)
     ]
     if mode == "full":

@@ -48,6 +48,7 @@ HowPacked = tuple[str, str | None, int | None, int | None, int | None, Order, in
 
 def how_packed(system: System) -> HowPacked:
     """Return how the contexts of a *system* are packed."""
+    assert system.order is not None, "the orders of a grid are known"
     length = (system.budget_tokens, system.n_documents, system.length_tokens)
     return (system.retriever, system.reranker, *length, system.order, system.permutation, system.document_tokens)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import ClassVar, NamedTuple
@@ -15,6 +15,7 @@ from jobs.stages.judge import Judged
 from jobs.stages.runner import Task
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Stage, Works
+from longform.axes import Axes
 from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
@@ -22,6 +23,7 @@ from longform.keys import content_key
 from longform.metrics.released import SOURCES
 from longform.records import Target
 from longform.rows import JudgementRow, SummaryRow, TableRow, VerdictRow
+from longform.settings.system_names import SystemName
 from longform.tables import LABELS, SUMMARIES, TARGETS, VERDICTS
 
 _NAMED = 6  # answers in a message
@@ -29,9 +31,40 @@ _SAID = ("labels", "released_scores")  # what a release says of its summaries
 
 
 class Released(NamedTuple):
-    """A summary that a benchmark ships."""
+    """
+    A summary that a benchmark ships.
+
+    Attributes:
+        setting: What its writer was given, in words.
+        order: Of the documents in its prompt; None: unknown.
+        retriever: That ranked them; None: unknown.
+        context_id: Of the documents that its writer saw; None: unknown.
+    """
 
     summary_id: str
+    query_id: str
+    summarizer: str
+    setting: str
+    order: str | None
+    retriever: str | None
+    context_id: str | None
+
+    @property
+    def name(self) -> SystemName:
+        """The name that reports give its system; `jobs.results.infos` makes the same."""
+        axes = Axes(self.setting, order=self.order)
+        return SystemName(self.summarizer, self.setting if self.retriever else axes.words(with_budget=False))
+
+
+def shipped_summaries(benchmark: Benchmark) -> Iterator[Released]:
+    """Yield the summaries that a benchmark ships, without their texts, in its order."""
+    for batch in benchmark.folder.batches("summaries", columns=list(Released._fields)):
+        yield from map(released_of, batch.to_pylist())
+
+
+def released_of(row: TableRow) -> Released:
+    """Return the key of a row of `summaries`; a column that its part lacks is unknown."""
+    return Released(**{name: row.get(name) for name in Released._fields})  # type: ignore[arg-type]  # as the table has
 
 
 def released_work_id(benchmark: Benchmark, summary_id: str) -> str:
@@ -119,16 +152,21 @@ class CopySummaries(_FromBenchmark[Released]):
     table = "summaries"
     columns = SUMMARIES.names
     shipped = "summaries"
-    named_by = ("summary_id",)
+    named_by = Released._fields
 
     def items(self, plan: Plan) -> list[Item[Released]]:
         folder = plan.benchmark.folder
         batches = (batch for table in _SAID for batch in folder.batches(table, columns=["summary_id"]))
         labelled = dict.fromkeys(summary for batch in batches for summary in batch["summary_id"].unique().to_pylist())
-        return [Item(released_work_id(plan.benchmark, summary_id), Released(summary_id)) for summary_id in labelled]
+        shipped = {one.summary_id: one for one in shipped_summaries(plan.benchmark)} if labelled else {}
+        return [
+            Item(released_work_id(plan.benchmark, summary_id), shipped[summary_id])
+            for summary_id in labelled
+            if summary_id in shipped
+        ]
 
     def key_of(self) -> Callable[[TableRow], Released]:
-        return lambda row: Released(str(row["summary_id"]))
+        return released_of
 
     def worker(self, _reader: SourceReader) -> Works[Released]:
         benchmark, key = Benchmark(self.bench), self.key_of()

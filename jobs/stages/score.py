@@ -27,6 +27,7 @@ from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import SUPPORT
 from longform.keys import content_key
 from longform.measures import scored_together
+from longform.metrics.faithfulness import place_of
 from longform.metrics.measure import Facts, Measure, Verdict
 from longform.records import Document, Target
 from longform.rows import ScoreRow, SummaryRow, UnitRow, VerdictRow
@@ -38,7 +39,7 @@ _HAYSTACKS_HELD = 4
 
 
 _OF_ALL = ("target_id", "answer", "probability")
-_OF_PAIRS = ("unit_index", "doc_position")
+_OF_PAIRS = ("unit_index", "doc_position", "text_index")
 """Columns of verdicts of every kind, and of those on pairs of document and sentence."""
 
 
@@ -214,7 +215,7 @@ def _verdict(row: VerdictRow, kind: Kind) -> Verdict:
         kind.number(row["answer"], row["probability"]),
         linked_unit=row.get("linked_unit"),
         unit_index=row.get("unit_index"),
-        doc_position=row.get("doc_position"),
+        doc_position=place_of(row.get("doc_position"), row.get("text_index")),
     )
 
 

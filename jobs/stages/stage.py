@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from actors.chat.opening import Asking
 from actors.local_models.vector_table import VectorsPlace, use_vectors
@@ -59,6 +59,7 @@ class Stage(ABC, Generic[Key]):
 
     table: ClassVar[str]
     unit: ClassVar[str] = "summaries"
+    writes_summaries: ClassVar[bool] = False  # that are judged; twins are not, whose originals are
 
     run: str
     prompts: str | None = None
@@ -165,6 +166,13 @@ class Stage(ABC, Generic[Key]):
         return [Task(work_ids=tuple(one.work_id for one in group), payload=group) for group in self.groups(given)]
 
 
+class OfQuery(Protocol):
+    """The key of what is made of one query."""
+
+    @property
+    def query_id(self) -> str: ...
+
+
 class Plan:
     """
     Everything that a run will hold: the items of each stage, known before anything runs.
@@ -191,6 +199,15 @@ class Plan:
     def of(self, key: type[Other]) -> list[Item[Other]]:
         """Return all items with such a key."""
         return [item for item in self._all(None) if isinstance(item.key, key)]
+
+    def written(self) -> dict[str, Item[OfQuery]]:
+        """
+        Return the summaries that judges are asked about, by work id: written by the run, or elsewhere.
+
+        The only source of one is the context that it was made from; one without a source has an unknown context.
+        """
+        items = (item for stage, items in self._items.values() if stage.writes_summaries for item in items)
+        return {item.work_id: item for item in items}
 
     def work_ids(self, table: str) -> list[str]:
         """Return the work ids of all that the run's stages write to *table*."""

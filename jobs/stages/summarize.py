@@ -92,6 +92,7 @@ class Summarize(Stage[Summarized]):
     """
 
     step = "summarize"
+    writes_summaries = True
     reads: ClassVar = {"contexts": CONTEXTS.names, "documents": DOCUMENTS.names, "queries": QUERIES.names}
     table = "summaries"
     columns = frozenset(SUMMARIES.names) - {"elapsed_minutes"}

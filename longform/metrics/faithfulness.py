@@ -152,6 +152,11 @@ def sensitivity(scores: Sequence[Sequence[float]]) -> tuple[list[float], list[fl
 # ---------------------------------------------------------------- measures
 
 
+def place_of(doc_position: int | None, text_index: int | None) -> int | None:
+    """Return the row of a verdict among the texts its summary is checked against, also if no prompt's order is known."""
+    return text_index if doc_position is None else doc_position
+
+
 def support_cells(verdicts: Iterable[Verdict]) -> Array:
     """Return the numbers of one summary's verdicts, shape (texts in prompt order, sentences); NaN: unjudged."""
     held = list(verdicts)

@@ -8,6 +8,7 @@ from longform.report.audit import audit_sections
 from longform.report.bullet_classes import bullet_sections
 from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
+from longform.report.elsewhere import elsewhere_sections
 from longform.report.facets import facet_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.key_points import key_point_sections
@@ -57,6 +58,7 @@ def _judges(results: Results) -> Iterator[Section]:
 
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _unscored,
+    elsewhere_sections,
     _models,
     score_sections,
     comparison_sections,

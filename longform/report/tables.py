@@ -128,6 +128,7 @@ def is_position_row(row: Columns) -> bool:
 
 
 IN_SAMPLE = "in-sample"
+ELSEWHERE = "written elsewhere"
 TWIN = "↳ "
 """Before what a twin differs by, in the row below its original."""
 
@@ -152,13 +153,15 @@ def setting_cell(row: Columns, field: str = "setting") -> Cell:
 
 def _mark(row: Columns, part: str) -> str | None:
     marked = row.get("in_sample")
-    return f"({IN_SAMPLE})" if isinstance(marked, list) and part in marked else None
+    said = [IN_SAMPLE] if isinstance(marked, list) and part in marked else []
+    said += [ELSEWHERE] if part == "summarizer" and row.get("elsewhere") else []
+    return f"({', '.join(said)})" if said else None
 
 
 def marked_settings(cells: Iterable[Columns]) -> dict[str, str]:
     """Return the name of each setting with its mark, for places where a mark has no cell of its own."""
     return {
-        name: f"{name} ({IN_SAMPLE})" if _mark(cell, "setting") else name
+        name: f"{name} {mark}" if (mark := _mark(cell, "setting")) else name
         for cell in cells
         for name in [str(cell["setting"])]
     }
@@ -172,7 +175,7 @@ def figure_labels(cells: Iterable[Columns], field: str, *, below: bool) -> dict[
     for cell in cells:
         name, original = str(cell["summarizer"]), cell.get("twin_of")
         label = below_original(cell) if original and below else name
-        found[name] = f"{label} ({IN_SAMPLE})" if _mark(cell, "summarizer") else label
+        found[name] = f"{label} {mark}" if (mark := _mark(cell, "summarizer")) else label
     return found
 
 

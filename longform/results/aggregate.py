@@ -53,6 +53,7 @@ class SummaryInfo(NamedTuple):
     repeat: int | None = None  # of its context by its system, from 0; None: written elsewhere
     cause: str | None = None  # of its failure: why the step failed that failed first; None: `failure` says it
     cited_by: str | None = None  # of a twin: what chose its citations; None: not known, or no twin
+    elsewhere: bool = False  # whether a run that writes, too, took it as it was shipped
 
     @property
     def cluster(self) -> str:
@@ -243,7 +244,10 @@ def mean_cut_share(group: Group) -> float | None:
 
 def twin_names(group: Group) -> TwinColumns:
     """Return whose summaries these repeat with other citations, and what chose those; None: they are no twins."""
-    return {"twin_of": group[0].info.twin_of, "cited_by": group[0].info.cited_by}
+    found: TwinColumns = {"twin_of": group[0].info.twin_of, "cited_by": group[0].info.cited_by}
+    if group[0].info.elsewhere:
+        found["elsewhere"] = True
+    return found
 
 
 def systems_of(summaries: Group) -> dict[tuple[str, str], list[Scored]]:

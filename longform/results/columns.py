@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import TypedDict, TypeVar
+from typing import NotRequired, TypedDict, TypeVar
 
 from longform.axes import Axes
 from longform.errors import LongformError
@@ -34,6 +34,7 @@ class OfJudge(TypedDict):
 class TwinColumns(TypedDict):
     twin_of: str | None  # the summarizer whose summaries a twin repeats with other citations; null: it is no twin
     cited_by: str | None  # what chose the citations of a twin; null: not known, or no twin
+    elsewhere: NotRequired[bool]  # whether it was written elsewhere, in a run that writes too
 
 
 class SystemRow(OfJudge, TwinColumns):

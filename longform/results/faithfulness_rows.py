@@ -19,7 +19,7 @@ class FaithfulCell(NamedRow):
     """A system."""
 
     method: str
-    order: str
+    order: str | None  # null: unknown
     n_documents: int | None
     length_tokens: int | None
     faithfulness: EstimateColumns

@@ -208,7 +208,7 @@ def order_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Orde
     """
     alike: dict[Key, dict[str, Group]] = {}
     for key, group in groups(summaries):
-        if key.system.permutation is None:
+        if key.system.permutation is None and key.system.order is not None:
             alike.setdefault(key.alike(), {})[key.system.order] = group
     rows: dict[tuple[str, str | None], list[OrdersRow]] = {}
     for base, by_order in alike.items():

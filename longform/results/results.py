@@ -15,6 +15,7 @@ from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
 from longform.results.comparisons import ComparedFamily
 from longform.results.drilldown import Drilldown
+from longform.results.elsewhere import ElsewhereRow
 from longform.results.facets import FacetsRow
 from longform.results.faithfulness import Faithfulness
 from longform.results.key_points import KeyPoints
@@ -74,6 +75,7 @@ class Results(TypedDict, total=False):
     calls: list[CallsRow]
     own_studies: dict[str, OwnStudy]
     unscored: list[str]
+    elsewhere: list[ElsewhereRow]
     missing_ledgers: list[str]
     audit: Audit
     synthesis: Account

@@ -124,11 +124,16 @@ class ChatSummarizerSettings(Strict):
         return False
 
 
-class ReleasedSummarizerSettings(Strict):
-    """Summaries that the benchmark ships: those of *name*, in the setting that has the ranking's name."""
+class ShippedSummarizerSettings(Strict):
+    """
+    Summaries that the benchmark ships, of one who wrote them elsewhere.
 
-    kind: Literal["released"]
-    name: str  # of the summarizer in the benchmark
+    Systems that name a retriever take the one summary of each query whose setting has the ranking's name. Systems
+    without a retriever are all that the benchmark ships of the writer, in every setting and at every minute.
+    """
+
+    kind: Literal["shipped", "released"]  # released: the name that older files have for it
+    name: str | None = None  # of the summarizer in the benchmark; null: all that it ships
 
     @property
     def ignores_order(self) -> bool:
@@ -147,6 +152,6 @@ class PythonSummarizerSettings(PythonClassSettings):
 
 
 SummarizerSettings = Annotated[
-    OfflineSummarizerSettings | ChatSummarizerSettings | ReleasedSummarizerSettings | PythonSummarizerSettings,
+    OfflineSummarizerSettings | ChatSummarizerSettings | ShippedSummarizerSettings | PythonSummarizerSettings,
     Field(discriminator="kind"),
 ]

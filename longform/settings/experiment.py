@@ -14,7 +14,12 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from longform.errors import UsageError
-from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings, SummarizerSettings
+from longform.settings.chat import (
+    FROM_MEMORY,
+    ChatSummarizerSettings,
+    ShippedSummarizerSettings,
+    SummarizerSettings,
+)
 from longform.settings.fidelity import as_published
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
 from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
@@ -152,8 +157,27 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _shipped_texts_have_no_retriever(self) -> Experiment:
+        for grid in self.systems:
+            for name in grid.summarizer:
+                writer = self.summarizers[name]
+                if not grid.retriever and not isinstance(writer, ShippedSummarizerSettings):
+                    msg = (
+                        f"systems: {name!r} is of kind {writer.kind} and writes from documents: expected a retriever, "
+                        "found none (only kind shipped goes without)"
+                    )
+                    raise ValueError(msg)
+                if grid.retriever and isinstance(writer, ShippedSummarizerSettings) and writer.name is None:
+                    msg = (
+                        f"systems: {name!r} is all that a benchmark ships: expected `name` of one summarizer beside a "
+                        "retriever, found none; or leave the retriever out"
+                    )
+                    raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
     def _reference_is_a_system(self) -> Experiment:
-        if self.compare_with is not None:
+        if self.compare_with is not None and not self.shipped:  # names of shipped texts stand in the benchmark
             try:
                 named_system(self.compare_with, [SystemName(s.summarizer, s.setting) for s in self.all_systems()])
             except UsageError as error:
@@ -259,9 +283,17 @@ class Experiment(Strict):
         return None if self.citations in OWN_CITATIONS else self.citations
 
     @property
+    def shipped(self) -> dict[str, ShippedSummarizerSettings]:
+        """The summarizers of systems without a retriever: all that the benchmark ships of them is judged."""
+        named = dict.fromkeys(name for grid in self.systems if not grid.retriever for name in grid.summarizer)
+        found = {name: self.summarizers[name] for name in named}
+        return {name: one for name, one in found.items() if isinstance(one, ShippedSummarizerSettings)}
+
+    @property
     def ignoring_order(self) -> frozenset[str]:
         """The summarizers that say of themselves that the order of documents changes nothing."""
-        return frozenset(name for name, summarizer in self.summarizers.items() if summarizer.ignores_order)
+        ignoring = {name for name, summarizer in self.summarizers.items() if summarizer.ignores_order}
+        return frozenset(ignoring - self.shipped.keys())
 
     def with_aligner(self) -> Experiment:
         """

@@ -83,6 +83,7 @@ def _shown(value: JsonValue) -> str:
 
 def _missing_systems(before: Experiment, now: Experiment) -> Iterator[str]:
     old, new = _repeats(before), _repeats(now)
+    yield from (f"systems: the shipped {name!r} is left out" for name in before.shipped if name not in now.shipped)
     yield from (
         f"systems: repeats of {_told(system)} were {n}, are {new[system]}"
         for system, n in old.items()

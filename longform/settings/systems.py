@@ -13,11 +13,11 @@ Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
 
 
 class SystemGrid(Strict):
-    """One or many systems: every list multiplies."""
+    """One or many systems: every list multiplies. One without a retriever is of summarizers of kind shipped."""
 
-    retriever: tuple[str, ...]
+    retriever: tuple[str, ...] = ()
     reranker: tuple[str | None, ...] = (None,)
-    budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...]  # null: no limit
+    budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = ()  # null: no limit
     n_documents: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first of them; null: all
     length_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first that fit whole; null: all
     document_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # each cut to so many; null: none is
@@ -30,6 +30,17 @@ class SystemGrid(Strict):
     @classmethod
     def _one_is_a_list_of_one(cls, value: Any, info: ValidationInfo) -> Any:
         return value if info.field_name == "repeats" or isinstance(value, list | tuple) else (value,)
+
+    @model_validator(mode="after")
+    def _says_what_is_shown(self) -> SystemGrid:
+        if not self.retriever:
+            if more := sorted(self.model_fields_set - {"retriever", "summarizer"}):
+                msg = f"a system without a retriever is made of shipped texts, and takes no {', '.join(more)}"
+                raise ValueError(msg)
+        elif not self.budget_tokens:
+            msg = "expected budget_tokens beside a retriever (null: no limit), found none"
+            raise ValueError(msg)
+        return self
 
     @model_validator(mode="after")
     def _lengths_have_one_unit(self) -> SystemGrid:
@@ -46,7 +57,7 @@ class System(NamedTuple):
     reranker: str | None
     budget_tokens: int | None
     n_documents: int | None
-    order: Order
+    order: Order | None  # None: unknown, as of texts that were written elsewhere
     method: str
     summarizer: str
     permutation: int | None = None  # of order permuted: which one, from 0

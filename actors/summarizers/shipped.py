@@ -12,15 +12,17 @@ from actors.summarizers.summarizer import AskedContext, Summarizer, summary_row
 from longform.chat.call import ChatReply
 from longform.errors import UsageError
 from longform.rows import SummaryRow
-from longform.settings.chat import ReleasedSummarizerSettings
+from longform.settings.chat import ShippedSummarizerSettings
 
 NOT_SHIPPED = "not_shipped"
 """The failure of a query for which the benchmark has no summary by this summarizer in this setting."""
 
 
-class ReleasedSummarizer(Summarizer):
+class ShippedSummarizer(Summarizer):
     """
-    Looks a summary up by query, summarizer and setting; the setting is the name of the ranking.
+    Looks a summary up by query, summarizer and setting; the setting is the name of the ranking of its system.
+
+    Systems without a ranking take no summarizer: `jobs.stages.shipped` copies all that there is.
 
     What the prompt of the released summary held is not known: the context beside it is the one that the run packed.
 
@@ -28,7 +30,8 @@ class ReleasedSummarizer(Summarizer):
         UsageError: The benchmark ships no summary of such a summarizer.
     """
 
-    def __init__(self, bench_url: str, settings: ReleasedSummarizerSettings) -> None:
+    def __init__(self, bench_url: str, settings: ShippedSummarizerSettings) -> None:
+        assert settings.name is not None, "a configuration refuses it beside a retriever"
         self._benchmark, self._name = Benchmark(bench_url), settings.name
         check_shipped(settings, self._benchmark)
 
@@ -50,7 +53,7 @@ class ReleasedSummarizer(Summarizer):
         return {(row["query_id"], row["setting"]): row["text"] for batch in own for row in batch.to_pylist()}
 
 
-def check_shipped(settings: ReleasedSummarizerSettings, benchmark: Benchmark) -> None:
+def check_shipped(settings: ShippedSummarizerSettings, benchmark: Benchmark) -> None:
     """
     Check that *benchmark* ships summaries of the summarizer.
 
@@ -59,8 +62,10 @@ def check_shipped(settings: ReleasedSummarizerSettings, benchmark: Benchmark) ->
     """
     batches = benchmark.folder.batches("summaries", columns=["summarizer"])
     known = sorted({name for batch in batches for name in batch["summarizer"].unique().to_pylist()})
-    if settings.name not in known:
+    if settings.name not in known and (settings.name is not None or not known):
+        named = f"summaries of {settings.name!r}" if settings.name is not None else "summaries"
         raise UsageError(
-            f"expected summaries of {settings.name!r} in the benchmark at {benchmark.folder.url!r}, which ships "
-            f"{f'those of {known}' if known else 'none'}; leave such systems out, or ingest the outputs too"
+            f"expected {named} in the benchmark at {benchmark.folder.url!r}, which ships "
+            f"{f'those of {known}' if known else 'none'}; leave such systems out, or ingest the outputs too "
+            "(`longform ingest outputs`)"
         )

@@ -1,0 +1,53 @@
+"""The section of systems whose texts were written elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from longform.report.parts import Section
+from longform.report.tables import Cell, Column, Table, count, words
+from longform.results.elsewhere import Documents, ElsewhereRow
+from longform.results.results import Results
+
+_SHOWN = 6  # queries in a cell
+_DOCUMENTS: dict[Documents, str] = {"named": "named", "all": "all of the haystack", "unknown": "not known"}
+_CAPTION = (
+    "Texts that this run took as they are, and did not write. Without an answer: queries of the run that a system left "
+    "out; its means are over the others. Documents it saw: named one by one, all of the haystack, or not known."
+)
+_UNKNOWN = (
+    "If it is not known which documents a system saw, its sentences are checked against all documents of the haystack: "
+    "what none of them supports is unsupported, and what one of them supports may still be from a document that the "
+    "system never saw. Support is then an upper bound, and has no places in a prompt."
+)
+
+
+def elsewhere_sections(results: Results) -> Iterator[Section]:
+    """One section if the run took shipped texts."""
+    rows = results.get("elsewhere") or []
+    if not rows:
+        return
+    columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
+    columns += [Column(name) for name in ("texts", "failed", "empty", "queries", "without an answer")]
+    columns.append(Column("documents it saw", numeric=False))
+    body = [
+        [
+            words(row["summarizer"]),
+            words(row["setting"]),
+            count(row["n_summaries"]),
+            count(row["n_failed"]),
+            count(row["n_empty"]),
+            count(row["n_queries"]),
+            _unanswered(row),
+            Cell(", ".join(f"{_DOCUMENTS[how]} {n}" for how, n in row["documents"].items())),
+        ]
+        for row in rows
+    ]
+    checked = bool(results.get("faithfulness")) and any("unknown" in row["documents"] for row in rows)
+    yield Section("elsewhere", "Written elsewhere", [_UNKNOWN] if checked else [], [Table(_CAPTION, columns, body)])
+
+
+def _unanswered(row: ElsewhereRow) -> Cell:
+    names = row["unanswered"]
+    more = ", ..." if len(names) > _SHOWN else ""
+    return count(len(names))._replace(detail=", ".join(names[:_SHOWN]) + more if names else None)
