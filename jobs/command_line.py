@@ -20,6 +20,7 @@ VERBS = {
     "synthesize": "make a benchmark; one of synthesize-models if the configuration is",
     "synthesize-models": "make a benchmark whose documents chat models write and check",
     "evaluate": "run systems on a benchmark, judge them, report",
+    "judge": "answers that any system wrote, by judges that need no model service",
     "replay": "score the summaries and labels that a release ships, without any call",
     "aggregate": "score a run again from its stored verdicts",
     "annotate": "sheets for people to label, out and back in, with their agreement",

@@ -6,6 +6,7 @@ import argparse
 import gzip
 import hashlib
 import io
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO
 
@@ -15,11 +16,13 @@ from actors.python_reader import made_by, python_files
 from actors.storage.folder import open_location
 from jobs.commands import Outcome, run_verb
 from jobs.configs import validated
-from jobs.parsers.ingest import parser
+from jobs.outputs import add_outputs
+from jobs.parsers.ingest import OUTPUTS, parser
 from jobs.write_benchmark import Manifest, write_benchmark
 from longform.errors import UsageError
 from longform.formats.files import last_part
 from longform.formats.options import OPTIONS
+from longform.formats.outputs import told_in_words
 from longform.formats.shipped import FORMATS
 from longform.settings.python_class import PythonClassSettings
 
@@ -127,11 +130,45 @@ def _reader(path: str | None, options: Sequence[str]) -> PythonClassSettings | N
     return validated(PythonClassSettings, {"kind": PYTHON, "class": path}, changes, where="ingest")
 
 
+def _outputs(arguments: argparse.Namespace) -> Outcome:
+    if arguments.bench is None or arguments.class_ or arguments.set:
+        raise UsageError("ingest outputs: expected --bench BENCH, and neither --class nor --set")
+    _changed(OUTPUTS, {option.name: getattr(arguments, option.name) for option in OPTIONS})
+    files = output_files(arguments.paths)
+    added = add_outputs(arguments.bench, files, out=arguments.out, numbering=arguments.numbering)
+    for line in told_in_words(added.problems):
+        print(line, file=sys.stderr)
+    return Outcome(added.document(), added.words())
+
+
+def output_files(urls: Sequence[str]) -> list[LocatedFile]:
+    """
+    Return the files of answers that are named; of a folder, those of JSON Lines in it.
+
+    Raises:
+        UsageError: One is not there.
+    """
+    found = []
+    for url in urls:
+        under = files_under(url)
+        names = [name for name in under if len(under) == 1 or name.removesuffix(".gz").endswith(".jsonl")]
+        if not names:
+            raise UsageError(f"{url}: expected a file of answers (.jsonl, .jsonl.gz), found none")
+        found += [under[name] for name in names]
+    return found
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     return run_verb(parser(), _work, argv)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
+    if arguments.kind == OUTPUTS:
+        return _outputs(arguments)
+    if arguments.out is None or arguments.bench is not None or arguments.numbering is not None:
+        raise UsageError(
+            f"ingest {arguments.kind}: expected --out BENCH, and neither --bench nor --numbering, which are for outputs"
+        )
     manifest = ingest(
         arguments.kind,
         arguments.paths,

@@ -34,6 +34,8 @@ class InputError(LongformError):
         self.file = file
         self.record = record
         self.field = field
+        self.expected = expected
+        self.found = found
 
 
 class BudgetReachedError(LongformError):

@@ -8,9 +8,11 @@ Read published or own files into a benchmark folder.
     longform ingest beir scifact/ --out BENCH
     longform ingest jsonl my_corpus/ --out BENCH
     longform ingest python --class my_module:MyReader notes/ --out BENCH
+    longform ingest outputs answers.jsonl --bench BENCH [--out BENCH2]
 
 Reads   SummHay's files (plain or gzipped, or a folder of topic_*.json), longformfact's (labels or inputs), a folder of
-        MSRS, of BEIR or of plain JSON Lines, or what a class of your own reads (docs/extending.md)
+        MSRS, of BEIR or of plain JSON Lines, or what a class of your own reads (docs/extending.md); outputs: answers
+        that any system wrote to the queries of BENCH, put beside it, or beside its copy BENCH2 (docs/outputs.md)
 Writes  documents, queries, targets, qrels, rankings, summaries, labels; benchmark.json last. Malformed input: nothing
 """
 
@@ -22,14 +24,22 @@ from jobs.parsers.verb import verb_parser
 from longform.formats.names import NAMES
 from longform.formats.options import OPTIONS
 
-KINDS = (*NAMES, "python")
+OUTPUTS = "outputs"
+KINDS = (*NAMES, "python", OUTPUTS)
+NUMBERINGS = ("haystack", "seen", "ids")
+NUMBERING = (
+    "what [3] cites: the haystack's third document (default), the third of the documents that the answer saw, or the "
+    "document with the id 3; a line's own `numbering` goes first"
+)
 
 
 def parser() -> argparse.ArgumentParser:
     made = verb_parser("ingest", __doc__)
     made.add_argument("kind", choices=KINDS)
     made.add_argument("paths", nargs="+", metavar="PATH")
-    made.add_argument("--out", required=True, metavar="BENCH")
+    made.add_argument("--out", metavar="BENCH", help="where the benchmark comes to stand; outputs: a copy of BENCH")
+    made.add_argument("--bench", metavar="BENCH", help="outputs: the benchmark whose queries are answered")
+    made.add_argument("--numbering", choices=NUMBERINGS, help=f"outputs: {NUMBERING}")
     made.add_argument("--class", dest="class_", metavar="MODULE:CLASS", help="python: the class that reads")
     made.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="python: an option of the class, in YAML"

@@ -1,5 +1,5 @@
 """
-Shipped: the summaries that a benchmark ships -> `summaries` of a run, with the `contexts` that they were made from. 1:1.
+Shipped: a benchmark's own summaries -> `summaries` of a run, with the `contexts` that they were made from. 1:1.
 
 The documents that a writer saw are those that the benchmark names, in the order of its prompt. If it names none, they
 are the documents of the haystack: what a system with the full context saw, and the most that any other can have seen.
@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 
 from actors.judges.kinds import kind_of
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Source, SourceReader
+from jobs.stages.items import Item, Source, SourceReader
 from jobs.stages.judge import of_documents
 from jobs.stages.released import CopySummaries, Released, released_work_id, shipped_summaries
 from jobs.stages.stage import Plan, Site, Stage, Works

@@ -83,6 +83,14 @@ class Record(NamedTuple):
         except ValidationError as error:
             raise self._told(error, kind) from None
 
+    def problems(self, kind: type[EntryType]) -> list[InputError]:
+        """Return an error for each field that is missing, of another type, or unknown; none if `read` would read it."""
+        try:
+            kind.model_validate(self.content)
+        except ValidationError as error:
+            return [self._tell(problem, kind) for problem in error.errors(include_url=False)]
+        return []
+
     def error(self, field: str, *, expected: str, found: str | None = None, way: Way = ()) -> InputError:
         """
         Return the error to raise about a field.
@@ -101,7 +109,9 @@ class Record(NamedTuple):
     def _told(self, error: ValidationError, kind: type[BaseModel]) -> InputError:
         """Tell the first error, or the field that is not known: it is likely a misspelt one."""
         problems = error.errors(include_url=False)
-        problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")
+        return self._tell(min(problems, key=lambda one: one["type"] != "extra_forbidden"), kind)
+
+    def _tell(self, problem: ErrorDetails, kind: type[BaseModel]) -> InputError:
         way = problem["loc"]
         last = max(index for index, step in enumerate(way) if isinstance(step, str))
         field = _joined(ROOT, way[last:])

@@ -25,10 +25,24 @@ def json_lines(lines: Lines, file: str) -> Iterator[Record]:
     Raises:
         InputError: A line is not UTF-8, not JSON, or not an object.
     """
-    for number, text in text_lines(lines, file):
-        if text.strip():
-            label = f"line {number}"
-            yield _object(_parsed(text, file=file, label=label, field=LINE), file=file, label=label, field=LINE)
+    for number, line in enumerate(lines, start=1):
+        if (record := json_line(line, number, file)) is not None:
+            yield record
+
+
+def json_line(line: bytes | str, number: int, file: str) -> Record | None:
+    """
+    Return the object of line *number*, from 1, of a JSON Lines file; None if the line is blank.
+
+    Raises:
+        InputError: The line is not UTF-8, not JSON, or not an object.
+    """
+    label = f"line {number}"
+    text = _decoded(line, file=file, label=label, field=LINE)
+    text = text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
+    if not text.strip():
+        return None
+    return _object(_parsed(text, file=file, label=label, field=LINE), file=file, label=label, field=LINE)
 
 
 def json_object(content: bytes | str, file: str) -> Record:

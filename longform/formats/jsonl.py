@@ -264,7 +264,7 @@ class _Folder:
             expected = f"an insight of the summary's query {summary['query_id']!r}"
             found = f"{describe(target.target_id)} of query {target.query_id!r}"
             raise record.error("insight_id", expected=expected, found=found)
-        linked = _linked_unit(record, line, summary["text"])
+        linked = _linked_unit(record, line, summary["text"] or "")
         key = (line.annotator, line.summary_id, line.insight_id)
         if key in self.labelled:
             raise record.error("insight_id", expected="an insight that this annotator has not labelled above")

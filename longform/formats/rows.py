@@ -30,7 +30,27 @@ class ShippedSummary(TypedDict):
     parents: NotRequired[list[str]]
     n_requested: NotRequired[int]
     elapsed_minutes: NotRequired[float | None]
-    text: str
+    text: str | None
+    context_id: NotRequired[str | None]
+    failure: NotRequired[str | None]
+    repeat: NotRequired[int | None]
+    budget_tokens: NotRequired[int | None]
+    model: NotRequired[str | None]
+    input_tokens: NotRequired[int | None]
+    output_tokens: NotRequired[int | None]
+    cost_usd: NotRequired[float | None]
+    seconds: NotRequired[float | None]
+
+
+class ShippedContext(TypedDict):
+    """A row of the table contexts of a benchmark: the documents that a writer saw; columns left out are null."""
+
+    context_id: str
+    query_id: str
+    haystack_id: str
+    system: str  # the setting in words
+    budget_tokens: int | None
+    doc_ids: list[str]  # in prompt order
 
 
 class ShippedLabel(TypedDict):

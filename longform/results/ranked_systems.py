@@ -107,7 +107,8 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
             for one in final_summaries(scored_summaries(table, judge, evidence.infos))
             if one.info.twin_of is None
             and not one.info.elsewhere  # a ranker of the same name in this run is another
-            and one.info.order in (None, "given") and one.info.axes is not None
+            and one.info.order in (None, "given")
+            and one.info.axes is not None
         ]
         for dataset in dict.fromkeys(one.info.dataset for one in summaries):
             for group in systems_of([one for one in summaries if one.info.dataset == dataset]).values():

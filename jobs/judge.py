@@ -1,0 +1,210 @@
+"""Judge answers that were written elsewhere: an experiment of shipped texts and offline judges, made for them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from actors.storage.benchmark import MANIFEST, Benchmark
+from actors.storage.folder import Folder
+from jobs.calling import Calling, ledger_beside
+from jobs.cluster import cluster_of
+from jobs.commands import Outcome, run_verb
+from jobs.evaluate import evaluate, worst_unjudged_share
+from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.ingest import output_files
+from jobs.outputs import BARE, OUTPUTS, Added, add_outputs
+from jobs.parsers.judge import parser
+from jobs.stages.released import Released, shipped_summaries
+from longform.errors import UsageError
+from longform.formats.files import SourceFile, last_part
+from longform.formats.outputs import told_in_words
+from longform.measures import default_names
+from longform.metrics.rouge import MEASURES as ROUGE
+from longform.report.parts import failures_told
+from longform.settings.chat import ShippedSummarizerSettings
+from longform.settings.experiment import Experiment
+from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
+from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.systems import SystemGrid
+
+WRITERS = "outputs"
+"""The name of the only summarizer: all that wrote answers."""
+
+JUDGES: Mapping[str, JudgeSettings] = {
+    **SHIPPED_JUDGES,
+    "offline-key-points": OfflineJudgeSettings(kind="offline", task="key_point"),
+}
+_DEFAULTS = {"insight": "offline-people", "key_point": "offline-key-points"}
+_SUPPORT = "offline"
+_MOST_DOCUMENTS = 200  # of a haystack against which answers are checked that do not name what they saw
+
+
+class Choice(NamedTuple):
+    """
+    The judges of some answers.
+
+    Attributes:
+        judges: By name.
+        measures: Beside those of the judges.
+        left_out: Why something is not judged, in sentences.
+    """
+
+    judges: Mapping[str, JudgeSettings]
+    measures: Sequence[str]
+    left_out: Sequence[str]
+
+
+def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[str] | None) -> Choice:
+    """
+    Return the judges that a benchmark has targets for, or those that are *named*.
+
+    Raises:
+        UsageError: A name is no judge's that ships, or nothing can be judged.
+    """
+    queries = dict.fromkeys(answer.query_id for answer in answers)
+    kinds = {target.kind for query_id in queries for target in benchmark.targets.get(query_id, [])}
+    measures = [measure.name for measure in ROUGE] if "reference" in kinds else []
+    if named is not None:
+        if unknown := [name for name in named if name not in JUDGES]:
+            raise UsageError(f"--judge: expected judges of {', '.join(JUDGES)}, found {', '.join(unknown)}")
+        return Choice({name: JUDGES[name] for name in named}, measures, [])
+    names = [judge for kind, judge in _DEFAULTS.items() if kind in kinds]
+    left_out = [f"No query that is answered has {told}." for kind, told in _LACKING.items() if kind not in kinds]
+    support = list(_no_support(benchmark, answers))
+    names += [] if support else [_SUPPORT]
+    if not names and not measures:
+        raise UsageError(
+            f"{benchmark.folder.url}: expected something to judge answers by, found no insights, key points or "
+            f"references; {' '.join(support)}"
+        )
+    return Choice({name: JUDGES[name] for name in names}, measures, [*left_out, *support])
+
+
+_LACKING = {
+    "insight": "insights: coverage, citations and their joint score cannot be told",
+    "key_point": "key points: their recall cannot be told",
+    "reference": "a reference text: ROUGE cannot be told",
+}
+
+
+def _no_support(benchmark: Benchmark, answers: Collection[Released]) -> Iterator[str]:
+    """Yield why sentences are not checked against documents."""
+    haystacks = {benchmark.queries[one.query_id].haystack_id for one in answers if one.context_id is None}
+    if not benchmark.manifest["rows"]["documents"]:
+        yield "The benchmark ships no documents: support cannot be told."
+    elif haystacks and (most := max(_n_documents(benchmark, one) for one in haystacks)) > _MOST_DOCUMENTS:
+        yield (
+            f"Some answers do not name the `documents` that their system saw, and their haystack has {most:,}: support "
+            f"is told against at most {_MOST_DOCUMENTS}. Name the documents, or ask for it by --judge {_SUPPORT}."
+        )
+
+
+def _n_documents(benchmark: Benchmark, haystack_id: str) -> int:
+    return benchmark.rows("documents", haystack_id, ["doc_id"]).num_rows
+
+
+def experiment_of(name: str, choice: Choice) -> Experiment:
+    """Return the experiment whose systems are all answers of a benchmark."""
+    tasks = list(dict.fromkeys(judge.task for judge in choice.judges.values()))
+    return Experiment(
+        name=name,
+        seed=1,
+        retrievers={},
+        summarizers={WRITERS: ShippedSummarizerSettings(kind="shipped")},
+        judges=dict(choice.judges),
+        systems=(SystemGrid(summarizer=(WRITERS,)),),
+        measures=(*default_names(tasks), *choice.measures) if choice.measures else None,
+    )
+
+
+# ---------------------------------------------------------------- the command
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_verb(parser(), _work, argv)
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    files = output_files(arguments.outputs)
+    out = arguments.out or default_out(arguments.outputs[0])
+    bench = f"{out.rstrip('/')}/benchmark"
+    _check_same_files(Folder(bench), files)
+    added = add_outputs(arguments.bench, files, out=bench, numbering=arguments.numbering, tables=BARE)
+    for line in told_in_words(added.problems):
+        print(line, file=sys.stderr)
+    benchmark = Benchmark(bench)
+    choice = choose(benchmark, list(shipped_summaries(benchmark)), arguments.judge)
+    experiment = experiment_of(f"Answers of {', '.join(file.name for file in files)}", choice)
+    with cluster_of(arguments) as cluster:
+        calling = Calling("judge", ledger=ledger_beside(out))
+        results = evaluate(experiment, bench, out, cluster=cluster, calling=calling)
+    return _outcome(results, added, choice, experiment, out)
+
+
+def default_out(outputs: str) -> str:
+    """Return the run of a file of answers, beside it."""
+    plain = outputs.rstrip("/").removesuffix(".gz").removesuffix(".jsonl")
+    return f"{plain}-judged"
+
+
+def _check_same_files(copy: Folder, files: Sequence[SourceFile]) -> None:
+    """Refuse a run of answers that are not among *files*, or not in these words."""
+    if not copy.has(MANIFEST):
+        return
+    given = {file.identity()["sha256"] for file in files}
+    held = [copy.read_json(f"{OUTPUTS}/{name}") for name in copy.names(OUTPUTS)]
+    if other := sorted(one["name"] for one in held if one["sha256"] not in given):
+        raise UsageError(
+            f"{last_part(copy.url.removesuffix('/benchmark'))}: answers of {', '.join(other)} stand here, with other "
+            "contents than the files named now; name another --out, or delete this one"
+        )
+
+
+def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: Experiment, out: str) -> Outcome:
+    report = f"{out}/report/report.html"
+    told = [*choice.left_out, *results["unscored"], *failures_told(results["cells"])]
+    words = "\n".join([*table(results), *told, f"report: {report}"])
+    document = {**results, "outputs": added.document(), "left_out": list(choice.left_out), "report": report}
+    above = worst_unjudged_share(results) > experiment.unjudged_threshold
+    return Outcome(document, words, FAILURES_ABOVE_THRESHOLD if above else DONE)
+
+
+def table(results: Mapping[str, Any]) -> list[str]:
+    """Return the main scores of each system as lines of a table, a block a judge."""
+    titles = {one["name"]: one["title"] for one in results["measures"]}
+    return [
+        line
+        for judge, cells in _by_judge(results["cells"]).items()
+        for line in _block(judge, cells, {name: titles[name] for name in titles if any(name in one for one in cells)})
+    ]
+
+
+def _by_judge(cells: Sequence[Mapping[str, Any]]) -> dict[str | None, list[Mapping[str, Any]]]:
+    found: dict[str | None, list[Mapping[str, Any]]] = {}
+    for cell in cells:
+        found.setdefault(cell["judge"], []).append(cell)
+    return found
+
+
+def _block(judge: str | None, cells: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
+    rows = [["system", "setting", "answers", *titles.values()]]
+    rows += [
+        [
+            str(cell["summarizer"]),
+            str(cell["setting"]),
+            str(cell["n_summaries"]),
+            *("-" if cell.get(name) is None else f"{cell[name]:.1f}" for name in titles),
+        ]
+        for cell in cells
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    yield f"judge {judge}" if judge is not None else "without a judge"
+    for row in rows:
+        yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

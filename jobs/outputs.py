@@ -1,0 +1,186 @@
+"""
+Put answers that were written elsewhere beside a benchmark: its tables `summaries` and `contexts` grow, all else stays.
+
+The benchmark's manifest is not changed, so that the runs on it stay runs on it; `outputs/` has a file for each file of
+answers. What is written is committed in one go, after the last line of the last file was read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from actors.storage.benchmark import MANIFEST, Benchmark
+from actors.storage.folder import Folder
+from longform.errors import UsageError
+from longform.formats.files import SourceFile
+from longform.formats.output_citations import Numbering
+from longform.formats.outputs import Answer, Identity, OutputsReader, Problem, identity, told_in_words
+from longform.formats.rows import ShippedContext
+from longform.keys import content_key
+
+OUTPUTS = "outputs"
+"""The folder of a benchmark with a file for each file of answers."""
+
+ALL_TABLES = (
+    "documents", "queries", "targets", "qrels", "rankings", "summaries", "contexts", "labels", "released_scores",
+)  # fmt: skip
+"""Tables of a benchmark, those that grow by answers included."""
+
+BARE = ("documents", "queries", "targets", "qrels")
+"""Tables that answers are judged by."""
+
+_IDENTITY = ["summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "repeat"]
+
+
+class Added(NamedTuple):
+    """
+    Answers that stand beside a benchmark.
+
+    Attributes:
+        benchmark: Where they stand.
+        n_answers: New ones.
+        n_known: Answers that the benchmark had before.
+        n_empty: New ones without words.
+        systems: Name -> number of its answers in these files.
+        problems: Warnings, by file and line.
+    """
+
+    benchmark: str
+    n_answers: int
+    n_known: int
+    n_empty: int
+    systems: Mapping[str, int]
+    problems: Sequence[Problem]
+
+    def document(self) -> dict[str, Any]:
+        """Return the same as JSON has it."""
+        return {**self._asdict(), "problems": [problem._asdict() for problem in self.problems]}
+
+    def words(self) -> str:
+        """Return the same for people, without the problems."""
+        by_system = ", ".join(f"{system} {n:,}" for system, n in self.systems.items())
+        known = f", {self.n_known:,} were there already" if self.n_known else ""
+        empty = f", {self.n_empty:,} of them empty" if self.n_empty else ""
+        return f"{self.benchmark}: {self.n_answers:,} answers added{empty}{known} ({by_system or 'no system'})"
+
+
+class _Queries:
+    """`longform.formats.outputs.Queries` of a benchmark."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self.numbers = cache(self._numbers)
+
+    def haystack(self, query_id: str) -> str | None:
+        query = self._benchmark.queries.get(query_id)
+        return None if query is None else query.haystack_id
+
+    def _numbers(self, haystack_id: str) -> Mapping[str, int]:
+        rows = self._benchmark.rows("documents", haystack_id, ["doc_id", "doc_index"]).to_pylist()
+        return {row["doc_id"]: row["doc_index"] + 1 for row in rows}
+
+
+def add_outputs(
+    bench_url: str,
+    files: Sequence[SourceFile],
+    *,
+    out: str | None = None,
+    numbering: Numbering | None = None,
+    tables: Collection[str] = ALL_TABLES,
+) -> Added:
+    """
+    Read answers to the queries of a benchmark, and put them beside it.
+
+    Args:
+        bench_url: The benchmark.
+        files: Of JSON Lines; answers that stand there already are left as they are.
+        out: A copy of the benchmark that takes them; None: the benchmark itself does.
+        numbering: Of lines that name none.
+        tables: That a new copy has.
+
+    Raises:
+        UsageError: A file has an error, each of which the message names by line; nothing was written. Or another
+            benchmark stands at *out*.
+    """
+    source = Benchmark(bench_url)
+    target = _target(source, out)
+    known = target or (source if out is None or "summaries" in tables else None)
+    reader = OutputsReader(_Queries(source), numbering, _there(known))
+    answers = [answer for file in files for answer in reader.read(file.lines(), file.path)]
+    if errors := [problem for problem in reader.problems if problem.kind == "error"]:
+        lines = "\n".join(told_in_words(reader.problems))
+        raise UsageError(f"{len(errors):,} errors in the answers; nothing was written\n{lines}")
+    if not answers and not reader.n_known:
+        raise UsageError(f"{', '.join(file.path for file in files)}: expected at least one answer, found none")
+    if out is not None and target is None:
+        copy_benchmark(source.folder, Folder(out), tables)
+    folder = source.folder if out is None else Folder(out)
+    if answers:
+        _write(folder, answers)
+    systems = Counter(answer.summary["summarizer"] for answer in answers)
+    for file in files:
+        own = [problem._asdict() for problem in reader.problems if problem.file == file.path]
+        note = {**file.identity(), "numbering": numbering, "problems": own}
+        name = f"{OUTPUTS}/{content_key(note['sha256'], numbering)}.json"
+        if not folder.has(name):
+            folder.write_json(name, note)
+    n_empty = sum(answer.summary["text"] is not None and not answer.summary["text"].strip() for answer in answers)
+    return Added(folder.url, len(answers), reader.n_known, n_empty, dict(systems), reader.problems)
+
+
+def _target(source: Benchmark, out: str | None) -> Benchmark | None:
+    """Return the copy that stands at *out*; None if none does, or none is wanted."""
+    if out is None or not Folder(out).has(MANIFEST):
+        return None
+    found = Benchmark(out)
+    if found.manifest["dataset_hash"] != source.manifest["dataset_hash"]:
+        raise UsageError(
+            f"{out}: a benchmark of other documents or queries than {source.folder.url} stands here; name another --out"
+        )
+    return found
+
+
+def _there(benchmark: Benchmark | None) -> dict[Identity, str]:
+    """Return the summary id of each text that a benchmark ships."""
+    batches = benchmark.folder.batches("summaries", columns=_IDENTITY) if benchmark is not None else ()
+    return {identity(row): row["summary_id"] for batch in batches for row in batch.to_pylist()}
+
+
+def _write(folder: Folder, answers: Sequence[Answer]) -> None:
+    """Commit the documents that writers saw, then the texts: a text that counts has what it points to."""
+    contexts = {one.context["context_id"]: one.context for one in answers if one.context is not None}
+    held = {row["context_id"] for row in folder.read("contexts", columns=["context_id"]).to_pylist()}
+    _commit(folder, "contexts", [row for key, row in contexts.items() if key not in held])
+    by_haystack: dict[str, list[Answer]] = {}
+    for answer in answers:
+        by_haystack.setdefault(answer.summary["haystack_id"], []).append(answer)
+    parts = []
+    for own in by_haystack.values():
+        work_id = content_key("outputs", [answer.summary["summary_id"] for answer in own])
+        rows = [{**answer.summary, "work_id": work_id} for answer in own]
+        parts.append(folder.write_part("summaries", rows, work_ids=[work_id]))
+    folder.commit("summaries", parts)
+
+
+def _commit(folder: Folder, table: str, rows: Sequence[ShippedContext]) -> None:
+    if rows:
+        work_id = content_key("outputs", [row["context_id"] for row in rows])
+        part = folder.write_part(table, [{**row, "work_id": work_id} for row in rows], work_ids=[work_id])
+        folder.commit(table, [part])
+
+
+def copy_benchmark(source: Folder, target: Folder, tables: Collection[str] = ALL_TABLES) -> None:
+    """Copy a benchmark, or some of its tables; parts go first and the manifest last, so that half a copy is none."""
+    for table in tables:
+        names = sorted(source.sizes(table), key=lambda name: name.startswith("_"))
+        for name in names:
+            target.write_bytes(f"{table}/{name}", source.read_bytes(f"{table}/{name}"))
+    for name in source.names():
+        if name != MANIFEST:
+            target.write_bytes(name, source.read_bytes(name))
+    manifest = source.read_json(MANIFEST)
+    counts = {table: n if table in tables else 0 for table, n in manifest["rows"].items()}
+    target.write_json(MANIFEST, manifest | {"rows": counts})

@@ -1,0 +1,35 @@
+"""
+Judge answers that were written elsewhere, by judges that need no model service: no configuration, no call.
+
+    longform judge answers.jsonl --bench BENCH
+    longform judge a.jsonl b.jsonl.gz --bench BENCH --out RUN --judge offline-gpt-4o --numbering seen
+
+Reads   answers as JSON Lines (docs/outputs.md), and the queries, documents and targets of BENCH, which stays as it is
+Writes  RUN: a copy of BENCH with the answers, what `evaluate` writes, results.json and report/; a second call redoes
+        nothing. RUN is by default a folder beside the answers
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from jobs.parsers.cluster import add_cluster_arguments
+from jobs.parsers.ingest import NUMBERING, NUMBERINGS
+from jobs.parsers.verb import verb_parser
+
+
+def parser() -> argparse.ArgumentParser:
+    made = verb_parser("judge", __doc__)
+    made.add_argument("outputs", nargs="+", metavar="OUTPUTS", help="files of answers, plain or gzipped")
+    made.add_argument("--bench", required=True, metavar="BENCH", help="the benchmark whose queries are answered")
+    made.add_argument("--out", metavar="RUN", help="default: the name of the answers' file, with -judged behind it")
+    made.add_argument(
+        "--judge",
+        nargs="+",
+        default=None,
+        metavar="NAME",
+        help="judges that ship; default: one for each thing that BENCH lets judge",
+    )
+    made.add_argument("--numbering", choices=NUMBERINGS, help=NUMBERING)
+    add_cluster_arguments(made)
+    return made
