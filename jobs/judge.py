@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ JUDGES: Mapping[str, JudgeSettings] = {
 }
 _DEFAULTS = {"insight": "offline-people", "key_point": "offline-key-points"}
 _SUPPORT = "offline"
-_MOST_DOCUMENTS = 200  # of a haystack against which answers are checked that do not name what they saw
+_MOST_PAIRS = 2000  # of an answer and a document of its haystack, of answers that do not name what they saw: seconds
 
 
 class Choice(NamedTuple):
@@ -92,13 +93,15 @@ _LACKING = {
 
 def _no_support(benchmark: Benchmark, answers: Collection[Released]) -> Iterator[str]:
     """Yield why sentences are not checked against documents."""
-    haystacks = {benchmark.queries[one.query_id].haystack_id for one in answers if one.context_id is None}
+    unnamed = Counter(benchmark.queries[one.query_id].haystack_id for one in answers if one.context_id is None)
+    pairs = sum(n * _n_documents(benchmark, haystack_id) for haystack_id, n in unnamed.items())
     if not benchmark.manifest["rows"]["documents"]:
         yield "The benchmark ships no documents: support cannot be told."
-    elif haystacks and (most := max(_n_documents(benchmark, one) for one in haystacks)) > _MOST_DOCUMENTS:
+    elif pairs > _MOST_PAIRS:
         yield (
-            f"Some answers do not name the `documents` that their system saw, and their haystack has {most:,}: support "
-            f"is told against at most {_MOST_DOCUMENTS}. Name the documents, or ask for it by --judge {_SUPPORT}."
+            f"Support by documents is left out: {unnamed.total():,} answers do not name the `documents` that their "
+            f"system saw, and against all of their haystacks they would be {pairs:,} pairs to check. Name the "
+            f"documents, or ask for it by --judge {_SUPPORT}."
         )
 
 
@@ -124,7 +127,8 @@ def experiment_of(name: str, choice: Choice) -> Experiment:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
+    code: int = run_verb(parser(), _work, argv)
+    return code
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:

@@ -27,6 +27,7 @@ from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarized
 from longform.results.aggregate import Averaging
 from longform.results.columns import with_columns
+from longform.results.elsewhere import elsewhere_told
 from longform.results.evidence import Driver
 from longform.results.results import Results
 from longform.settings.experiment import Experiment
@@ -58,6 +59,7 @@ def evaluation_results(
     more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)}
     if elsewhere := elsewhere_rows(benchmark, plan):
         more["elsewhere"] = elsewhere
+        more["unscored"] += elsewhere_told(elsewhere, checked=bool(experiment.support_judges))
     if called is not None:
         more["missing_ledgers"] = called.missing
     calls = None if called is None else called.rows

@@ -91,9 +91,8 @@ def _marked_rows(results: Results) -> Iterator[_Marked]:
 def _parts(
     row: Columns, summarizers: Mapping[str, str], retrievers: Mapping[str, str], twins: str | None
 ) -> Iterable[str]:
-    if (not row.get("elsewhere") and (row.get("twin_of") or row.get("summarizer")) in summarizers) or (
-        row.get("twin_of") and twins
-    ):
+    own = not row.get("elsewhere")  # the run's own components are no others of the same names
+    if (own and (row.get("twin_of") or row.get("summarizer")) in summarizers) or (row.get("twin_of") and twins):
         yield "summarizer"
-    if not row.get("elsewhere") and (within(row, "axes") or row).get("retriever") in retrievers:
+    if own and (within(row, "axes") or row).get("retriever") in retrievers:
         yield "setting"

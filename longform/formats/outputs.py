@@ -1,8 +1,8 @@
 """
 Answers that were written elsewhere, as JSON Lines: read against the benchmark whose queries they answer.
 
-Each line is looked at whatever is wrong with the others, so that one reading tells all problems of a file. An error is a
-fault of the file, and nothing of it is taken. A warning is a thing that a system did, such as an empty answer or a
+Each line is looked at whatever is wrong with the others, so that one reading tells all problems of a file. An error is
+a fault of the file, and nothing of it is taken. A warning is a thing that a system did, such as an empty answer or a
 citation of a document that is not there: it is judged as it is.
 """
 

@@ -153,7 +153,7 @@ def sensitivity(scores: Sequence[Sequence[float]]) -> tuple[list[float], list[fl
 
 
 def place_of(doc_position: int | None, text_index: int | None) -> int | None:
-    """Return the row of a verdict among the texts its summary is checked against, also if no prompt's order is known."""
+    """Return the row of a verdict among the texts of its summary, also if the order of the prompt is not known."""
     return text_index if doc_position is None else doc_position
 
 

@@ -15,11 +15,6 @@ _CAPTION = (
     "Texts that this run took as they are, and did not write. Without an answer: queries of the run that a system left "
     "out; its means are over the others. Documents it saw: named one by one, all of the haystack, or not known."
 )
-_UNKNOWN = (
-    "If it is not known which documents a system saw, its sentences are checked against all documents of the haystack: "
-    "what none of them supports is unsupported, and what one of them supports may still be from a document that the "
-    "system never saw. Support is then an upper bound, and has no places in a prompt."
-)
 
 
 def elsewhere_sections(results: Results) -> Iterator[Section]:
@@ -43,8 +38,7 @@ def elsewhere_sections(results: Results) -> Iterator[Section]:
         ]
         for row in rows
     ]
-    checked = bool(results.get("faithfulness")) and any("unknown" in row["documents"] for row in rows)
-    yield Section("elsewhere", "Written elsewhere", [_UNKNOWN] if checked else [], [Table(_CAPTION, columns, body)])
+    yield Section("elsewhere", "Written elsewhere", [], [Table(_CAPTION, columns, body)])
 
 
 def _unanswered(row: ElsewhereRow) -> Cell:

@@ -58,7 +58,6 @@ def _judges(results: Results) -> Iterator[Section]:
 
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _unscored,
-    elsewhere_sections,
     _models,
     score_sections,
     comparison_sections,
@@ -74,6 +73,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     bullet_sections,
     bootstrap_sections,
     own_sections,
+    elsewhere_sections,
     every_cell,
     _judges,
     audit_sections,

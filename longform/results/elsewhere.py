@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypedDict
 
 Documents = Literal["named", "all", "unknown"]
@@ -19,3 +20,34 @@ class ElsewhereRow(TypedDict):
     n_queries: int  # with a summary
     unanswered: list[str]  # queries of the run without one
     documents: dict[Documents, int]  # number of summaries
+
+
+_SHOWN = 5  # systems or queries in a sentence
+UNKNOWN = (
+    "their sentences are checked against all documents of the haystack. What none of them supports is unsupported; what "
+    "one of them supports may be from a document that the system never saw. Such support is an upper bound, and has no "
+    "places in a prompt"
+)
+
+
+def elsewhere_told(rows: Sequence[ElsewhereRow], *, checked: bool) -> list[str]:
+    """Return a sentence for each thing that shipped texts leave open; *checked*: whether they are against documents."""
+    return [*_unanswered(rows), *(_unknown(rows) if checked else ())]
+
+
+def _unanswered(rows: Sequence[ElsewhereRow]) -> Iterator[str]:
+    partly = [row for row in rows if row["unanswered"]]
+    for row in partly[:_SHOWN]:
+        named = ", ".join(row["unanswered"][:_SHOWN]) + (", ..." if len(row["unanswered"]) > _SHOWN else "")
+        yield (
+            f"{row['summarizer']}, {row['setting']} has no answer to {len(row['unanswered'])} queries of the benchmark "
+            f"({named}): its means are over the other {row['n_queries']}."
+        )
+    if len(partly) > _SHOWN:
+        yield f"{len(partly) - _SHOWN} more systems leave queries out; the section on texts written elsewhere has them."
+
+
+def _unknown(rows: Sequence[ElsewhereRow]) -> Iterator[str]:
+    n = sum(row["documents"].get("unknown", 0) for row in rows)
+    if n:
+        yield f"It is not known which documents {n:,} of {sum(row['n_summaries'] for row in rows):,} texts saw: {UNKNOWN}."
