@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from longform.formats.files import SourceFile, last_part
 from longform.formats.outputs import told_in_words
 from longform.measures import default_names
 from longform.metrics.rouge import MEASURES as ROUGE
+from longform.report.measures import main_measure
 from longform.report.parts import failures_told
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
@@ -73,7 +75,8 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
             raise UsageError(f"--judge: expected judges of {', '.join(JUDGES)}, found {', '.join(unknown)}")
         return Choice({name: JUDGES[name] for name in named}, measures, [])
     names = [judge for kind, judge in _DEFAULTS.items() if kind in kinds]
-    left_out = [f"No query that is answered has {told}." for kind, told in _LACKING.items() if kind not in kinds]
+    lacking = [kind for kind in _LACKING if kind not in kinds and (kind == "insight" or not kinds)]
+    left_out = [f"No query that is answered has {_LACKING[kind]}." for kind in lacking]
     support = list(_no_support(benchmark, answers))
     names += [] if support else [_SUPPORT]
     if not names and not measures:
@@ -106,7 +109,7 @@ def _no_support(benchmark: Benchmark, answers: Collection[Released]) -> Iterator
 
 
 def _n_documents(benchmark: Benchmark, haystack_id: str) -> int:
-    return benchmark.rows("documents", haystack_id, ["doc_id"]).num_rows
+    return int(benchmark.rows("documents", haystack_id, ["doc_id"]).num_rows)
 
 
 def experiment_of(name: str, choice: Choice) -> Experiment:
@@ -127,8 +130,7 @@ def experiment_of(name: str, choice: Choice) -> Experiment:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    code: int = run_verb(parser(), _work, argv)
-    return code
+    return run_verb(parser(), _work, argv)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
@@ -179,11 +181,17 @@ def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: 
 def table(results: Mapping[str, Any]) -> list[str]:
     """Return the main scores of each system as lines of a table, a block a judge."""
     titles = {one["name"]: one["title"] for one in results["measures"]}
-    return [
-        line
-        for judge, cells in _by_judge(results["cells"]).items()
-        for line in _block(judge, cells, {name: titles[name] for name in titles if any(name in one for one in cells)})
-    ]
+    found: list[str] = []
+    for judge, cells in _by_judge(results["cells"]).items():
+        held = {name: titles[name] for name in titles if any(name in one for one in cells)}
+        main = main_measure(cells[0])
+        ordered = sorted(cells, key=lambda one: math.inf if one.get(main) is None else -one[main])
+        found += _block(judge, ordered, held)
+    for judge, rows in _by_judge(results.get("faithfulness", {}).get("cells", [])).items():
+        ordered = [{**row, "support": row["faithfulness"]["value"]} for row in rows]
+        ordered.sort(key=lambda row: math.inf if row["support"] is None else -row["support"])
+        found += _block(judge, ordered, {"support": "sentences supported"})
+    return found
 
 
 def _by_judge(cells: Sequence[Mapping[str, Any]]) -> dict[str | None, list[Mapping[str, Any]]]:

@@ -137,4 +137,6 @@ class Retrieve(Stage[Ranked]):
 def stages(experiment: Experiment, site: Site) -> list[Retrieve]:
     """Return the stage that ranks for all systems."""
     names = tuple(dict.fromkeys(system.retriever for system in experiment.all_systems()))
+    if not names:
+        return []  # all texts are shipped
     return [Retrieve(run=site.run, bench=site.bench, names=names, retrieval=experiment.retrieval, threads=site.threads)]

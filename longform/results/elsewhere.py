@@ -24,9 +24,9 @@ class ElsewhereRow(TypedDict):
 
 _SHOWN = 5  # systems or queries in a sentence
 UNKNOWN = (
-    "their sentences are checked against all documents of the haystack. What none of them supports is unsupported; what "
-    "one of them supports may be from a document that the system never saw. Such support is an upper bound, and has no "
-    "places in a prompt"
+    "their sentences are checked against all documents of the haystack. What none of them supports is unsupported; "
+    "what one of them supports may be from a document that the system never saw. Such support is an upper bound, and "
+    "has no places in a prompt"
 )
 
 
@@ -50,4 +50,5 @@ def _unanswered(rows: Sequence[ElsewhereRow]) -> Iterator[str]:
 def _unknown(rows: Sequence[ElsewhereRow]) -> Iterator[str]:
     n = sum(row["documents"].get("unknown", 0) for row in rows)
     if n:
-        yield f"It is not known which documents {n:,} of {sum(row['n_summaries'] for row in rows):,} texts saw: {UNKNOWN}."
+        of_all = sum(row["n_summaries"] for row in rows)
+        yield f"It is not known which documents {n:,} of {of_all:,} texts saw: {UNKNOWN}."

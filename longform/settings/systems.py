@@ -34,7 +34,9 @@ class SystemGrid(Strict):
     @model_validator(mode="after")
     def _says_what_is_shown(self) -> SystemGrid:
         if not self.retriever:
-            if more := sorted(self.model_fields_set - {"retriever", "summarizer"}):
+            fields = type(self).model_fields.items()
+            usual = {name: field.default for name, field in fields if name not in {"retriever", "summarizer"}}
+            if more := [name for name, default in usual.items() if getattr(self, name) != default]:
                 msg = f"a system without a retriever is made of shipped texts, and takes no {', '.join(more)}"
                 raise ValueError(msg)
         elif not self.budget_tokens:
