@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pyarrow.compute as pc
 
+from actors.judges.kinds import kind_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.drilldown import Unfolding
@@ -20,6 +21,7 @@ from jobs.stages.items import Item
 from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
+from longform.judges.repeats import repeated_pairs
 from longform.keys import content_key
 from longform.measures import scored_together
 from longform.metrics.measure import Measure, RankingMeasure
@@ -28,15 +30,19 @@ from longform.results.aggregate import Averaging, Clusters, SummaryInfo, with_cl
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
-from longform.results.evidence import Driver, Twins
+from longform.results.evidence import AskedAgain, Driver, Twins
 from longform.results.order_dependence import OrderDependence, order_dependence
 from longform.results.ranked import PackedQuery, RankedQuery
 from longform.results.score_table import ScoreTable
-from longform.rows import ScoreRow
+from longform.rows import ScoreRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
 
-_SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason"]
+_SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason", "repeat"]
+_ASKED_AGAIN = [
+    "summary_id", "mode", "unit_index", "target_id", "text_index", "doc_position", "chunk_index", "repeat", "answer",
+    "probability",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +56,7 @@ class Work:
     rankings: Mapping[str, Ranked] = field(default_factory=dict)
     contexts: Mapping[str, Packed] = field(default_factory=dict)
     checks: Sequence[Item[Judged]] = ()
+    again: Mapping[str, Sequence[Item[Judged]]] = field(default_factory=dict)  # by judge; of judges with repeats
 
 
 def by_summary(verdicts: Iterable[Item[Judged]]) -> Mapping[str, Sequence[str]]:
@@ -160,6 +167,19 @@ class RunEvidence:
 
     def documents(self, haystack_id: str) -> Sequence[Document]:
         return self.benchmark.documents(haystack_id)
+
+    def asked_again(self) -> Iterator[AskedAgain]:
+        for judge, items in self.work.again.items():
+            assert self.experiment is not None, "repeats are of a configuration's judges"
+            kind = kind_of(self.experiment.judges[judge])
+            datasets: dict[str | None, list[VerdictRow]] = {}
+            for batch in self.run.batches("verdicts", work_ids=[one.work_id for one in items], columns=_ASKED_AGAIN):
+                for row in batch.to_pylist():
+                    if (info := self.infos.get(row["summary_id"])) is not None:
+                        datasets.setdefault(info.dataset, []).append(row)
+            clusters = {summary_id: info.query_id for summary_id, info in self.infos.items()}
+            for dataset, rows in datasets.items():
+                yield AskedAgain(judge, dataset, repeated_pairs(kind, rows, clusters))
 
     @cached_property
     def _unfolding(self) -> Unfolding:

@@ -19,6 +19,7 @@ from longform.report.parts import (
 )
 from longform.report.plots import By, Plot, score_plot
 from longform.report.provenance import AVERAGED
+from longform.report.retest import SPREAD, has_spread, judge_repeats_told, spread_cell
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import (
     Column,
@@ -57,7 +58,7 @@ def score_sections(results: Results) -> Iterator[Section]:
     cells = main_cells(results)
     tables = [_table(results, judge, own) for judge, own in by_judge(cells)]
     if tables:
-        paragraphs = [*clusters_told(results), *repeats_told(cells), *failures_told(cells)]
+        paragraphs = [*clusters_told(results), *repeats_told(cells), *judge_repeats_told(cells), *failures_told(cells)]
         paragraphs += [told for told in [in_sample_told(results)] if told]
         title = "Coverage, citation and joint score" if any("coverage" in cell for cell in cells) else "Scores"
         yield Section("scores", title, paragraphs, tables)

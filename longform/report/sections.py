@@ -17,6 +17,7 @@ from longform.report.parts import Section, as_shown, card_words, judge_cell
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
+from longform.report.retest import retest_cell, retest_tables
 from longform.report.retrieval import retrieval_sections
 from longform.report.retrieval_against_generation import against_sections
 from longform.report.rouge_bootstrap import bootstrap_sections
@@ -49,10 +50,14 @@ def _several_models(results: Results) -> list[str]:
 def _judges(results: Results) -> Iterator[Section]:
     rows = results.get("judges") or []
     if rows:
-        body = [[judge_cell(results, row["judge"]), Cell(card_words(row))] for row in rows]
-        columns = [Column("judge", numeric=False), Column("card", numeric=False)]
+        body = [
+            [judge_cell(results, row["judge"]), Cell(card_words(row)), retest_cell(results, row["judge"])] for row in rows
+        ]
+        columns = [Column(name, numeric=False) for name in ("judge", "card", "asked again")]
+        if not results.get("retest"):
+            columns, body = columns[:-1], [row[:-1] for row in body]
         caption = "What each judge is worth: its agreement with people's labels."
-        yield Section("judges", "Judges", [], [Table(caption, columns, body)])
+        yield Section("judges", "Judges", [], [Table(caption, columns, body), *retest_tables(results)])
 
 
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (

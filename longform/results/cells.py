@@ -15,11 +15,13 @@ from longform.results.aggregate import (
     estimate,
     final_summaries,
     mean_cut_share,
+    n_judge_repeats,
     n_repeats,
     systems_of,
 )
 from longform.results.columns import AxesColumns, SystemRow, with_columns
 from longform.results.evidence import Evidence, Family, rows_of
+from longform.results.spread import SpreadColumns, spread
 
 
 class CellRow(SystemRow):
@@ -36,6 +38,8 @@ class CellRow(SystemRow):
     intervals: dict[str, list[float | None]]
     reasons: dict[str, str]  # by measure: why its value is unknown
     failures: NotRequired[dict[str, int]]  # why summaries failed, each reason with its number; absent: none did
+    n_judge_repeats: NotRequired[int]  # answers of the judge to each question; absent: one
+    spread: NotRequired[dict[str, SpreadColumns]]  # by measure, in its unit; absent: nothing was repeated
     n_insights: NotRequired[int]
     n_covered: NotRequired[int]
     n_unlinked: NotRequired[int]
@@ -87,6 +91,10 @@ def cells(summaries: Group, measures: Sequence[Measure], how: Averaging, *, judg
         }
         if row["n_failed"]:
             row["failures"] = _failures(group)
+        if (n := n_judge_repeats(group, found)) > 1:
+            row["n_judge_repeats"] = n
+        if row["n_repeats"] > 1 or n > 1:
+            row["spread"] = {m.name: spread(group, m.name, how.aggregate, m.factor) for m in measures}
         counts = _insight_counts(group) or _target_counts(group, measures)
         rows.append(with_columns(row, {**counts, **{name: one.value for name, one in found.items()}}))
     return rows
@@ -123,7 +131,7 @@ def _target_counts(group: Group, measures: Iterable[Measure]) -> dict[str, int |
 
 
 def _count(group: Group, measure: str, place: int) -> int:
-    return int(sum(s.measures[measure][place] for s in group if measure in s.measures))
+    return round(sum(s.measures[measure][place] for s in group if measure in s.measures))
 
 
 def _why_unknown(group: Group, measure: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from longform.metrics.measure import Measure, RankingMeasure
+from longform.metrics.retest import RepeatedPair
 from longform.records import Document
 from longform.repair.by_judge import How
 from longform.results.aggregate import Averaging, Scored, SummaryInfo, scored_summaries
@@ -38,6 +39,14 @@ class Twins(NamedTuple):
 
     originals: Mapping[str, str]
     driver: Driver
+
+
+class AskedAgain(NamedTuple):
+    """The questions of one data set that a judge was asked several times."""
+
+    judge: str
+    dataset: str | None
+    pairs: Sequence[RepeatedPair]
 
 
 class Evidence(Protocol):
@@ -98,6 +107,10 @@ class Evidence(Protocol):
     def contexts(self) -> Sequence[PackedQuery]: ...
 
     def documents(self, haystack_id: str) -> Sequence[Document]: ...
+
+    def asked_again(self) -> Iterator[AskedAgain]:
+        """Yield the questions of each judge with repeats; those of one judge are in memory at a time."""
+        ...
 
     def query(self, query_id: str) -> QueryFacts:
         """Return a query as the report unfolds it."""

@@ -23,6 +23,7 @@ from longform.results.order_dependence import IndependentRow
 from longform.results.own_study import OwnStudy
 from longform.results.position import PositionRow
 from longform.results.repair import Repair
+from longform.results.retest import RetestRow
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_tables import RetrievalRow
 from longform.results.rouge_bootstrap import BootstrapRow
@@ -71,6 +72,7 @@ class Results(TypedDict, total=False):
     curve: list[MinutesRow]
     failure_modes: list[ClassesRow]
     rouge_bootstrap: list[BootstrapRow]
+    retest: list[RetestRow]
     calls: list[CallsRow]
     own_studies: dict[str, OwnStudy]
     unscored: list[str]
