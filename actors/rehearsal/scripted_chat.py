@@ -36,6 +36,7 @@ UNKNOWN_TASK = "script_knows_no_such_task"
 SUMMARY_WORDS = 300
 FULL_FROM, PARTIAL_FROM = 0.6, 0.3  # share of an insight's stems in a bullet; a guess, good enough to see all labels
 SLOW_S = 0.05
+_CHARS_A_TOKEN = 4  # its own tokenizer, so that rehearsals have tokens to count
 _WAVERS = 5  # one in so many requests is answered otherwise
 
 _HEADING = re.compile(r"^(?:Conversation|Article|Document) (\d+):\n", re.MULTILINE)
@@ -183,7 +184,8 @@ SCRIPTS: dict[str, Script] = {
 def _said(text: str, request: ChatRequest, model: str) -> ChatReply:
     if not text:
         return ChatReply(text=None, failure="empty_reply", finish_reason="stop", model=model)
-    usage = Usage(input_tokens=request.input_tokens)
+    sent = request.input_tokens or sum(len(message.text) for message in request.messages) // _CHARS_A_TOKEN
+    usage = Usage(input_tokens=sent, output_tokens=max(1, len(text) // _CHARS_A_TOKEN))
     return ChatReply(text=text, failure=None, finish_reason="stop", model=model, usage=usage)
 
 

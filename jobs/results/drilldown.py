@@ -95,7 +95,8 @@ class Unfolding:
             verdicts = [work_id for one in some for work_id in self._verdicts[one]] if with_verdicts else []
             for row in self._merged(verdicts):
                 summary_id = row.pop("summary_id")
-                facts[summary_id]["verdicts"].append({name: row[name] for name in row if name not in _OF_REPEATS})
+                shown: Any = {name: row[name] for name in row if name not in _OF_REPEATS}
+                facts[summary_id]["verdicts"].append(shown)
             yield from facts.values()
 
     def _merged(self, work_ids: Sequence[str]) -> list[Any]:

@@ -110,9 +110,7 @@ def work_of(experiment: Experiment, plan: Plan) -> Work:
 def _asked_again(experiment: Experiment, plan: Plan) -> dict[str, list[Item[Judged]]]:
     """Return the verdicts of judges with repeats, those of twins left out: they are copies."""
     written = {item.work_id for item in plan.of(Summarized)}
-    found: dict[str, list[Item[Judged]]] = {
-        name: [] for name, judge in experiment.judges.items() if judge.times > 1
-    }
+    found: dict[str, list[Item[Judged]]] = {name: [] for name, judge in experiment.judges.items() if judge.times > 1}
     for item in plan.of(Judged):
         if item.key.judge in found and item.key.summary in written:
             found[item.key.judge].append(item)

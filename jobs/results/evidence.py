@@ -17,6 +17,7 @@ from jobs.results.faithfulness import checked_run
 from jobs.results.infos import summary_infos
 from jobs.results.repair import BY_MATRIX, repaired_originals
 from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
+from jobs.results.spent import spent_on
 from jobs.stages.items import Item
 from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed
@@ -34,6 +35,7 @@ from longform.results.evidence import AskedAgain, Driver, Twins
 from longform.results.order_dependence import OrderDependence, order_dependence
 from longform.results.ranked import PackedQuery, RankedQuery
 from longform.results.score_table import ScoreTable
+from longform.results.spent import Spent
 from longform.rows import ScoreRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
@@ -215,6 +217,12 @@ class RunEvidence:
     def contents(self) -> Mapping[str, str]:
         found = self._unfolding.summaries(self.all_infos, with_verdicts=False)
         return {summary["summary_id"]: _content(summary) for summary in found}
+
+    @cached_property
+    def spent(self) -> Mapping[str, Spent]:
+        if self.experiment is None:
+            return {}
+        return spent_on(self.run, self.work.summaries, self.all_infos, self.experiment, self.calls)
 
     @cached_property
     def twins(self) -> Twins | None:

@@ -37,7 +37,9 @@ class Mean(JudgeStage):
         for item in plan.of(Judged):
             asked.setdefault(item.key.summary, {}).setdefault(item.key.judge, []).append(item)
         kind, members = self.kind, self.settings.members
-        return [self._item(kind, [one for member in members for one in of_summary[member]]) for of_summary in asked.values()]
+        return [
+            self._item(kind, [one for member in members for one in of_summary[member]]) for of_summary in asked.values()
+        ]
 
     def _item(self, kind: Kind, members: Sequence[Item[Judged]]) -> Item[Judged]:
         given = [[member.key.judge, member.work_id] for member in members]

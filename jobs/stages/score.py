@@ -119,7 +119,7 @@ class Score(Stage[Scored]):
     def _judged(
         self, plan: Plan, units: Mapping[str, Source], task: str | None
     ) -> Iterator[tuple[str, str | None, int | None, Source]]:
-        """Yield each summary under each repeat of each judge of the *task*, or under none, with the rows that decide."""
+        """Yield each summary by each repeat of each judge of the *task*, or by none, with the rows that decide."""
         if task is None:
             yield from ((summary, None, None, source) for summary, source in units.items())
             return

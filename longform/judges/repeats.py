@@ -48,7 +48,7 @@ def pair_of(row: JudgementRow) -> Hashable:
 
 
 def _merged(kind: Kind, repeats: Sequence[Row]) -> Row:
-    repeats = sorted(repeats, key=lambda row: row.get("repeat") or 0)
+    repeats = sorted(repeats, key=_repeat)
     reply = json.dumps([row.get("reply") for row in repeats])
     judged = [row for row in repeats if row["answer"] is not None]
     first = (judged or repeats)[0].copy()
@@ -60,10 +60,14 @@ def _merged(kind: Kind, repeats: Sequence[Row]) -> Row:
     first["answer"] = answer = majority(kind, [str(row["answer"]) for row in judged], mean)
     graded = any(row["probability"] is not None for row in judged) or len(set(numbers)) > 1
     first["probability"] = round(mean, _DIGITS) if graded else None
-    links = Counter(row.get("linked_unit") for row in judged if row["answer"] == answer)
     if "linked_unit" in first:
+        links = Counter(row["linked_unit"] for row in judged if row["answer"] == answer)
         first["linked_unit"] = links.most_common(1)[0][0]
     return first
+
+
+def _repeat(row: JudgementRow) -> int:
+    return row.get("repeat") or 0
 
 
 def majority(kind: Kind, answers: Sequence[str], mean: float) -> str:

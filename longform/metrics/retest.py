@@ -2,9 +2,9 @@
 Agreement of a judge with itself: the same question asked several times.
 
 Repeats are interchangeable, so kappa is Fleiss' (Measuring nominal scale agreement among many raters, Psychological
-Bulletin 76, 1971), with the expected agreement of the answers that all repeats give; and r is the intraclass correlation
-by double entry (Fisher, Statistical Methods for Research Workers, 1925, section 38). Intervals resample clusters, which
-are queries or summaries.
+Bulletin 76, 1971), with the expected agreement of the answers that all repeats give. The other figure, r, is the
+intraclass correlation by double entry (Fisher, Statistical Methods for Research Workers, 1925, section 38). Intervals
+resample clusters, which are queries or summaries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from longform.metrics.statistics import Array, EstimateColumns, bootstrap, pearson_of_sums, ratio
-
 
 _Statistic = Callable[[Array], Array]
 

@@ -39,7 +39,7 @@ def retest_tables(results: Results) -> Iterator[Table]:
         for row in rows
     ]
     caption = (
-        "Test and retest: each judge's agreement with itself, asked the same question again in calls of their own. Same "
+        "Test and retest: each judge's agreement with itself, asked the same question in calls of their own. Same "
         "answer: of two repeats. Kappa is Fleiss', r the intraclass correlation of the numbers. Spread: standard "
         f"deviation of one answer's number (0 to 1) about the mean of its question. {INTERVAL}"
     )
@@ -54,9 +54,7 @@ def _shown(found: EstimateColumns, *, factor: float = 1.0, digits: int = 2) -> C
 def retest_cell(results: Results, judge: str) -> Cell:
     """The agreement of a judge with itself, in words for each data set."""
     rows = [row for row in results.get("retest") or [] if row["judge"] == judge]
-    told = [
-        (f"{row['dataset']}: " if len(rows) > 1 and row["dataset"] else "") + retest_words(row) for row in rows
-    ]
+    told = [(f"{row['dataset']}: " if len(rows) > 1 and row["dataset"] else "") + retest_words(row) for row in rows]
     return Cell("; ".join(told)) if told else Cell(None, reason="asked once")
 
 
@@ -82,5 +80,7 @@ def judge_repeats_told(rows: Sequence[CellRow]) -> list[str]:
     if not times:
         return []
     told = "; ".join(f"{judge} ({n})" for judge, n in times.items())
-    words = f"Judges asked several times about each pair: {told}. A score is the mean of their repeats within the summary"
+    words = (
+        f"Judges asked several times about each pair: {told}. A score is the mean of their repeats within the summary"
+    )
     return [f"{words}, which count as one judgement."]

@@ -8,6 +8,7 @@ from longform.report.audit import audit_sections
 from longform.report.bullet_classes import bullet_sections
 from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
+from longform.report.cost import cost_sections
 from longform.report.facets import facet_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.key_points import key_point_sections
@@ -51,7 +52,8 @@ def _judges(results: Results) -> Iterator[Section]:
     rows = results.get("judges") or []
     if rows:
         body = [
-            [judge_cell(results, row["judge"]), Cell(card_words(row)), retest_cell(results, row["judge"])] for row in rows
+            [judge_cell(results, row["judge"]), Cell(card_words(row)), retest_cell(results, row["judge"])]
+            for row in rows
         ]
         columns = [Column(name, numeric=False) for name in ("judge", "card", "asked again")]
         if not results.get("retest"):
@@ -65,6 +67,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _models,
     score_sections,
     comparison_sections,
+    cost_sections,
     position_sections,
     retrieval_sections,
     against_sections,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NotRequired
 
 from longform.metrics.measure import Measure
@@ -21,6 +21,7 @@ from longform.results.aggregate import (
 )
 from longform.results.columns import AxesColumns, SystemRow, with_columns
 from longform.results.evidence import Evidence, Family, rows_of
+from longform.results.spent import Spent, mean_spent
 from longform.results.spread import SpreadColumns, spread
 
 
@@ -58,8 +59,11 @@ def all_cells(evidence: Evidence, aggregate: Aggregate) -> list[CellRow]:
     """Return the cells of every judge and data set, of the measures that the configuration lists."""
     how = evidence.averaging._replace(aggregate=aggregate)
 
+    spent = evidence.spent
+
     def of_family(own: Family) -> list[CellRow]:
-        return cells(own.summaries, measures_of(own.summaries, evidence.measures), how, judge=own.judge)
+        rows = cells(own.summaries, measures_of(own.summaries, evidence.measures), how, judge=own.judge)
+        return with_costs(rows, own.summaries, spent) if spent else rows
 
     return rows_of(evidence, [measure.name for measure in evidence.measures], of_family)
 
@@ -98,6 +102,16 @@ def cells(summaries: Group, measures: Sequence[Measure], how: Averaging, *, judg
         counts = _insight_counts(group) or _target_counts(group, measures)
         rows.append(with_columns(row, {**counts, **{name: one.value for name, one in found.items()}}))
     return rows
+
+
+def with_costs(rows: Iterable[CellRow], summaries: Group, spent: Mapping[str, Spent]) -> list[CellRow]:
+    """Add to each cell the mean cost of its summaries (`longform.results.spent.SpentColumns`), with reasons."""
+    systems = systems_of(final_summaries(summaries))
+    found: list[CellRow] = []
+    for row in rows:
+        means, reasons = mean_spent(systems[row["setting"], row["summarizer"]], spent)
+        found.append(with_columns(row, {**means, "reasons": {**row["reasons"], **reasons}}))
+    return found
 
 
 def _failures(group: Group) -> dict[str, int]:

@@ -16,6 +16,7 @@ from longform.results.columns import OfJudge
 from longform.results.drilldown import QueryFacts, SummaryFacts
 from longform.results.ranked import PackedQuery, RankedQuery
 from longform.results.score_table import ScoreTable
+from longform.results.spent import Spent
 from longform.rows import ScoreRow
 
 
@@ -69,6 +70,7 @@ class Evidence(Protocol):
         twins: Those of the run; None: it has none.
         checked: Faithfulness of summaries to their documents; None: no support judge was asked.
         calls: A row for each stage and model that was called; None: no model was asked.
+        spent: Summary id -> what its calls took; empty: the run knows of no cost.
     """
 
     @property
@@ -101,6 +103,8 @@ class Evidence(Protocol):
     def checked(self) -> CheckedRun | None: ...
     @property
     def calls(self) -> Sequence[CallsRow] | None: ...
+    @property
+    def spent(self) -> Mapping[str, Spent]: ...
 
     def rankings(self) -> Sequence[RankedQuery]: ...
 

@@ -14,6 +14,7 @@ from longform.results.bullet_classes import ClassesRow
 from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
 from longform.results.comparisons import ComparedFamily
+from longform.results.cost import Cost
 from longform.results.drilldown import Drilldown
 from longform.results.facets import FacetsRow
 from longform.results.faithfulness import Faithfulness
@@ -72,6 +73,7 @@ class Results(TypedDict, total=False):
     curve: list[MinutesRow]
     failure_modes: list[ClassesRow]
     rouge_bootstrap: list[BootstrapRow]
+    cost: Cost
     retest: list[RetestRow]
     calls: list[CallsRow]
     own_studies: dict[str, OwnStudy]

@@ -44,7 +44,8 @@ class _Repeats:
 
     def there(self) -> NDArray[np.bool_]:
         """Return whether there is a score, shape (summaries,)."""
-        return np.any([column.there for column in self._columns], axis=0)
+        there: NDArray[np.bool_] = np.any([column.there for column in self._columns], axis=0)
+        return there
 
     def has(self, place: int) -> bool:
         return any(column.there[place] for column in self._columns)

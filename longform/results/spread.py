@@ -59,9 +59,7 @@ def _has_all(one: Scored, measure: str, n: int) -> bool:
     return len(cells) == n and all(cell[1] for cell in cells)
 
 
-def _deviation(
-    repeats: Sequence[Group], measure: str, aggregate: Aggregate, factor: float
-) -> float | None:
+def _deviation(repeats: Sequence[Group], measure: str, aggregate: Aggregate, factor: float) -> float | None:
     means = [mean for one in repeats if (mean := _mean(one, measure, aggregate)) is not None]
     return factor * float(np.std(means, ddof=1)) if len(means) > 1 else None
 

@@ -17,6 +17,7 @@ from longform.results.before_after import MEASURES as REPAIRED
 from longform.results.bullet_classes import MEASURES as CLASSES
 from longform.results.bullet_classes import bullet_classes
 from longform.results.comparisons import MEASURE, comparisons
+from longform.results.cost import cost
 from longform.results.evidence import Evidence
 from longform.results.facets import facets
 from longform.results.faithfulness import faithfulness
@@ -69,6 +70,7 @@ SHIPPED = (
     Study("curve", {"scores", "summaries"}, over_minutes),
     Study("failure_modes", {"scores", "summaries"}, bullet_classes, CLASSES),
     Study("rouge_bootstrap", {"scores", "summaries"}, rouge_bootstrap),
+    Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
     Study("retest", {"verdicts", "summaries"}, retests),
     Study("calls", {"calls"}, lambda evidence: evidence.calls),
 )
