@@ -78,6 +78,7 @@ def evaluation_results(
         experiment=experiment,
         budget_ended=budget_ended,
         calls=calls,
+        pooled=experiment.datasets == "pooled",
     )
     results = write_results(
         evidence,

@@ -95,6 +95,7 @@ class RunEvidence:
         experiment: What support judges were asked for; None: none was.
         budget_ended: Whether the budget ended before all was done.
         calls: What each stage called and spent; None: no model was asked.
+        pooled: Whether all data sets are taken as one.
     """
 
     run: Folder
@@ -111,10 +112,13 @@ class RunEvidence:
     experiment: Experiment | None = None
     budget_ended: bool = False
     calls: Sequence[CallsRow] | None = None
+    pooled: bool = False
 
     @cached_property
     def _known(self) -> _Known:
         found = summary_infos(self.run, self.work.summaries, queries=self.benchmark.queries)
+        if self.pooled:
+            found = {work_id: info._replace(dataset=None) for work_id, info in found.items()}
         by_id, clusters = with_clusters(found.values())
         return _Known({work_id: by_id[info.summary_id] for work_id, info in found.items()}, by_id, clusters)
 
@@ -150,7 +154,14 @@ class RunEvidence:
 
     @property
     def datasets(self) -> Mapping[str, str | None]:
-        return {query_id: query.dataset for query_id, query in self.benchmark.queries.items()}
+        queries = self.benchmark.queries.items()
+        return {query_id: None if self.pooled else query.dataset for query_id, query in queries}
+
+    @property
+    def pooled_datasets(self) -> list[str]:
+        """Return the data sets that are taken as one; none if each stands apart, or there is one."""
+        found = dict.fromkeys(self.benchmark.queries[one].dataset or "not stated" for one in self.query_ids)
+        return list(found) if self.pooled and len(found) > 1 else []
 
     @property
     def facets(self) -> Mapping[str, Mapping[str, str]]:

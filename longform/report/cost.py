@@ -9,7 +9,7 @@ from longform.report.measures import Head, all_heads, capitalized
 from longform.report.parts import INTERVAL, Section, by_judge, judge_line
 from longform.report.plots import Plot, render, series_style
 from longform.report.tables import Cell, Column, Table, count, number, reason
-from longform.results.columns import Columns, number_in
+from longform.results.columns import Columns, number_in, text_in
 from longform.results.cost import Cost, CostPoint, Currency, Frontier
 from longform.results.results import Results
 
@@ -27,6 +27,7 @@ TOLD = (
     "Cost is the mean of a summary over the calls that wrote it, judges apart, and $0 only if no model is asked or its "
     "price is 0."
 )
+_SYSTEM = ("dataset", "summarizer", "setting")
 _HEIGHT_IN = 3.0
 _MOST_LABELLED = 12
 _NO_PRICE, _NOT_SAID = "price or usage not known", "the provider did not say"
@@ -62,6 +63,17 @@ def cost_cells(cell: Columns, cells: Sequence[Columns]) -> list[Cell]:
     return [
         number(number_in(cell, name), digits=_COLUMNS[name][1], reason=reason(cell, name)) for name in _shown(cells)
     ]
+
+
+def system_costs(results: Results, rows: Sequence[Columns]) -> list[Columns]:
+    """Return the cost of the system of each of *rows*; nothing known of one that has none."""
+    cost = results.get("cost")
+    systems = cost.get("systems", []) if cost else []
+    known: dict[tuple[str | None, ...], Columns] = {
+        (one["dataset"], one["summarizer"], one["setting"]): one for one in systems
+    }
+    nothing: Columns = {}
+    return [known.get(tuple(text_in(row, name) for name in _SYSTEM), nothing) for row in rows]
 
 
 def cost_sections(results: Results) -> Iterator[Section]:

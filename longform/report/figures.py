@@ -12,6 +12,7 @@ from longform.report.lengths import LENGTHS, length_figures
 from longform.report.minutes import minutes_figures
 from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
+from longform.report.pooling import pooled_words
 from longform.report.position import position_figures
 from longform.report.repair import repair_figures
 from longform.report.retrieval_against_generation import against_figures
@@ -42,4 +43,6 @@ FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = 
 def figures(anchor: str, results: Results) -> list[Figure]:
     """The figures of the section *anchor*; ids are numbered, as names of judges and systems are anyone's text."""
     draw = FIGURES.get(anchor)
-    return [Figure(plot, caption) for plot, caption in (draw(results) if draw else ()) if plot is not None]
+    pooled = pooled_words(results, anchor)
+    drawn = draw(results) if draw else ()
+    return [Figure(plot, f"{pooled}{caption}") for plot, caption in drawn if plot is not None]

@@ -67,16 +67,17 @@ def with_more(table: Table, more: MoreColumns, rows: Sequence[CellRow]) -> Table
 
 
 def with_costs(table: Table, cells: Sequence[CellRow]) -> Table:
-    """Return a grid of summarizers by settings with groups of columns for cost."""
+    """Return a grid of summarizers by settings with groups of columns for cost, those of which something is known."""
     columns = cost_columns(cells)
     if not columns:
         return table
     settings, marked = settings_of(cells), marked_settings(cells)
     by_key = {(cell["summarizer"], cell["setting"]): cost_cells(cell, cells) for cell in cells}
     unknown = [Cell(None, reason="not run")] * len(columns)
-    heads = [Column(marked[setting], group=column.name) for column in columns for setting in settings]
+    known = [place for place in range(len(columns)) if any(row[place].text is not None for row in by_key.values())]
+    heads = [Column(marked[setting], group=columns[place].name) for place in known for setting in settings]
     body = [
-        [*shown, *(by_key.get((name, s), unknown)[place] for place in range(len(columns)) for s in settings)]
+        [*shown, *(by_key.get((name, s), unknown)[place] for place in known for s in settings)]
         for shown, name in zip(table.rows, summarizers_by_joint(cells), strict=True)
     ]
     return table._replace(caption=f"{table.caption} {TOLD}", columns=[*table.columns, *heads], rows=body)

@@ -15,6 +15,7 @@ from longform.report.key_points import key_point_sections
 from longform.report.minutes import minutes_sections
 from longform.report.own_studies import own_sections
 from longform.report.parts import Section, as_shown, card_words, judge_cell
+from longform.report.pooling import pooled_told
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
@@ -98,7 +99,7 @@ def sections(results: Results) -> list[Section]:
     """
     candidates = [section for made in SECTIONS for section in made(results)]
     return [
-        section._replace(tables=[as_shown(table) for table in section.tables])
+        section._replace(tables=[pooled_told(results, section.anchor, as_shown(table)) for table in section.tables])
         for section in candidates
         if section.tables or section.listing or section.paragraphs
     ]

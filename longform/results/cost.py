@@ -7,7 +7,7 @@ means; a paired test says of each member which cheaper members it cannot be told
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple, TypedDict
 
@@ -17,10 +17,19 @@ from longform.keys import stable_seed
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.paired_differences import paired_differences
 from longform.metrics.statistics import EstimateColumns
-from longform.results.aggregate import Averaging, Group, cluster_totals, estimate, final_summaries, systems_of
+from longform.results.aggregate import (
+    Averaging,
+    Group,
+    Scored,
+    SummaryInfo,
+    cluster_totals,
+    estimate,
+    final_summaries,
+    systems_of,
+)
 from longform.results.columns import OfJudge
 from longform.results.evidence import Evidence, Family, families
-from longform.results.spent import Spent, mean_spent
+from longform.results.spent import Spent, SpentColumns, mean_spent
 from longform.settings.system_names import SystemName
 
 Currency = Literal["usd_a_summary", "tokens", "seconds"]
@@ -70,7 +79,17 @@ class JudgeCost(TypedDict):
     n_summaries: int
 
 
+class SystemCost(SpentColumns):
+    """Means over the summaries of a system."""
+
+    dataset: str | None
+    summarizer: str
+    setting: str
+    reasons: dict[str, str]  # by column: why it is not known
+
+
 class Cost(TypedDict):
+    systems: list[SystemCost]
     frontiers: list[Frontier]
     judges: list[JudgeCost]
 
@@ -82,7 +101,19 @@ def cost(evidence: Evidence) -> Cost | None:
         return None
     found = [one for own in _main_families(evidence) if (one := _frontier(evidence, own, spent)) is not None]
     judges = list(_judges(evidence))
-    return {"frontiers": found, "judges": judges} if found or judges else None
+    return {"systems": _systems(evidence.infos.values(), spent), "frontiers": found, "judges": judges}
+
+
+def _systems(infos: Iterable[SummaryInfo], spent: Mapping[str, Spent]) -> list[SystemCost]:
+    found: dict[str | None, list[Scored]] = {}
+    for info in infos:
+        found.setdefault(info.dataset, []).append(Scored(info, {}))
+    rows: list[SystemCost] = []
+    for dataset, summaries in found.items():
+        for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items()):
+            means, reasons = mean_spent(group, spent)
+            rows.append({"dataset": dataset, "summarizer": summarizer, "setting": setting, **means, "reasons": reasons})
+    return rows
 
 
 class _Main(NamedTuple):

@@ -53,6 +53,7 @@ class Results(TypedDict, total=False):
     """An empty or missing part leaves its section of a report out; results of older versions lack some."""
 
     title: str
+    pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
     aggregate: Aggregate  # of `cells`
     benchmark: dict[str, JsonValue]
     clusters: Sequence[ClustersRow] | ClustersRow
