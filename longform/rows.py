@@ -231,6 +231,7 @@ class ScoreRow(TypedDict):
     n: int | None
     n_unjudged: int
     reason: str | None  # why value is null
+    repeat: Int32 | None  # of the judge's answers, from 0; null: no judge, or a version without repeats
 
 
 class CheckAttemptRow(TypedDict):

@@ -28,7 +28,7 @@ Tables of a run
     verdicts    key (judge, summary_id, unit_index, target_id, mode, text_index, repeat);
                 a context (all documents of a prompt as one text) is a target of its own kind;
                 answer is null if there is no readable judgement, with the reason in failure
-    scores      key (judge, summary_id, measure); value is null if the measure is undefined,
+    scores      key (judge, summary_id, measure, repeat); value is null if the measure is undefined,
                 with the reason; total / n is the value, kept apart so that means can be pooled
 
 Tables of a synthesis (in the benchmark's folder `synthesis`, but for `attempts`)

@@ -2,6 +2,7 @@
 A chat model without a model, for dry runs and tests: its reply follows from the content of the request alone.
 
     obedient      quotes a statement a bullet and cites the documents that hold it; judges coverage by shared words
+    wavering      obedient, but one answer in five is another one when the same is asked again: for repeats
     misbehaving   fails in one of the ways that real models and servers do, a different one for different requests
     profile-u     obedient, but its sentences are faithful by their document's place: most at both ends
     profile-lead  the same, falling from the first document to the last
@@ -35,6 +36,8 @@ UNKNOWN_TASK = "script_knows_no_such_task"
 SUMMARY_WORDS = 300
 FULL_FROM, PARTIAL_FROM = 0.6, 0.3  # share of an insight's stems in a bullet; a guess, good enough to see all labels
 SLOW_S = 0.05
+_CHARS_A_TOKEN = 4  # its own tokenizer, so that rehearsals have tokens to count
+_WAVERS = 5  # one in so many requests is answered otherwise
 
 _HEADING = re.compile(r"^(?:Conversation|Article|Document) (\d+):\n", re.MULTILINE)
 _QUESTION = re.compile(r"^.*\b(?:question|query|subtopic): *(.+)$", re.MULTILINE | re.IGNORECASE)
@@ -105,6 +108,19 @@ def _done(task: AnyTask | None, request: ChatRequest, model: str) -> ChatReply:
     return reply
 
 
+async def _wavering(request: ChatRequest, model: str) -> ChatReply:
+    task = read_task(request.messages[-1].text)
+    if stable_seed("wavering", request.content) % _WAVERS:
+        return _done(task, request, model)
+    if isinstance(task, Judging):
+        return _said(_coverage("PARTIAL_COVERAGE", 1), request, model)
+    if isinstance(task, Summarizing):
+        return _said("\n".join(task.reply().splitlines()[1:]), request, model)
+    if isinstance(task, Supporting) and request.top_logprobs is None:
+        return _said("No." if task.supported else "Yes.", request, model)
+    return _done(task, request, model)
+
+
 async def _misbehaving(request: ChatRequest, model: str) -> ChatReply:
     misdeed = MISDEEDS[stable_seed("misbehaving", request.content) % len(MISDEEDS)]
     task = read_task(request.messages[-1].text)
@@ -159,6 +175,7 @@ Script = Callable[[ChatRequest, str], Awaitable[ChatReply]]
 SCRIPTS: dict[str, Script] = {
     "obedient": _obedient,
     "misbehaving": _misbehaving,
+    "wavering": _wavering,
     "synthesis": _synthesis,
     **{name: _with_profile(profile) for name, profile in PROFILES.items()},
 }
@@ -167,7 +184,8 @@ SCRIPTS: dict[str, Script] = {
 def _said(text: str, request: ChatRequest, model: str) -> ChatReply:
     if not text:
         return ChatReply(text=None, failure="empty_reply", finish_reason="stop", model=model)
-    usage = Usage(input_tokens=request.input_tokens)
+    sent = request.input_tokens or sum(len(message.text) for message in request.messages) // _CHARS_A_TOKEN
+    usage = Usage(input_tokens=sent, output_tokens=max(1, len(text) // _CHARS_A_TOKEN))
     return ChatReply(text=text, failure=None, finish_reason="stop", model=model, usage=usage)
 
 

@@ -12,6 +12,8 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from longform.judges.cards import card_of
 from longform.judges.mean import mean_rows
+from longform.judges.repeats import merged_repeats, repeated_pairs
+from longform.metrics.retest import Retest, retest
 
 
 def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> Measured:
@@ -31,14 +33,33 @@ def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, callin
     labelled = calibration.labelled
     calibration.check()
     ask(calibration, run=run, cluster=cluster, calling=calling)
-    given = {
+    asked = {
         name: verdicts_of(calibration, name, run) if name in calibration.made else labelled.released(name)
         for name in calibration.members
     }
     versions = {name: made.version for name, made in calibration.made.items()}
     frame = card_of(calibration.judge, calibration.judges, versions, task=calibration.kind.task)
-    frame["cost"], frame["note"] = cost_of(calibration, given, calling), calibration.note
+    frame["cost"], frame["note"] = cost_of(calibration, asked, calling), calibration.note
+    if (found := _retest(calibration, asked)) is not None:
+        frame["retest"] = found
+    given = {name: _merged(calibration, verdicts) for name, verdicts in asked.items()}
     return labelled.measured(calibration, _own(calibration, given), frame)
+
+
+def _merged(calibration: Calibration, verdicts: Verdicts) -> Verdicts:
+    """Return one verdict a pair: what the repeats of a judge come to."""
+    return {place: merged_repeats(calibration.kind, rows) for place, rows in verdicts.items()}
+
+
+def _retest(calibration: Calibration, asked: Mapping[str, Verdicts]) -> Retest | None:
+    """Return the agreement of the judge with itself, over labelled and other pairs; None if it was asked once."""
+    settings, labelled = calibration.settings, calibration.labelled
+    if settings is None or settings.times == 1:
+        return None
+    rows = [row for of_place in asked[calibration.judge].values() for row in of_place]
+    clusters = {row["summary_id"]: row["summary_id"] for row in rows}
+    pairs = repeated_pairs(calibration.kind, rows, clusters)
+    return retest(pairs, seed=labelled.seed, resamples=labelled.resamples)
 
 
 def _own(calibration: Calibration, given: Mapping[str, Verdicts]) -> Verdicts:

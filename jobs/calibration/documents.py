@@ -14,7 +14,7 @@ from actors.chat.call_context import CallContext
 from actors.judges.backend import Backend
 from actors.judges.opening import Judge
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, texts_of_mode
-from jobs.calibration.labelled import BackendOf, Calibration, Labelled, Measured, Piece, Verdicts
+from jobs.calibration.labelled import BackendOf, Calibration, Labelled, Measured, Piece, Verdicts, nth
 from jobs.calibration.place import LabelledPlace
 from longform.errors import UsageError
 from longform.formats.longformfact import PEOPLE
@@ -86,18 +86,24 @@ class LabelledDocuments(Labelled):
         """Orders by importance are only of summaries whose documents have a ranking."""
         fitted = _fitted_articles(judge.settings)
         wanted = [(text, mode) for text in self.texts for mode in self.all_modes if text.ranking or mode.order is None]
-        return [self._piece(judge, text, mode, fitted) for text, mode in wanted]
+        return [
+            self._piece(judge, text, mode, fitted, repeat)
+            for text, mode in wanted
+            for repeat in range(judge.settings.times)
+        ]
 
-    def _piece(self, judge: Judge, text: LabelledText, mode: Mode, fitted: frozenset[str]) -> Piece:
+    def _piece(self, judge: Judge, text: LabelledText, mode: Mode, fitted: frozenset[str], repeat: int) -> Piece:
         article, seen = text.summary.article, text.summary.article in fitted
         how = [judge.settings.identity, judge.version.work, self.scoring.fidelity, self.scoring.seed]
         dataset = self.place.benchmark.manifest["dataset_hash"]
         # other annotators may have labelled other sentences
         asked = [] if self.chosen == (PEOPLE,) else [text.sentences]
         left_out = sorted(fitted) if seen else []
-        key = content_key("labels", judge.name, *how, dataset, text.summary.summary_id, mode.name, left_out, *asked)
+        what = [text.summary.summary_id, mode.name, left_out, *asked, *nth(repeat)]
+        key = content_key("labels", judge.name, *how, dataset, *what)
         # the models of left-out articles share examples, so that these articles are one task
-        return Piece(key, text.summary.summary_id, "" if seen else article, mode, article if seen else None)
+        left = article if seen else None
+        return Piece(key, text.summary.summary_id, "" if seen else article, mode, left, repeat)
 
     def reader(self, _kind: Kind, threads: int, /) -> Callable[[Piece], JudgedText]:
         from actors.local_models.tokenizer import TokenCounter
@@ -117,7 +123,8 @@ class LabelledDocuments(Labelled):
                 prefix_chars=prefix_chars,
             )
             targets = tuple(TargetText(_target_kind(mode), content_key(said), said) for said in shown)
-            return JudgedText(piece.work_id, piece.summary_id, text.sentences, targets, mode=mode.name)
+            named = (piece.work_id, piece.summary_id, text.sentences, targets)
+            return JudgedText(*named, mode=mode.name, repeat=piece.repeat)
 
         return judged
 

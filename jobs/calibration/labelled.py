@@ -37,6 +37,7 @@ class Piece(NamedTuple):
         together: Pieces of one value are one task.
         mode: The texts that its sentences are checked against; None: it is judged by targets of its query.
         left_out: The article that the judge was fitted on: a model judges that has not seen it. None: none was.
+        repeat: Of the question, from 0.
     """
 
     work_id: str
@@ -44,6 +45,12 @@ class Piece(NamedTuple):
     together: str
     mode: Mode | None = None
     left_out: str | None = None
+    repeat: int = 0
+
+
+def nth(repeat: int) -> list[str]:
+    """Return what keys of repeats have besides; nothing for the first, whose verdicts are those of a judge without."""
+    return [f"repeat {repeat}"] if repeat else []
 
 
 Verdicts = Mapping[tuple[str, str], Sequence[JudgementRow]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from actors.judges.opening import Judge
-from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts
+from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts, nth
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary
 from longform.judges.card_columns import CardFrame, HeldOutRow, TargetCard, TargetFigures
 from longform.judges.cards import held_out_rows
@@ -34,7 +34,11 @@ class LabelledTargets(Labelled):
 
     def pieces(self, judge: Judge) -> list[Piece]:
         how = (self.place.benchmark.manifest["dataset_hash"], judge.name, judge.settings.identity, judge.version.work)
-        return [Piece(content_key("labelled", *how, one), one, together=one) for one in self.summaries]
+        return [
+            Piece(content_key("labelled", *how, one, *nth(repeat)), one, together=one, repeat=repeat)
+            for one in self.summaries
+            for repeat in range(judge.settings.times)
+        ]
 
     def reader(self, kind: Kind, _threads: int, /) -> Callable[[Piece], JudgedText]:
         place = self.place
@@ -49,7 +53,7 @@ class LabelledTargets(Labelled):
                 "failure": None,
             }
             units = [bullet.text for bullet in bullets(row["text"] or "")]
-            return judged_summary(kind, summary, units, place.benchmark)
+            return judged_summary(kind, summary, units, place.benchmark)._replace(repeat=piece.repeat)
 
         return text
 

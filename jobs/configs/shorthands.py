@@ -9,6 +9,10 @@ Short names on the command line for what a preset says at length.
     --set reranker=gpt-4o                 a chat model scores documents, in place of those named
     --set support_judge=gpt-4o            a chat model checks sentences, in place of the support judges named
     --set support_judge=checker           the checker that ships does
+    --set 'model=[gpt-4o, {model: m, base_url: "http://127.0.0.1:8000/v1"}]'
+                                          each of them writes summaries, in rows of its own; judges likewise
+
+The models of a list have rows by their own names, or by the `name` of a mapping.
 
 Where a preset has chat models in these places, they keep their prompts and settings, and the model is another one.
 
@@ -25,6 +29,7 @@ from typing import TypeGuard
 import yaml
 from pydantic import JsonValue
 
+from jobs.configs.model_lists import chat_of, crossed, named_models, replaced
 from longform.errors import UsageError
 from longform.settings.judges import judges_of
 from longform.settings.shipped_judges import SHIPPED_JUDGES
@@ -33,7 +38,8 @@ Content = dict[str, JsonValue]
 """A mapping of a configuration, as YAML."""
 
 _NAME = "chat"
-_NAME_OF_SUPPORT = f"{_NAME}-support"  # if another chat model judges coverage
+_CHECKS = "-support"  # behind the name of a model that checks if a judge of another task has it
+_NAME_OF_SUPPORT = f"{_NAME}{_CHECKS}"
 
 
 def _systems(content: Mapping[str, JsonValue]) -> list[Content]:
@@ -87,6 +93,9 @@ def _section(content: Mapping[str, JsonValue], name: str) -> Content:
 
 
 def _model(content: Content, model: JsonValue) -> None:
+    if isinstance(model, list):
+        _models(content, named_models("model", model))
+        return
     if found := _renamed(content, "summarizers", model):
         content["summarizers"] = {**_section(content, "summarizers"), **found}
         return
@@ -96,7 +105,64 @@ def _model(content: Content, model: JsonValue) -> None:
         system["summarizer"] = _NAME
 
 
+def _models(content: Content, models: Mapping[str, JsonValue]) -> None:
+    """Let each of *models* write the summaries of every system that a chat model writes, or of every system."""
+    writers = _section(content, "summarizers")
+    asking = {name: one for name, one in writers.items() if _asks(one)}
+    prompt: Content = {"prompt": "summarize_sentences"} if content.get("units") == "sentences" else {}
+    new = crossed(asking, models) or {
+        "": {name: {"kind": "chat", "chat": chat_of(entry), **prompt} for name, entry in models.items()}
+    }
+    made = {name: one for of_old in new.values() for name, one in of_old.items()}
+    kept = {name: one for name, one in writers.items() if name not in asking and asking}
+    _refuse_taken("model", made, kept)
+    content["summarizers"] = {**kept, **made}
+    names = {old: list(of_old) for old, of_old in new.items()}
+    for system in _systems(content):
+        system["summarizer"] = replaced(system["summarizer"], names) if asking else list(made)
+
+
+def _refuse_taken(key: str, made: Mapping[str, JsonValue], kept: Mapping[str, JsonValue]) -> None:
+    if taken := sorted(made.keys() & kept.keys()):
+        raise UsageError(
+            f"--set {key}: the configuration has another {taken[0]!r} already; give the model another name, as "
+            f"{{name: {taken[0]}-2, model: ...}}"
+        )
+
+
+def _chat_judges(models: Mapping[str, JsonValue], task: str) -> Content:
+    """Return a judge of *task* for each of *models*; one that ships by its name."""
+    stated: Content = {"task": task} if task != "coverage" else {}
+    return {
+        name: SHIPPED_JUDGES[name].model_dump(mode="json")
+        if _ships(entry, task)
+        else {**stated, "kind": "chat", "chat": chat_of(entry)}
+        for name, entry in models.items()
+    }
+
+
+def _ships(entry: JsonValue, task: str) -> bool:
+    return isinstance(entry, str) and entry in judges_of(task, SHIPPED_JUDGES)
+
+
+def _judges(content: Content, models: Mapping[str, JsonValue]) -> None:
+    """Let each of *models* judge in place of each chat judge of a preset, or of all its judges of coverage."""
+    judging, checking = _judges_apart(content)
+    asking = {name: one for name, one in judging.items() if _asks(one)}
+    if asking:
+        made: Content = {name: one for of in crossed(asking, models).values() for name, one in of.items()}
+        kept: Content = {name: one for name, one in judging.items() if name not in asking}
+        _refuse_taken("judge", made, kept)
+        content["judges"] = _one_list({**kept, **made}, checking)
+    else:
+        content["judges"] = _one_list(_chat_judges(models, "coverage"), checking)
+    content.pop("cards", None)
+
+
 def _judge(content: Content, model: JsonValue) -> None:
+    if isinstance(model, list):
+        _judges(content, named_models("judge", model))
+        return
     judging, checking = _judges_apart(content)
     if found := _renamed({"judges": judging}, "judges", model):
         content["judges"] = _one_list({**judging, **found}, checking)
@@ -108,6 +174,10 @@ def _judge(content: Content, model: JsonValue) -> None:
 
 def _support_judge(content: Content, model: JsonValue) -> None:
     judging, _ = _judges_apart(content)
+    if isinstance(model, list):
+        models = named_models("support_judge", model)
+        content["judges"] = _one_list(judging, _chat_judges(models, "support"))
+        return
     if isinstance(model, str) and model in judges_of("support", SHIPPED_JUDGES):
         checking: Content = {model: SHIPPED_JUDGES[model].model_dump(mode="json")}
     else:
@@ -124,10 +194,8 @@ def _judges_apart(content: Mapping[str, JsonValue]) -> tuple[Content, Content]:
 
 
 def _one_list(judging: Content, checking: Content) -> Content:
-    """Return all judges, with a name of its own for a chat model that checks if another one judges coverage."""
-    if _NAME in judging and _NAME in checking:
-        checking[_NAME_OF_SUPPORT] = checking.pop(_NAME)
-    return judging | checking
+    """Return all judges; one that checks has a name of its own if another one of its name judges."""
+    return judging | {f"{name}{_CHECKS}" if name in judging else name: judge for name, judge in checking.items()}
 
 
 def with_support_apart(content: Content) -> None:
@@ -182,6 +250,8 @@ def full_keys(content: Mapping[str, JsonValue], key: str, text: str) -> list[str
     if key == "support_judge" and text in SHIPPED_JUDGES:
         judge = SHIPPED_JUDGES[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True)
         return [f"judges.{text}={json.dumps({'task': 'support'} | judge)}"]
+    if isinstance(value := yaml.safe_load(text), list) and key in ("model", "judge", "support_judge"):
+        return _full_keys_of_list(key, value, places)
     chat = text if text.lstrip().startswith("{") else f"{{model: {text}}}"
     chosen = f"{{kind: chat, chat: {chat}}}"
     written = {
@@ -191,3 +261,15 @@ def full_keys(content: Mapping[str, JsonValue], key: str, text: str) -> list[str
         "model": [f"summarizers.{_NAME}={chosen}", *(f"systems.{place}.summarizer={_NAME}" for place in places)],
     }
     return written[key]
+
+
+def _full_keys_of_list(key: str, entries: list[JsonValue], places: range) -> list[str]:
+    models = named_models(key, entries)
+    if key == "model":
+        written = [
+            f"summarizers.{name}={json.dumps({'kind': 'chat', 'chat': chat_of(entry)})}"
+            for name, entry in models.items()
+        ]
+        return [*written, *(f"systems.{place}.summarizer={json.dumps(list(models))}" for place in places)]
+    judges = _chat_judges(models, "support" if key == "support_judge" else "coverage")
+    return [f"judges.{name}={json.dumps(judge)}" for name, judge in judges.items()]

@@ -13,6 +13,8 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from longform.judges.kinds import KINDS
+from longform.judges.repeats import merged_repeats
 from longform.results.aggregate import SummaryInfo
 from longform.results.drilldown import Drilldown, QueryFacts, SummaryFacts, Unfolded, unfolded_of
 from longform.results.score_table import ScoreTable
@@ -23,6 +25,8 @@ _OF_OLDER_RUNS = "report/drilldown.json.gz"
 _SUMMARIES_AT_ONCE = 64
 _HELD_BYTES = 8_000_000  # of parts that the next summaries may need, too
 _VERDICT_COLUMNS = ["summary_id", "judge", "target_id", "answer", "linked_unit", "probability", "reply", "failure"]
+_OF_REPEATS = ["mode", "unit_index", "repeat"]
+"""Columns by which the repeats of a judge are told apart; they are not shown."""
 
 
 class Unfolding:
@@ -89,10 +93,21 @@ class Unfolding:
             for row in self._rows("units", [self._units[one] for one in some], ["summary_id", "text", "citations"]):
                 facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
             verdicts = [work_id for one in some for work_id in self._verdicts[one]] if with_verdicts else []
-            for row in self._rows("verdicts", verdicts, _VERDICT_COLUMNS):
+            for row in self._merged(verdicts):
                 summary_id = row.pop("summary_id")
-                facts[summary_id]["verdicts"].append(row)
+                shown: Any = {name: row[name] for name in row if name not in _OF_REPEATS}
+                facts[summary_id]["verdicts"].append(shown)
             yield from facts.values()
+
+    def _merged(self, work_ids: Sequence[str]) -> list[Any]:
+        """Return one verdict of each judge on each target, in the order in which they are stored."""
+        rows = list(self._rows("verdicts", work_ids, [*_VERDICT_COLUMNS, *_OF_REPEATS]))
+        if not any(row["repeat"] for row in rows):
+            return rows
+        by_judge: dict[str, list[Any]] = {}
+        for row in rows:
+            by_judge.setdefault(row["judge"], []).append(row)
+        return [row for own in by_judge.values() for row in merged_repeats(KINDS["coverage"], own)]
 
     def _rows(self, table: str, work_ids: Sequence[str], columns: list[str]) -> Iterator[Any]:
         for batch in self._tables[table].batches(work_ids=work_ids, columns=columns):

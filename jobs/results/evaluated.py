@@ -16,6 +16,7 @@ from jobs.results.write import RESULTS, read_results, write_results
 from jobs.runs.cards import judge_rows
 from jobs.runs.record import RunRecord
 from jobs.runs.unscored import unranked, unscored
+from jobs.stages.items import Item
 from jobs.stages.judge import Judged, checks_of
 from jobs.stages.pack import Packed
 from jobs.stages.released import Released
@@ -83,6 +84,7 @@ def evaluation_results(
         experiment=experiment,
         budget_ended=budget_ended,
         calls=calls,
+        pooled=experiment.datasets == "pooled",
     )
     results = write_results(
         evidence,
@@ -109,7 +111,18 @@ def work_of(experiment: Experiment, plan: Plan) -> Work:
         contexts={context.work_id: context.key for context in plan.of(Packed) if context.key.all_documents},
         checks=checks_of(plan),
         elsewhere=frozenset(with_twins([one.work_id for one in plan.of(Released)], twins_of(plan))),
+        again=_asked_again(experiment, plan),
     )
+
+
+def _asked_again(experiment: Experiment, plan: Plan) -> dict[str, list[Item[Judged]]]:
+    """Return the verdicts of judges with repeats, those of twins left out: they are copies."""
+    written = {item.work_id for item in plan.of(Summarized)}
+    found: dict[str, list[Item[Judged]]] = {name: [] for name, judge in experiment.judges.items() if judge.times > 1}
+    for item in plan.of(Judged):
+        if item.key.judge in found and item.key.summary in written:
+            found[item.key.judge].append(item)
+    return found
 
 
 def _written(experiment: Experiment, plan: Plan) -> list[str]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pyarrow.compute as pc
 
+from actors.judges.kinds import kind_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.drilldown import Unfolding
@@ -16,10 +17,12 @@ from jobs.results.faithfulness import checked_run
 from jobs.results.infos import summary_infos
 from jobs.results.repair import BY_MATRIX, repaired_originals
 from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
+from jobs.results.spent import spent_on
 from jobs.stages.items import Item
 from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
+from longform.judges.repeats import repeated_pairs
 from longform.keys import content_key
 from longform.measures import scored_together
 from longform.metrics.measure import Measure, RankingMeasure
@@ -28,15 +31,20 @@ from longform.results.aggregate import Averaging, Clusters, SummaryInfo, with_cl
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
-from longform.results.evidence import Driver, Twins
+from longform.results.evidence import AskedAgain, Driver, Twins
 from longform.results.order_dependence import OrderDependence, order_dependence
 from longform.results.ranked import PackedQuery, RankedQuery
 from longform.results.score_table import ScoreTable
-from longform.rows import ScoreRow
+from longform.results.spent import Spent
+from longform.rows import ScoreRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
 
-_SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason"]
+_SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason", "repeat"]
+_ASKED_AGAIN = [
+    "summary_id", "mode", "unit_index", "target_id", "text_index", "doc_position", "chunk_index", "repeat", "answer",
+    "probability",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +59,7 @@ class Work:
     contexts: Mapping[str, Packed] = field(default_factory=dict)
     checks: Sequence[Item[Judged]] = ()
     elsewhere: frozenset[str] = frozenset()  # of the summaries, those that an evaluation took as they were shipped
+    again: Mapping[str, Sequence[Item[Judged]]] = field(default_factory=dict)  # by judge; of judges with repeats
 
 
 def by_summary(verdicts: Iterable[Item[Judged]]) -> Mapping[str, Sequence[str]]:
@@ -87,6 +96,7 @@ class RunEvidence:
         experiment: What support judges were asked for; None: none was.
         budget_ended: Whether the budget ended before all was done.
         calls: What each stage called and spent; None: no model was asked.
+        pooled: Whether all data sets are taken as one.
     """
 
     run: Folder
@@ -103,12 +113,15 @@ class RunEvidence:
     experiment: Experiment | None = None
     budget_ended: bool = False
     calls: Sequence[CallsRow] | None = None
+    pooled: bool = False
 
     @cached_property
     def _known(self) -> _Known:
         read = summary_infos(self.run, self.work.summaries, queries=self.benchmark.queries)
         elsewhere = self.work.elsewhere
         found = {work_id: info._replace(elsewhere=work_id in elsewhere) for work_id, info in read.items()}
+        if self.pooled:
+            found = {work_id: info._replace(dataset=None) for work_id, info in found.items()}
         by_id, clusters = with_clusters(found.values())
         return _Known({work_id: by_id[info.summary_id] for work_id, info in found.items()}, by_id, clusters)
 
@@ -144,7 +157,14 @@ class RunEvidence:
 
     @property
     def datasets(self) -> Mapping[str, str | None]:
-        return {query_id: query.dataset for query_id, query in self.benchmark.queries.items()}
+        queries = self.benchmark.queries.items()
+        return {query_id: None if self.pooled else query.dataset for query_id, query in queries}
+
+    @property
+    def pooled_datasets(self) -> list[str]:
+        """Return the data sets that are taken as one; none if each stands apart, or there is one."""
+        found = dict.fromkeys(self.benchmark.queries[one].dataset or "not stated" for one in self.query_ids)
+        return list(found) if self.pooled and len(found) > 1 else []
 
     @property
     def facets(self) -> Mapping[str, Mapping[str, str]]:
@@ -163,6 +183,19 @@ class RunEvidence:
 
     def documents(self, haystack_id: str) -> Sequence[Document]:
         return self.benchmark.documents(haystack_id)
+
+    def asked_again(self) -> Iterator[AskedAgain]:
+        for judge, items in self.work.again.items():
+            assert self.experiment is not None, "repeats are of a configuration's judges"
+            kind = kind_of(self.experiment.judges[judge])
+            datasets: dict[str | None, list[VerdictRow]] = {}
+            for batch in self.run.batches("verdicts", work_ids=[one.work_id for one in items], columns=_ASKED_AGAIN):
+                for row in batch.to_pylist():
+                    if (info := self.infos.get(row["summary_id"])) is not None:
+                        datasets.setdefault(info.dataset, []).append(row)
+            clusters = {summary_id: info.query_id for summary_id, info in self.infos.items()}
+            for dataset, rows in datasets.items():
+                yield AskedAgain(judge, dataset, repeated_pairs(kind, rows, clusters))
 
     @cached_property
     def _unfolding(self) -> Unfolding:
@@ -198,6 +231,12 @@ class RunEvidence:
     def contents(self) -> Mapping[str, str]:
         found = self._unfolding.summaries(self.all_infos, with_verdicts=False)
         return {summary["summary_id"]: _content(summary) for summary in found}
+
+    @cached_property
+    def spent(self) -> Mapping[str, Spent]:
+        if self.experiment is None:
+            return {}
+        return spent_on(self.run, self.work.summaries, self.all_infos, self.experiment, self.calls)
 
     @cached_property
     def twins(self) -> Twins | None:

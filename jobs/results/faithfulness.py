@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
 from jobs.stages.items import Item, Row
-from jobs.stages.judge import Judged
+from jobs.stages.judge import Judged, with_repeats
 from longform.axes import Axes
 from longform.judges.kinds import KINDS
+from longform.judges.repeats import merged_repeats
 from longform.metrics.faithfulness import Merging, place_of, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
@@ -25,6 +26,8 @@ from longform.settings.judges import ALIGNER
 from longform.settings.systems import System
 
 _CELL_COLUMNS = ["work_id", "doc_position", "text_index", "unit_index", "answer", "probability"]
+_OF_REPEATS = ["summary_id", "mode", "target_id", "repeat", "reply", "linked_unit"]
+_SUMMARIES_AT_ONCE = 64
 
 
 def checked_run(
@@ -95,7 +98,7 @@ def _summaries(
     """Leave out summaries that repeat another order's, and places if the order of documents changes nothing."""
     systems = {(system.axes, system.summarizer): system for system in experiment.all_systems()}
     prompts = _prompts(run, {checked.key.summary: checked.key.context or "" for checked in checks})
-    for checked in checks:
+    for checked, *_ in with_repeats(checks):
         info = known.infos[checked.key.summary]
         score = known.scores.cell(checked.key.judge, known.measure, info.summary_id)
         assert score is not None, "the stage that scores gives each summary one"
@@ -163,20 +166,23 @@ def _all_places(
 
     Then the *aligner* places them. Each data set decides for itself; *datasets* are by summary.
     """
-    of: dict[tuple[str, str | None], dict[str, str]] = {}  # summary -> work id of its verdicts
-    for checked in checks:
+    of: dict[tuple[str, str | None], dict[str, str]] = {}  # summary -> work id of its verdicts, the first repeat's
+    repeated: dict[str, list[str]] = {}
+    for checked, *more in with_repeats(checks):
         name = (checked.key.judge, datasets[checked.key.summary])
         of.setdefault(name, {})[checked.key.summary] = checked.work_id
+        if more:
+            repeated[checked.work_id] = [one.work_id for one in more]
     places: _Places = {}
     attributions = []
     verdicts = run.snapshot("verdicts")
-    aligning = {checked.key.summary: checked.work_id for checked in checks if checked.key.judge == aligner}
-    aligned = dict(_places(verdicts, list(aligning.values()), {}))
+    aligning = {one.key.summary: one.work_id for one, *_ in with_repeats(checks) if one.key.judge == aligner}
+    aligned = dict(_places(verdicts, list(aligning.values()), {}, repeated))
     for (judge, dataset), work_ids in of.items():
         if judge == aligner:
             own = {work_id: aligned[work_id] for work_id in work_ids.values() if work_id in aligned}
         else:
-            own = dict(_places(verdicts, list(work_ids.values()), {}))
+            own = dict(_places(verdicts, list(work_ids.values()), {}, repeated))
         by_itself = placed([summary for _, summary in own.values()])
         if judge == aligner or aligner is None or (named is None and by_itself.enough):
             places |= own
@@ -187,7 +193,7 @@ def _all_places(
             for summary in work_ids
             if aligning[summary] in aligned
         }
-        found = dict(_places(verdicts, list(work_ids.values()), there))
+        found = dict(_places(verdicts, list(work_ids.values()), there, repeated))
         places |= found
         by_aligner = placed([summary for _, summary in found.values()])
         attributions.append(Attribution(judge, dataset, aligner, by_itself, by_aligner))
@@ -195,13 +201,37 @@ def _all_places(
 
 
 def _places(
-    verdicts: Snapshot, work_ids: Sequence[str], best: Mapping[str, Sequence[Sequence[int]]]
+    verdicts: Snapshot,
+    work_ids: Sequence[str],
+    best: Mapping[str, Sequence[Sequence[int]]],
+    repeated: Mapping[str, Sequence[str]],
 ) -> Iterator[tuple[str, tuple[int, SummaryPlaces]]]:
-    """The cells of one part are in memory at a time; each part is read once."""
+    """The cells of one part are in memory at a time; each part is read once. *repeated* ones are merged with more."""
+    if any(work_id in repeated for work_id in work_ids):
+        yield from _merged_places(verdicts, work_ids, best, repeated)
+        return
     for batch in verdicts.batches(work_ids=work_ids, columns=_CELL_COLUMNS):
         rows = sorted(batch.to_pylist(), key=lambda row: row["work_id"])
         for work_id, own in groupby(rows, key=lambda row: row["work_id"]):
             cells = support_cells(_verdict(row) for row in own)
+            yield work_id, (cells.size, summary_places(cells, best.get(work_id)))
+
+
+def _merged_places(
+    verdicts: Snapshot,
+    work_ids: Sequence[str],
+    best: Mapping[str, Sequence[Sequence[int]]],
+    repeated: Mapping[str, Sequence[str]],
+) -> Iterator[tuple[str, tuple[int, SummaryPlaces]]]:
+    """Do the same of what the repeats of each summary come to; those of a few summaries are in memory at a time."""
+    for start in range(0, len(work_ids), _SUMMARIES_AT_ONCE):
+        some = work_ids[start : start + _SUMMARIES_AT_ONCE]
+        first = {one: work_id for work_id in some for one in (work_id, *repeated.get(work_id, ()))}
+        rows: dict[str, list[Any]] = {}
+        for row in verdicts.read(work_ids=list(first), columns=[*_CELL_COLUMNS, *_OF_REPEATS]).to_pylist():
+            rows.setdefault(first[row["work_id"]], []).append(row)
+        for work_id, own in rows.items():
+            cells = support_cells(_verdict(row) for row in merged_repeats(KINDS["support"], own))
             yield work_id, (cells.size, summary_places(cells, best.get(work_id)))
 
 

@@ -68,6 +68,9 @@ def write_results(
         "cells": all_cells(evidence, aggregate),
         "per_summary_cells": all_cells(evidence, "per_summary"),
     }
+    if pooled := evidence.pooled_datasets:
+        results["pooled_datasets"] = pooled
+        results["title"] = f"{title} (data sets pooled: {', '.join(pooled)})"
     results = with_columns(results, {**study_results(studies, evidence), **(more or {}), "run": record.content})
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
     if benchmark.folder.has(AUDIT):

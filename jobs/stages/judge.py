@@ -60,12 +60,14 @@ class Judged(NamedTuple):
         judge: The name of the judge.
         query_id: Of the summary.
         context: Work id of the context whose documents it is judged against; None: the targets of the query.
+        repeat: Of the question, from 0.
     """
 
     summary: str
     judge: str
     query_id: str
     context: str | None = None
+    repeat: int = 0
 
 
 def of_documents(kind: Kind) -> bool:
@@ -86,6 +88,14 @@ def columns_of(kind: Kind, *more: str) -> Collection[str]:
 def checks_of(plan: Plan) -> list[Item[Judged]]:
     """Return the verdicts on documents of prompts."""
     return [item for item in plan.of(Judged) if item.key.context is not None]
+
+
+def with_repeats(items: Iterable[Item[Judged]]) -> list[list[Item[Judged]]]:
+    """Return the verdicts of each summary and judge together: one item, or its repeats in their order."""
+    found: dict[Judged, list[Item[Judged]]] = {}
+    for item in items:
+        found.setdefault(item.key._replace(repeat=0), []).append(item)
+    return [sorted(of, key=lambda item: item.key.repeat) for of in found.values()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,16 +177,18 @@ class AskJudge(JudgeStage):
     def items(self, plan: Plan) -> list[Item[Judged]]:
         summaries, kind = plan.written(), self.kind
         return [
-            self._item(kind, units, summaries[units.key.summary])
+            self._item(kind, units, summaries[units.key.summary], repeat)
             for units in plan.of(UnitsOf)
             if units.key.summary in summaries and (summaries[units.key.summary].sources or not of_documents(kind))
+            for repeat in range(self.settings.times)
         ]
 
-    def _item(self, kind: Kind, units: Item[UnitsOf], summary: Item[OfQuery]) -> Item[Judged]:
+    def _item(self, kind: Kind, units: Item[UnitsOf], summary: Item[OfQuery], repeat: int) -> Item[Judged]:
         shown, mode = (summary.sources, [self.mode]) if of_documents(kind) else ((), [])
-        how = [self.judge, self.settings.identity, self.version, *mode]
+        how = [self.judge, self.settings.identity, self.version, *mode, *([f"repeat {repeat}"] if repeat else [])]
         work_id = content_key(kind.work, units.work_id, *(context.work_id for context in shown), *how)
-        key = Judged(summary.work_id, self.judge, summary.key.query_id, *(context.work_id for context in shown))
+        context = next((context.work_id for context in shown), None)
+        key = Judged(summary.work_id, self.judge, summary.key.query_id, context, repeat)
         return Item(work_id, key, (Source("units", units.work_id), *shown, Source("summaries", summary.work_id)))
 
     def groups(self, given: Sequence[Given[Judged]]) -> Iterable[Sequence[Given[Judged]]]:
@@ -229,7 +241,8 @@ class AskJudge(JudgeStage):
                 "haystack_id": row["haystack_id"],
                 "failure": row["failure"],
             }
-            return against(item, [unit["text"] for unit in of_summary], *context)
+            judged = against(item, [unit["text"] for unit in of_summary], *context)
+            return judged._replace(repeat=given.key.repeat)
 
         def against(item: SummaryToJudge, units: Sequence[str], context: Place | None = None) -> JudgedText:
             if context is None:

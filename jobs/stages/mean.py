@@ -11,6 +11,7 @@ from jobs.stages.judge import Judged, JudgeStage, columns_of, of_documents
 from jobs.stages.stage import Plan, Site, Works
 from longform.judges.kind import Kind
 from longform.judges.mean import VERSION, mean_rows
+from longform.judges.repeats import merged_repeats
 from longform.keys import content_key
 from longform.rows import VerdictRow
 from longform.settings.experiment import Experiment
@@ -32,11 +33,13 @@ class Mean(JudgeStage):
         return 64 if of_documents(self.kind) else 256
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
-        asked: dict[str, dict[str, Item[Judged]]] = {}
+        asked: dict[str, dict[str, list[Item[Judged]]]] = {}
         for item in plan.of(Judged):
-            asked.setdefault(item.key.summary, {})[item.key.judge] = item
+            asked.setdefault(item.key.summary, {}).setdefault(item.key.judge, []).append(item)
         kind, members = self.kind, self.settings.members
-        return [self._item(kind, [of_summary[member] for member in members]) for of_summary in asked.values()]
+        return [
+            self._item(kind, [one for member in members for one in of_summary[member]]) for of_summary in asked.values()
+        ]
 
     def _item(self, kind: Kind, members: Sequence[Item[Judged]]) -> Item[Judged]:
         given = [[member.key.judge, member.work_id] for member in members]
@@ -56,13 +59,19 @@ class Mean(JudgeStage):
             return [
                 {**verdict, "work_id": one.work_id}
                 for one in given
-                for rows in [
-                    {judge: reader.rows(place, VerdictRow) for judge, place in zip(members, one.sources, strict=True)}
-                ]
+                for rows in [_by_member(kind, members, [reader.rows(place, VerdictRow) for place in one.sources])]
                 for verdict in mean_rows(kind, rows, judge=self.judge, bounds=bounds)
             ]
 
         return verdicts
+
+
+def _by_member(
+    kind: Kind, members: Sequence[str], sources: Sequence[Sequence[VerdictRow]]
+) -> dict[str, list[VerdictRow]]:
+    """Return the verdicts of each member; of one with repeats what they come to."""
+    rows = [row for source in sources for row in source]
+    return {member: merged_repeats(kind, [row for row in rows if row["judge"] == member]) for member in members}
 
 
 def stages(experiment: Experiment, site: Site) -> list[Mean]:

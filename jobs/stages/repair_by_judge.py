@@ -14,11 +14,12 @@ from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
-from jobs.stages.judge import Judged, checks_of
+from jobs.stages.judge import Judged, checks_of, with_repeats
 from jobs.stages.repair import CopyVerdicts, Twin, after_repair, twin_work_id
 from jobs.stages.split import Split
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kinds.support import SUPPORT
+from longform.judges.repeats import merged_repeats
 from longform.keys import content_key
 from longform.repair import by_judge as judged_citations
 from longform.repair.by_judge import How, JudgedText, Support, judge_threshold, judged_text
@@ -29,7 +30,10 @@ from longform.settings.experiment import Experiment
 from longform.settings.judges import whole_identity
 from longform.tables import DOCUMENTS, SUMMARIES
 
-_COLUMNS = ["work_id", "unit_index", "target_id", "answer", "probability"]
+_COLUMNS = [
+    "work_id", "unit_index", "target_id", "answer", "probability", "summary_id", "mode", "text_index", "doc_position",
+    "repeat", "reply",
+]  # fmt: skip
 _SUMMARIES_AT_ONCE = 64
 
 
@@ -38,7 +42,8 @@ def judge_key(experiment: Experiment, name: str) -> str:
     settings = experiment.support_judges[name]
     how = whole_identity(settings, experiment.judges)
     version = make_judge(name, experiment.judges, prompts=experiment.prompts).version.work
-    return content_key(judged_citations.VERSION, name, how, version, judge_threshold(settings))
+    repeats = [f"{settings.times} repeats"] if settings.times > 1 else []
+    return content_key(judged_citations.VERSION, name, how, version, judge_threshold(settings), *repeats)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,12 +72,11 @@ class RepairByJudge(Stage[Twin]):
     def items(self, plan: Plan) -> list[Item[Twin]]:
         return [
             Item(
-                twin_work_id(checked.key.summary, self.by),
-                Twin(checked.key.summary),
-                (Source("summaries", checked.key.summary), Source("verdicts", checked.work_id)),
+                twin_work_id(repeats[0].key.summary, self.by),
+                Twin(repeats[0].key.summary),
+                (Source("summaries", repeats[0].key.summary), *(Source("verdicts", one.work_id) for one in repeats)),
             )
-            for checked in checks_of(plan)
-            if checked.key.judge == self.judge
+            for repeats in with_repeats(checked for checked in checks_of(plan) if checked.key.judge == self.judge)
         ]
 
     def worker(self, reader: SourceReader) -> Works[Twin]:
@@ -80,9 +84,10 @@ class RepairByJudge(Stage[Twin]):
 
         def twins(given: Sequence[Given[Twin]]) -> Iterator[SummaryRow]:
             for one in given:
-                originals, verdicts = one.sources
+                originals, *repeats = one.sources
                 (summary,) = (row for row in reader.rows(originals, SummaryRow) if row["step"] is None)
-                support = support_of(reader.rows(verdicts, VerdictRow), _numbers(benchmark, summary["haystack_id"]))
+                verdicts = [row for repeat in repeats for row in reader.rows(repeat, VerdictRow)]
+                support = support_of(verdicts, _numbers(benchmark, summary["haystack_id"]))
                 found = _judged(summary, support, self.threshold)
                 text = None if found is None else found.text
                 yield twin(summary, text, by=self.by, cited_by=self.judge) | {"work_id": one.work_id}
@@ -117,7 +122,7 @@ def support_of(verdicts: Iterable[VerdictRow], numbers: Mapping[str, int]) -> di
         numbers: Document id -> the number that cites it.
     """
     found: dict[int, dict[int, float | None]] = {}
-    for row in verdicts:
+    for row in merged_repeats(SUPPORT, verdicts):
         value, unit = SUPPORT.number(row["answer"], row["probability"]), row["unit_index"]
         assert unit is not None, "a verdict of support is on a unit"
         found.setdefault(unit, {})[numbers[row["target_id"]]] = value
@@ -147,13 +152,15 @@ def judge_driver(
 def _hows(run: Folder, benchmark: Benchmark, checked: Sequence[Item[Judged]], threshold: float) -> Iterator[How]:
     """Give the origin of each bullet's citations; the verdicts of a few summaries are in memory at a time."""
     summaries, verdicts = run.snapshot("summaries"), run.snapshot("verdicts")
-    checked = sorted(checked, key=lambda one: verdicts.located[one.work_id])  # those of one part together
-    for start in range(0, len(checked), _SUMMARIES_AT_ONCE):
-        chunk = {one.key.summary: one for one in checked[start : start + _SUMMARIES_AT_ONCE]}
+    by_summary = with_repeats(checked)
+    by_summary.sort(key=lambda repeats: verdicts.located[repeats[0].work_id])  # those of one part together
+    for start in range(0, len(by_summary), _SUMMARIES_AT_ONCE):
+        some = by_summary[start : start + _SUMMARIES_AT_ONCE]
+        chunk = {repeats[0].key.summary: repeats[0] for repeats in some}
+        first = {one.work_id: repeats[0].work_id for repeats in some for one in repeats}
         said: dict[str, list[VerdictRow]] = {}
-        of_chunk = [one.work_id for one in chunk.values()]
-        for row in verdicts.read(work_ids=of_chunk, columns=_COLUMNS).to_pylist():
-            said.setdefault(row["work_id"], []).append(row)
+        for row in verdicts.read(work_ids=list(first), columns=_COLUMNS).to_pylist():
+            said.setdefault(first[row["work_id"]], []).append(row)
         for summary in summaries.read(work_ids=list(chunk), columns=["work_id", "step", "text"]).to_pylist():
             one = chunk[summary["work_id"]]
             numbers = _numbers(benchmark, benchmark.queries[one.key.query_id].haystack_id)

@@ -49,6 +49,7 @@ class Scored(NamedTuple):
     summary: str  # work id
     judge: str | None
     version: str
+    repeat: int | None = None  # of the judge's answers
 
 
 class TaskOf(NamedTuple):
@@ -110,22 +111,22 @@ class Score(Stage[Scored]):
             return held.setdefault(source, tuple(dict.fromkeys([source, units[summary], summaries[summary]])))
 
         return [
-            Item(self._work_id(group[0], source.work_id), Scored(summary, judge, _version(group[0])), found)
+            Item(self._work_id(group[0], source.work_id), Scored(summary, judge, _version(group[0]), repeat), found)
             for group in self._groups()
-            for summary, judge, source in self._judged(plan, units, group[0].judged_by)
+            for summary, judge, repeat, source in self._judged(plan, units, group[0].judged_by)
             for found in [sources(source, summary)]
         ]
 
     def _judged(
         self, plan: Plan, units: Mapping[str, Source], task: str | None
-    ) -> Iterator[tuple[str, str | None, Source]]:
-        """Yield each summary under each judge of the *task*, or under none, with the rows that decide its scores."""
+    ) -> Iterator[tuple[str, str | None, int | None, Source]]:
+        """Yield each summary by each repeat of each judge of the *task*, or by none, with the rows that decide."""
         if task is None:
-            yield from ((summary, None, source) for summary, source in units.items())
+            yield from ((summary, None, None, source) for summary, source in units.items())
             return
         for item in plan.of(Judged):
             if self.judges is None or self.judges[item.key.judge].task == task:
-                yield item.key.summary, item.key.judge, Source("verdicts", item.work_id)
+                yield item.key.summary, item.key.judge, item.key.repeat, Source("verdicts", item.work_id)
 
     def _groups(self) -> list[tuple[Measure, ...]]:
         return scored_together([one for one in open_measures(self.listed) if isinstance(one, Measure)])
@@ -192,6 +193,7 @@ class Score(Stage[Scored]):
                     "n": found.n,
                     "n_unjudged": found.n_unjudged,
                     "reason": found.reason,
+                    "repeat": one.key.repeat,
                 }
 
         return score

@@ -101,8 +101,8 @@ def verdicts(kind: Kind, groups: Sequence[Group], questions: Questions) -> Asks[
 
 def repeated(questions: Questions, group: Group, item: str) -> list[ChatRequest]:
     """Return the first requests about a pair: one, or a sample each, which differ by nothing but their number."""
-    request = questions.request(group, item)
-    return [replace(request, repeat=sample) for sample in range(questions.samples or 1)]
+    request, n = questions.request(group, item), questions.samples or 1
+    return [replace(request, repeat=group.repeat * n + sample) for sample in range(n)]
 
 
 def _mean(kind: Kind, samples: Sequence[Verdict]) -> Verdict:

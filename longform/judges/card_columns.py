@@ -7,6 +7,7 @@ from typing import NotRequired, TypedDict, final
 from pydantic import JsonValue
 
 from longform.metrics.balanced import SeparationColumns
+from longform.metrics.retest import Retest
 from longform.metrics.statistics import EstimateColumns
 
 
@@ -48,6 +49,7 @@ class CardFrame(TypedDict):
     judge: str
     judged_by: JudgedBy
     scale: str | None
+    retest: NotRequired[Retest]  # of a judge with repeats
     cost: NotRequired[CostColumns]  # not of all cards that ship
     note: NotRequired[str | None]  # what a reader must know besides
 

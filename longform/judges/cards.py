@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy
+from longform.judges.retest_words import retest_words
 from longform.judges.support_cards import support_words
 from longform.judges.target_cards import target_words
 from longform.models import read_model
@@ -133,6 +134,7 @@ def describe(card: Card) -> str:
         card.get("scale"),
         *(support_words(card, people) if "data_sets" in card else target_words(card, people)),
         f"label set {labels['hash']}",
+        retest_words(card["retest"]) if card.get("retest") else None,
         _unjudged(card) if card["n_unjudged"] else None,
         card.get("note"),
     ]
@@ -169,8 +171,12 @@ def judged_by(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[
     }
     if options := {option: value for option, value in judge.identity.items() if option not in _NAMED}:
         found["options"] = options
+    if judge.times > 1:
+        found["options"] = {**found.get("options", {}), _REPEATS: judge.times}
     return found
 
+
+_REPEATS = "repeats"
 
 _NAMED = {"kind", "task", "model", "chat", "prompt", "calibration", "probability", "url", "judge", "class"}
 """Settings that the backend, the model and the prompt of a card tell, or that change no answer."""
@@ -185,6 +191,9 @@ def other_judge(card: Card, wanted: JudgedBy) -> str | None:
         wanted: The name of the judge as it is now.
     """
     found = [f"{place}{was!r}, not {now!r}" for place, was, now in _differences(card["judged_by"], wanted)]
+    times, wanted_times = (judge.get("options", {}).get(_REPEATS) for judge in (card["judged_by"], wanted))
+    if times is not None and wanted_times is None:
+        found.append(f"{_REPEATS} {times}, not 1")
     return f"the card of another judge: {'; '.join(found)}" if found else None
 
 

@@ -26,6 +26,7 @@ class Group(NamedTuple):
         items: Sentences, insights, key points or references.
         background: Texts by which a judge that counts words weighs them; none: the items.
         query: Asks for the summary; empty unless the kind shows it.
+        repeat: Of the question, from 0: a judge with repeats is asked the same again, in calls of their own.
     """
 
     key: str
@@ -33,6 +34,7 @@ class Group(NamedTuple):
     items: tuple[str, ...]
     background: tuple[str, ...] = ()
     query: str = ""
+    repeat: int = 0
 
     @property
     def text(self) -> str:

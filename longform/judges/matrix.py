@@ -40,6 +40,7 @@ class JudgedText(NamedTuple):
         background: Texts by which a judge that counts words weighs them.
         failure: Why there is no summary; None: there is one.
         query: Asks for the summary; empty unless the kind shows it.
+        repeat: Of the question, from 0.
     """
 
     work_id: str
@@ -50,6 +51,7 @@ class JudgedText(NamedTuple):
     background: tuple[str, ...] = ()
     failure: str | None = None
     query: str = ""
+    repeat: int = 0
 
 
 def groups_of(kind: Kind, judged: JudgedText) -> list[Group]:
@@ -58,8 +60,10 @@ def groups_of(kind: Kind, judged: JudgedText) -> list[Group]:
         return []
     if kind.shared == "summary":
         texts = tuple(target.text for target in judged.targets)
-        return [Group(judged.summary_id, judged.units, texts, judged.background, judged.query)] if texts else []
-    return [Group(content_key(target.text), (target.text,), judged.units) for target in judged.targets]
+        whole = Group(judged.summary_id, judged.units, texts, judged.background, judged.query, judged.repeat)
+        return [whole] if texts else []
+    repeat = judged.repeat
+    return [Group(content_key(one.text), (one.text,), judged.units, repeat=repeat) for one in judged.targets]
 
 
 def rows_of(kind: Kind, name: str, judged: JudgedText, verdicts: Verdicts, *, version: str) -> list[VerdictRow]:
@@ -107,7 +111,7 @@ def _row(name: str, judged: JudgedText, pair: Place, verdict: Verdict, *, versio
         "mode": judged.mode,
         "doc_position": target.doc_position,
         "text_index": text_index,
-        "repeat": 0,
+        "repeat": judged.repeat,
         "answer": verdict.answer,
         "probability": verdict.probability,
         "failure": verdict.failure,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from longform.judges.kind import Group, Kind, Verdict, Verdicts
 
-Shared = tuple[tuple[str, ...], str]
-"""The parts of a shared text, and the query that is shown with it."""
+Shared = tuple[tuple[str, ...], str, int]
+"""The parts of a shared text, the query that is shown with it, and the repeat of the question."""
 
 Pair = tuple[Shared, str]
 """A shared text, and an item."""
@@ -15,7 +15,7 @@ Pair = tuple[Shared, str]
 
 def shared_of(group: Group) -> Shared:
     """Return all that the items of a group are judged with."""
-    return group.shared, group.query
+    return group.shared, group.query, group.repeat
 
 
 def open_groups(kind: Kind, groups: Sequence[Group]) -> list[Group]:
@@ -27,7 +27,7 @@ def open_groups(kind: Kind, groups: Sequence[Group]) -> list[Group]:
             if kind.settle(group, item) is None:
                 keys.setdefault(shared_of(group), group.key)
                 found.setdefault(shared_of(group), {})[item] = None
-    return [Group(keys[of], of[0], tuple(items), query=of[1]) for of, items in found.items()]
+    return [Group(keys[of], of[0], tuple(items), query=of[1], repeat=of[2]) for of, items in found.items()]
 
 
 def in_place(kind: Kind, groups: Sequence[Group], judged: Mapping[Pair, Verdict]) -> Verdicts:

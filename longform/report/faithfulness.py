@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longform.report.cost import TOLD, cost_cells, cost_columns, system_costs
 from longform.report.estimates import NO_SCORE, estimate_cell
 from longform.report.lengths import length_sections
 from longform.report.orders import BY_CHANCE, sensitivity_cells
@@ -59,10 +60,12 @@ def _not_applicable(found: Faithfulness) -> list[str]:
 
 
 def _scores(results: Results, found: Faithfulness) -> Iterator[Table]:
-    columns = [Column(name, numeric=False) for name in ("summarizer", "setting")]
-    columns += [Column(name) for name in ("faithfulness", "summaries", "failed", "without score", "unjudged")]
+    names = [Column(name, numeric=False) for name in ("summarizer", "setting")]
+    names += [Column(name) for name in ("faithfulness", "summaries", "failed", "without score", "unjudged")]
     for judge, rows in by_judge(found["cells"]):
         ordered = sorted(rows, key=lambda row: -(row["faithfulness"]["value"] or 0.0))
+        costs = system_costs(results, ordered)
+        columns = [*names, *cost_columns(costs)]
         body = [
             [
                 words(row["summarizer"]),
@@ -72,13 +75,14 @@ def _scores(results: Results, found: Faithfulness) -> Iterator[Table]:
                 _failed(row),
                 count(row["n_without_score"]),
                 percent(row["unjudged_share"], reason="nothing to judge"),
+                *cost_cells(cost, costs),
             ]
-            for row in ordered
+            for row, cost in zip(ordered, costs, strict=True)
         ]
         caption = (
             f"{judge_line(results, judge)}. {INTERVAL} Failed: summaries without a text, by reason (length: cut at the "
             "model's `max_tokens`). Without score: summaries that have no sentence, or none that is decided. Unjudged: "
-            "share of cells without a readable verdict; lower is better."
+            f"share of cells without a readable verdict; lower is better.{f' {TOLD}' if cost_columns(costs) else ''}"
         )
         yield Table(caption, columns, body)
 

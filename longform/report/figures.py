@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from longform.report.audit import score_distribution
+from longform.report.cost import cost_figures
 from longform.report.facets import facet_figures
 from longform.report.lengths import LENGTHS, length_figures
 from longform.report.minutes import minutes_figures
 from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
+from longform.report.pooling import pooled_words
 from longform.report.position import position_figures
 from longform.report.repair import repair_figures
 from longform.report.retrieval_against_generation import against_figures
@@ -25,6 +27,7 @@ class Figure(NamedTuple):
 
 FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = {
     "scores": score_figures,
+    "cost": cost_figures,
     "position": position_figures,
     "against": against_figures,
     "repair": repair_figures,
@@ -40,4 +43,6 @@ FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = 
 def figures(anchor: str, results: Results) -> list[Figure]:
     """The figures of the section *anchor*; ids are numbered, as names of judges and systems are anyone's text."""
     draw = FIGURES.get(anchor)
-    return [Figure(plot, caption) for plot, caption in (draw(results) if draw else ()) if plot is not None]
+    pooled = pooled_words(results, anchor)
+    drawn = draw(results) if draw else ()
+    return [Figure(plot, f"{pooled}{caption}") for plot, caption in drawn if plot is not None]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from longform.report.comparisons import clusters_told
 from longform.report.measures import LENGTH, MAIN, all_heads, capitalized, heads_of, main_measure
+from longform.report.more_columns import more_columns, with_costs, with_more
 from longform.report.parts import (
     INTERVAL,
     Judged,
@@ -19,6 +20,7 @@ from longform.report.parts import (
 )
 from longform.report.plots import By, Plot, score_plot
 from longform.report.provenance import AVERAGED
+from longform.report.retest import judge_repeats_told
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import (
     Column,
@@ -57,7 +59,7 @@ def score_sections(results: Results) -> Iterator[Section]:
     cells = main_cells(results)
     tables = [_table(results, judge, own) for judge, own in by_judge(cells)]
     if tables:
-        paragraphs = [*clusters_told(results), *repeats_told(cells), *failures_told(cells)]
+        paragraphs = [*clusters_told(results), *repeats_told(cells), *judge_repeats_told(cells), *failures_told(cells)]
         paragraphs += [told for told in [in_sample_told(results)] if told]
         title = "Coverage, citation and joint score" if any("coverage" in cell for cell in cells) else "Scores"
         yield Section("scores", title, paragraphs, tables)
@@ -76,8 +78,10 @@ def _table(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Table:
     aside = " ".join(_ASIDES[name] for name in shown)
     if is_wide(cells):
         where = "with the oracle retriever" if "oracle" in settings_of(cells) else "in the best setting"
-        return score_grid(cells, f"{line}. {told} Rows by {ranked} {where}. {aside}", heads)
-    return score_list(cells, f"{line}. {told} {INTERVAL} Rows by {ranked}. {aside}", heads)
+        return with_costs(score_grid(cells, f"{line}. {told} Rows by {ranked} {where}. {aside}", heads), cells)
+    more = more_columns(results, cells, main_measure(cells[0]))
+    told = " ".join([told, INTERVAL, f"Rows by {ranked}.", aside, *more.told])
+    return with_more(score_list(cells, f"{line}. {told}", heads), more, best_first(cells))
 
 
 def _ranked_by(results: Results, cells: Sequence[CellRow]) -> str:

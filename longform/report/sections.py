@@ -8,6 +8,7 @@ from longform.report.audit import audit_sections
 from longform.report.bullet_classes import bullet_sections
 from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
+from longform.report.cost import cost_sections
 from longform.report.elsewhere import elsewhere_sections
 from longform.report.facets import facet_sections
 from longform.report.faithfulness import faithfulness_sections
@@ -15,9 +16,11 @@ from longform.report.key_points import key_point_sections
 from longform.report.minutes import minutes_sections
 from longform.report.own_studies import own_sections
 from longform.report.parts import Section, as_shown, card_words, judge_cell
+from longform.report.pooling import pooled_told
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
+from longform.report.retest import retest_cell, retest_tables
 from longform.report.retrieval import retrieval_sections
 from longform.report.retrieval_against_generation import against_sections
 from longform.report.rouge_bootstrap import bootstrap_sections
@@ -50,10 +53,15 @@ def _several_models(results: Results) -> list[str]:
 def _judges(results: Results) -> Iterator[Section]:
     rows = results.get("judges") or []
     if rows:
-        body = [[judge_cell(results, row["judge"]), Cell(card_words(row))] for row in rows]
-        columns = [Column("judge", numeric=False), Column("card", numeric=False)]
+        body = [
+            [judge_cell(results, row["judge"]), Cell(card_words(row)), retest_cell(results, row["judge"])]
+            for row in rows
+        ]
+        columns = [Column(name, numeric=False) for name in ("judge", "card", "asked again")]
+        if not results.get("retest"):
+            columns, body = columns[:-1], [row[:-1] for row in body]
         caption = "What each judge is worth: its agreement with people's labels."
-        yield Section("judges", "Judges", [], [Table(caption, columns, body)])
+        yield Section("judges", "Judges", [], [Table(caption, columns, body), *retest_tables(results)])
 
 
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
@@ -61,6 +69,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _models,
     score_sections,
     comparison_sections,
+    cost_sections,
     position_sections,
     retrieval_sections,
     against_sections,
@@ -92,7 +101,7 @@ def sections(results: Results) -> list[Section]:
     """
     candidates = [section for made in SECTIONS for section in made(results)]
     return [
-        section._replace(tables=[as_shown(table) for table in section.tables])
+        section._replace(tables=[pooled_told(results, section.anchor, as_shown(table)) for table in section.tables])
         for section in candidates
         if section.tables or section.listing or section.paragraphs
     ]

@@ -17,7 +17,7 @@ from longform.axes import Axes
 from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
 from longform.results.columns import AxesColumns, TwinColumns, axes_columns
-from longform.results.score_table import Reasons, ScoreTable
+from longform.results.score_table import Cell, Reasons, RepeatCells, ScoreTable
 
 Aggregate = Literal["pooled", "per_summary"]
 ENOUGH_HAYSTACKS = 6
@@ -74,11 +74,13 @@ class Scored(NamedTuple):
         info: Of the summary.
         measures: Measure -> (total, n, unjudged); those without a judge stand under every judge.
         reasons: Measure -> why it has no value.
+        repeats: Measure -> the same by each repeat of the judge, whose mean `measures` has.
     """
 
     info: SummaryInfo
-    measures: Mapping[str, tuple[float, int, int]]
+    measures: Mapping[str, Cell]
     reasons: Mapping[str, str] = {}
+    repeats: Mapping[str, Sequence[Cell]] = {}
 
 
 Group = Sequence[Scored]
@@ -153,7 +155,7 @@ def scored_summaries(table: ScoreTable, judge: str | None, infos: Mapping[str, S
     """Return the summaries of *infos* that *judge* has scores of, in their order; scores without a judge join them."""
     scores = table.scored(judge)
     return [
-        Scored(info, found, Reasons(found))
+        Scored(info, found, Reasons(found), RepeatCells(found))
         for summary_id, info in infos.items()
         if (found := scores.get(summary_id)) is not None
     ]
@@ -222,7 +224,7 @@ def averaged(
         if n or with_empty:
             repeated = scored.info.repeat is not None
             key = (scored.info.query_id if repeated else scored.info.summary_id, repeated, scored.info.cluster)
-            share = (total, float(n)) if aggregate == "pooled" else (total / max(1, n), 1.0)
+            share = (total, float(n)) if aggregate == "pooled" else (total / (n or 1), 1.0)
             found.setdefault(key, []).extend([share] if n else [])
     return [
         Averaged(sum(total for total, _ in rows) / times, sum(n for _, n in rows) / times, cluster)
@@ -234,6 +236,12 @@ def averaged(
 def n_repeats(group: Group) -> int:
     """Return how many summaries of one context a query of one system has at most."""
     return 1 + max((scored.info.repeat or 0 for scored in group), default=0)
+
+
+def n_judge_repeats(group: Group, measures: Iterable[str]) -> int:
+    """Return how many answers of the judge stand behind each score at most."""
+    names = list(measures)
+    return max((len(one.repeats[name]) for one in group for name in names if name in one.repeats), default=1)
 
 
 def mean_cut_share(group: Group) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NotRequired
 
 from longform.metrics.measure import Measure
@@ -15,11 +15,14 @@ from longform.results.aggregate import (
     estimate,
     final_summaries,
     mean_cut_share,
+    n_judge_repeats,
     n_repeats,
     systems_of,
 )
 from longform.results.columns import AxesColumns, SystemRow, with_columns
 from longform.results.evidence import Evidence, Family, rows_of
+from longform.results.spent import Spent, mean_spent
+from longform.results.spread import SpreadColumns, spread
 
 
 class CellRow(SystemRow):
@@ -36,6 +39,8 @@ class CellRow(SystemRow):
     intervals: dict[str, list[float | None]]
     reasons: dict[str, str]  # by measure: why its value is unknown
     failures: NotRequired[dict[str, int]]  # why summaries failed, each reason with its number; absent: none did
+    n_judge_repeats: NotRequired[int]  # answers of the judge to each question; absent: one
+    spread: NotRequired[dict[str, SpreadColumns]]  # by measure, in its unit; absent: nothing was repeated
     n_insights: NotRequired[int]
     n_covered: NotRequired[int]
     n_unlinked: NotRequired[int]
@@ -54,8 +59,11 @@ def all_cells(evidence: Evidence, aggregate: Aggregate) -> list[CellRow]:
     """Return the cells of every judge and data set, of the measures that the configuration lists."""
     how = evidence.averaging._replace(aggregate=aggregate)
 
+    spent = evidence.spent
+
     def of_family(own: Family) -> list[CellRow]:
-        return cells(own.summaries, measures_of(own.summaries, evidence.measures), how, judge=own.judge)
+        rows = cells(own.summaries, measures_of(own.summaries, evidence.measures), how, judge=own.judge)
+        return with_costs(rows, own.summaries, spent) if spent else rows
 
     return rows_of(evidence, [measure.name for measure in evidence.measures], of_family)
 
@@ -87,9 +95,23 @@ def cells(summaries: Group, measures: Sequence[Measure], how: Averaging, *, judg
         }
         if row["n_failed"]:
             row["failures"] = _failures(group)
+        if (n := n_judge_repeats(group, found)) > 1:
+            row["n_judge_repeats"] = n
+        if row["n_repeats"] > 1 or n > 1:
+            row["spread"] = {m.name: spread(group, m.name, how.aggregate, m.factor) for m in measures}
         counts = _insight_counts(group) or _target_counts(group, measures)
         rows.append(with_columns(row, {**counts, **{name: one.value for name, one in found.items()}}))
     return rows
+
+
+def with_costs(rows: Iterable[CellRow], summaries: Group, spent: Mapping[str, Spent]) -> list[CellRow]:
+    """Add to each cell the mean cost of its summaries (`longform.results.spent.SpentColumns`), with reasons."""
+    systems = systems_of(final_summaries(summaries))
+    found: list[CellRow] = []
+    for row in rows:
+        means, reasons = mean_spent(systems[row["setting"], row["summarizer"]], spent)
+        found.append(with_columns(row, {**means, "reasons": {**row["reasons"], **reasons}}))
+    return found
 
 
 def _failures(group: Group) -> dict[str, int]:
@@ -123,7 +145,7 @@ def _target_counts(group: Group, measures: Iterable[Measure]) -> dict[str, int |
 
 
 def _count(group: Group, measure: str, place: int) -> int:
-    return int(sum(s.measures[measure][place] for s in group if measure in s.measures))
+    return round(sum(s.measures[measure][place] for s in group if measure in s.measures))
 
 
 def _why_unknown(group: Group, measure: str) -> str:

@@ -45,12 +45,12 @@ class CheckedSummary(NamedTuple):
     @property
     def n(self) -> int:
         """Return how many numbers there are."""
-        return self.scored.measures[FAITHFULNESS][1]
+        return round(self.scored.measures[FAITHFULNESS][1])
 
     @property
     def n_unjudged(self) -> int:
         """Return the number of cells without a verdict."""
-        return self.scored.measures[FAITHFULNESS][2]
+        return round(self.scored.measures[FAITHFULNESS][2])
 
 
 class CheckedRun(NamedTuple):

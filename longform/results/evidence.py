@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from longform.metrics.measure import Measure, RankingMeasure
+from longform.metrics.retest import RepeatedPair
 from longform.records import Document
 from longform.repair.by_judge import How
 from longform.results.aggregate import Averaging, Scored, SummaryInfo, scored_summaries
@@ -15,6 +16,7 @@ from longform.results.columns import OfJudge
 from longform.results.drilldown import QueryFacts, SummaryFacts
 from longform.results.ranked import PackedQuery, RankedQuery
 from longform.results.score_table import ScoreTable
+from longform.results.spent import Spent
 from longform.rows import ScoreRow
 
 
@@ -40,6 +42,14 @@ class Twins(NamedTuple):
     driver: Driver
 
 
+class AskedAgain(NamedTuple):
+    """The questions of one data set that a judge was asked several times."""
+
+    judge: str
+    dataset: str | None
+    pairs: Sequence[RepeatedPair]
+
+
 class Evidence(Protocol):
     """
     A run that is reported.
@@ -60,6 +70,7 @@ class Evidence(Protocol):
         twins: Those of the run; None: it has none.
         checked: Faithfulness of summaries to their documents; None: no support judge was asked.
         calls: A row for each stage and model that was called; None: no model was asked.
+        spent: Summary id -> what its calls took; empty: the run knows of no cost.
     """
 
     @property
@@ -92,12 +103,18 @@ class Evidence(Protocol):
     def checked(self) -> CheckedRun | None: ...
     @property
     def calls(self) -> Sequence[CallsRow] | None: ...
+    @property
+    def spent(self) -> Mapping[str, Spent]: ...
 
     def rankings(self) -> Sequence[RankedQuery]: ...
 
     def contexts(self) -> Sequence[PackedQuery]: ...
 
     def documents(self, haystack_id: str) -> Sequence[Document]: ...
+
+    def asked_again(self) -> Iterator[AskedAgain]:
+        """Yield the questions of each judge with repeats; those of one judge are in memory at a time."""
+        ...
 
     def query(self, query_id: str) -> QueryFacts:
         """Return a query as the report unfolds it."""

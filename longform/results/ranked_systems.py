@@ -18,6 +18,9 @@ _ROUNDING = 1e-9
 Values = Mapping[Ranker, Mapping[str, Mapping[str, float]]]
 """Ranker -> measure -> query -> value."""
 
+_Placed = tuple[str | None, Ranker]
+"""A ranker on a data set."""
+
 
 def _gold(evidence: Evidence) -> dict[str, set[str]]:
     """Query -> its gold documents."""
@@ -37,28 +40,30 @@ def _values(evidence: Evidence, rankings: Sequence[RankedQuery]) -> Values:
     return found
 
 
-def _perfect(evidence: Evidence, rankings: Sequence[RankedQuery]) -> set[Ranker]:
-    """Return the rankers whose first documents are gold ones for every query, as many as there are."""
-    gold, found = _gold(evidence), dict[Ranker, bool]()
+def _perfect(evidence: Evidence, rankings: Sequence[RankedQuery]) -> set[_Placed]:
+    """Return the rankers whose first documents are gold ones for every query of a data set, as many as there are."""
+    gold, found = _gold(evidence), dict[_Placed, bool]()
     for ranked in rankings:
         gain = ndcg_at(ranked.doc_ids, gold.get(ranked.query_id, set()), max(evidence.cutoffs))
         if gain is not None:
-            found[ranked.ranker] = found.get(ranked.ranker, True) and gain > 1 - _ROUNDING
+            key = evidence.datasets.get(ranked.query_id), ranked.ranker
+            found[key] = found.get(key, True) and gain > 1 - _ROUNDING
     return {ranker for ranker, is_perfect in found.items() if is_perfect}
 
 
-def _showing_all(evidence: Evidence) -> set[Ranker]:
-    """Return the rankers whose prompts without a budget hold all documents of every query's haystack."""
+def _showing_all(evidence: Evidence) -> set[_Placed]:
+    """Return the rankers whose prompts without a budget hold all documents of each haystack of a data set."""
     haystack_of = {info.query_id: info.haystack_id for info in evidence.infos.values()}
     n_documents: dict[str, int] = {}
-    found: dict[Ranker, bool] = {}
+    found: dict[_Placed, bool] = {}
     for packed in evidence.contexts():
         haystack = haystack_of.get(packed.query_id)
         if packed.budget_tokens is None and haystack is not None:
             if haystack not in n_documents:
                 n_documents[haystack] = len(evidence.documents(haystack))
             shows_all = len(packed.doc_ids) == n_documents[haystack]
-            found[packed.ranker] = found.get(packed.ranker, True) and shows_all
+            key = evidence.datasets.get(packed.query_id), packed.ranker
+            found[key] = found.get(key, True) and shows_all
     return {ranker for ranker, shows_all in found.items() if shows_all}
 
 
@@ -116,5 +121,6 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
                 assert axes is not None, "others are left out above"
                 ranker = Ranker(axes.retriever, axes.reranker)
                 unlimited = (axes.budget_tokens, axes.n_documents, axes.length_tokens) == (None, None, None)
-                why = _PERFECT if ranker in perfect else _WHOLE if unlimited and ranker in whole else None
+                placed = dataset, ranker
+                why = _PERFECT if placed in perfect else _WHOLE if unlimited and placed in whole else None
                 yield RankedSystem(judge, own, group, values.get(ranker, {}), why)

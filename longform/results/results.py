@@ -14,6 +14,7 @@ from longform.results.bullet_classes import ClassesRow
 from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
 from longform.results.comparisons import ComparedFamily
+from longform.results.cost import Cost
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
 from longform.results.facets import FacetsRow
@@ -24,6 +25,7 @@ from longform.results.order_dependence import IndependentRow
 from longform.results.own_study import OwnStudy
 from longform.results.position import PositionRow
 from longform.results.repair import Repair
+from longform.results.retest import RetestRow
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_tables import RetrievalRow
 from longform.results.rouge_bootstrap import BootstrapRow
@@ -52,6 +54,7 @@ class Results(TypedDict, total=False):
     """An empty or missing part leaves its section of a report out; results of older versions lack some."""
 
     title: str
+    pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
     aggregate: Aggregate  # of `cells`
     benchmark: dict[str, JsonValue]
     clusters: Sequence[ClustersRow] | ClustersRow
@@ -72,6 +75,8 @@ class Results(TypedDict, total=False):
     curve: list[MinutesRow]
     failure_modes: list[ClassesRow]
     rouge_bootstrap: list[BootstrapRow]
+    cost: Cost
+    retest: list[RetestRow]
     calls: list[CallsRow]
     own_studies: dict[str, OwnStudy]
     unscored: list[str]

@@ -17,6 +17,7 @@ from longform.results.before_after import MEASURES as REPAIRED
 from longform.results.bullet_classes import MEASURES as CLASSES
 from longform.results.bullet_classes import bullet_classes
 from longform.results.comparisons import MEASURE, comparisons
+from longform.results.cost import cost
 from longform.results.evidence import Evidence
 from longform.results.facets import facets
 from longform.results.faithfulness import faithfulness
@@ -24,6 +25,7 @@ from longform.results.key_points import POOLED, PRECISION, RECALL, key_points
 from longform.results.minutes import over_minutes
 from longform.results.position import position
 from longform.results.repair import repair
+from longform.results.retest import retests
 from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.retrieval_tables import retrieval
 from longform.results.rouge_bootstrap import rouge_bootstrap
@@ -68,6 +70,8 @@ SHIPPED = (
     Study("curve", {"scores", "summaries"}, over_minutes),
     Study("failure_modes", {"scores", "summaries"}, bullet_classes, CLASSES),
     Study("rouge_bootstrap", {"scores", "summaries"}, rouge_bootstrap),
+    Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
+    Study("retest", {"verdicts", "summaries"}, retests),
     Study("calls", {"calls"}, lambda evidence: evidence.calls),
 )
 

@@ -53,14 +53,18 @@ class _Judge(CodeSettings, MayAskSettings):
         tasks: What judges of this kind can judge.
         judges_own: Whether they can judge what a user has defined; settings are then as for key points.
         only_for: Field -> the tasks that have a use for it; a field that is not named serves all of them.
+        same_each_time: Why such a judge has no repeats; None: it may answer otherwise when it is asked again.
     """
 
     tasks: ClassVar[tuple[Task, ...]]
     judges_own: ClassVar[bool] = False
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {}
-    newer = frozenset({"folder", "samples", "references"})
+    newer = frozenset({"folder", "samples", "references", "repeats"})
+    how_it_is_asked = frozenset({"repeats"})
+    same_each_time: ClassVar[str | None] = "it answers the same every time"
 
     task: str = "coverage"  # a Task, or the import path of a Kind, MODULE:NAME
+    repeats: int | None = Field(None, ge=1)  # answers to each question, in calls of their own; null: one
 
     @classmethod
     def names_code(cls, content: dict[str, JsonValue]) -> bool:
@@ -75,6 +79,20 @@ class _Judge(CodeSettings, MayAskSettings):
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"`{name}` is not for task {self.task}: expected {' or '.join(self.only_for[name])}")
         return self
+
+    @model_validator(mode="after")
+    def _repeats_can_differ(self) -> Self:
+        if self.times > 1 and self.same_each_time is not None:
+            raise ValueError(
+                f"a judge of kind {self._kind} has no repeats ({self.same_each_time}): expected repeats 1, "
+                f"found {self.times}"
+            )
+        return self
+
+    @property
+    def times(self) -> int:
+        """How often it is asked about each pair."""
+        return self.repeats or 1
 
     @model_serializer(mode="wrap")
     def _without_what_is_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:  # read by pydantic
@@ -189,6 +207,7 @@ class ChatJudgeSettings(_Judge):
 
     tasks = ("coverage", "support", "key_point", "reference", "errors", "misses")
     judges_own = True
+    same_each_time = None
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {
         "probability": ("support", "key_point", "reference"),
         "fidelity": ("support",),
@@ -301,6 +320,8 @@ class _NumberJudge(_Judge):
 class MeanJudgeSettings(_NumberJudge):
     """The mean of other judges' numbers for the same pairs, by their names; it asks nothing itself."""
 
+    same_each_time = "it asks nothing; give repeats to its members"
+
     kind: Literal["mean"]
     of: tuple[str, ...] = Field(min_length=2)
 
@@ -323,7 +344,8 @@ class ServedJudgeSettings(_Judge):
     """
 
     tasks = ("coverage", "support", "key_point", "reference", "misses")
-    how_it_is_asked = frozenset({"token_env", "concurrency"})
+    how_it_is_asked = frozenset({"token_env", "concurrency", "repeats"})
+    same_each_time = "its server gives one answer to one question"
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"references": ("reference",)}
 
     kind: Literal["served"]
@@ -341,6 +363,7 @@ class ServedJudgeSettings(_Judge):
 class PythonJudgeSettings(_NumberJudge, PythonClassSettings):
     """A class of one's own."""
 
+    same_each_time = None
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {**_NumberJudge.only_for, "references": ("reference",)}
 
     references: References | None = None  # null: all

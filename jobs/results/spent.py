@@ -1,0 +1,98 @@
+"""Reads what the calls behind each summary took: dollars, tokens and seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from actors.storage.folder import Folder
+from longform.results.aggregate import SummaryInfo
+from longform.results.calls import CallsRow
+from longform.results.spent import NOTHING, Spent, summed
+from longform.settings.experiment import Experiment
+
+_COLUMNS = [
+    "work_id", "summary_id", "step", "summarizer", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
+    "cost_usd", "seconds",
+]  # fmt: skip
+
+
+def spent_on(
+    run: Folder,
+    work_ids: Sequence[str],
+    infos: Mapping[str, SummaryInfo],
+    experiment: Experiment,
+    calls: Sequence[CallsRow] | None,
+) -> dict[str, Spent]:
+    """
+    Return the cost of each summary by its id, that of its method's steps and of chat rerankers in it.
+
+    Args:
+        run: The folder with the tables.
+        work_ids: Of summaries.
+        infos: By summary id; a twin costs what its original does.
+        experiment: Whose summarizers ask models, or none.
+        calls: Of the run's commands; what rerankers cost.
+    """
+    works: dict[str, list[Spent]] = {}
+    written: dict[str, str] = {}  # summary id -> work id
+    for batch in run.batches("summaries", work_ids=work_ids, columns=_COLUMNS):
+        for row in batch.to_pylist():
+            works.setdefault(row["work_id"], []).append(_of_row(row, experiment))
+            if row["step"] is None:
+                written[row["summary_id"]] = row["work_id"]
+    rerankers = {name: _reranking(name, infos, calls or ()) for name in _asking(experiment)}
+    return {
+        summary_id: summed([*works[work_id], *_by_reranker(infos[summary_id], rerankers)])
+        for summary_id, work_id in written.items()
+        if summary_id in infos
+    }
+
+
+def _of_row(row: Mapping[str, Any], experiment: Experiment) -> Spent:
+    settings = experiment.summarizers.get(row["summarizer"])
+    if settings is not None and settings.kind == "offline":
+        return NOTHING
+    return Spent(
+        row["cost_usd"],
+        _both(row["input_tokens"], row["cached_tokens"]),
+        _both(row["output_tokens"], row["reasoning_tokens"]),
+        row["seconds"],
+    )
+
+
+def _both(stated: int | None, besides: int | None) -> float | None:
+    return None if stated is None else float(stated + (besides or 0))
+
+
+def _asking(experiment: Experiment) -> list[str]:
+    return [name for name, reranker in experiment.used_rerankers.items() if reranker.asked_model is not None]
+
+
+def _by_reranker(info: SummaryInfo, rerankers: Mapping[str, Spent]) -> list[Spent]:
+    name = info.axes.reranker if info.axes is not None else None
+    return [rerankers[name]] if name is not None and name in rerankers else []
+
+
+def _reranking(name: str, infos: Mapping[str, SummaryInfo], calls: Sequence[CallsRow]) -> Spent:
+    """Return the mean cost of a ranking, without seconds; unknown if earlier commands paid for a part of it."""
+    ranked = {
+        (info.query_id, info.axes.retriever)
+        for info in infos.values()
+        if info.axes is not None and info.axes.reranker == name
+    }
+    rows = [row for row in calls if row["stage"] == f"rerank {name}"]
+    if not rows or any(row["reused"] or row["open"] for row in rows):
+        return Spent(None, None, None, None)
+    total = summed(
+        [
+            Spent(
+                None if row["n_unknown_usd"] else row["known_usd"],
+                _both(row["input_tokens"], row["cached_tokens"]),
+                _both(row["output_tokens"], row["reasoning_tokens"]),
+                None,
+            )
+            for row in rows
+        ]
+    )
+    return Spent(*(None if value is None else value / len(ranked) for value in total))

@@ -1,0 +1,83 @@
+"""Columns behind the scores of the main table: cost, the place on the frontier, the spread between repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from longform.report.cost import TOLD, cost_cells, cost_columns
+from longform.report.retest import SPREAD, has_spread, spread_cell
+from longform.report.tables import Cell, Column, Table, marked_settings, settings_of, summarizers_by_joint
+from longform.results.cells import CellRow
+from longform.results.results import Results
+
+System = tuple[str, str]
+"""Summarizer and setting."""
+
+
+class MoreColumns(NamedTuple):
+    """
+    Columns with a cell for each row.
+
+    Attributes:
+        columns: Their heads.
+        cells: System -> its cells.
+        told: Sentences of the caption.
+    """
+
+    columns: list[Column]
+    cells: dict[System, list[Cell]]
+    told: list[str]
+
+
+def more_columns(results: Results, cells: Sequence[CellRow], measure: str) -> MoreColumns:
+    """Return the columns that *cells*, of one judge and data set, have something for; spread is that of *measure*."""
+    columns, told = cost_columns(cells), [TOLD] if cost_columns(cells) else []
+    found = {(cell["summarizer"], cell["setting"]): cost_cells(cell, cells) for cell in cells}
+    if placed := _places(results, cells):
+        columns.append(Column("frontier", numeric=False))
+        told.append("Frontier: no system is better and cheaper (see Quality beside cost).")
+        for system, row in found.items():
+            row.append(placed.get(system, Cell(None, reason="no place by cost")))
+    if has_spread(cells):
+        columns.append(Column("spread", numeric=False))
+        told.append(SPREAD)
+        for cell in cells:
+            found[cell["summarizer"], cell["setting"]].append(spread_cell(cell, measure))
+    return MoreColumns(columns, found, told)
+
+
+def _places(results: Results, cells: Sequence[CellRow]) -> dict[System, Cell]:
+    cost = results.get("cost")
+    own = {(cell["judge"], cell["dataset"]) for cell in cells}
+    return {
+        (point["summarizer"], point["setting"]): Cell("yes" if point["on_frontier"] else "no")
+        for frontier in (cost["frontiers"] if cost else ())
+        if (frontier["judge"], frontier["dataset"]) in own
+        for point in frontier["points"]
+    }
+
+
+def with_more(table: Table, more: MoreColumns, rows: Sequence[CellRow]) -> Table:
+    """Return *table*, whose rows are those of *rows*, with more columns."""
+    body = [
+        [*shown, *more.cells[row["summarizer"], row["setting"]]] for shown, row in zip(table.rows, rows, strict=True)
+    ]
+    return table._replace(columns=[*table.columns, *more.columns], rows=body)
+
+
+def with_costs(table: Table, cells: Sequence[CellRow]) -> Table:
+    """Return a grid of summarizers by settings with groups of columns for cost, those of which something is known."""
+    columns = cost_columns(cells)
+    if not columns:
+        return table
+    settings, marked = settings_of(cells), marked_settings(cells)
+    by_key = {(cell["summarizer"], cell["setting"]): cost_cells(cell, cells) for cell in cells}
+    unknown = [Cell(None, reason="not run")] * len(columns)
+    known = [place for place in range(len(columns)) if any(row[place].text is not None for row in by_key.values())]
+    heads = [Column(marked[setting], group=columns[place].name) for place in known for setting in settings]
+    body = [
+        [*shown, *(by_key.get((name, s), unknown)[place] for place in known for s in settings)]
+        for shown, name in zip(table.rows, summarizers_by_joint(cells), strict=True)
+    ]
+    return table._replace(caption=f"{table.caption} {TOLD}", columns=[*table.columns, *heads], rows=body)

@@ -1,0 +1,92 @@
+"""The cost of writing summaries: dollars, tokens and seconds of each, and their means over a system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, TypedDict
+
+from longform.results.aggregate import Group
+
+OFFLINE_WRITER = "no model is asked"
+
+
+class Spent(NamedTuple):
+    """
+    The calls behind one summary, those of its method's steps among them; None: not known.
+
+    Attributes:
+        usd: Dollars; 0 only if no model is asked, or the price is 0.
+        tokens_in: Cached ones too.
+        tokens_out: Hidden ones too.
+        seconds: Of its calls one after another.
+    """
+
+    usd: float | None
+    tokens_in: float | None
+    tokens_out: float | None
+    seconds: float | None
+
+
+NOTHING = Spent(0.0, 0.0, 0.0, None)
+"""Spent by a summarizer that asks no model."""
+
+FIELDS: Mapping[str, str] = {
+    "usd": "usd_a_summary",
+    "tokens_in": "tokens_in",
+    "tokens_out": "tokens_out",
+    "seconds": "seconds",
+}
+"""Field -> the column that has its mean."""
+
+_WHY = {
+    "usd": "price or usage not known",
+    "tokens_in": "the provider did not say",
+    "tokens_out": "the provider did not say",
+    "seconds": "not recorded",
+}
+
+
+class SpentColumns(TypedDict):
+    """Means over the summaries of a system; null: not known of some."""
+
+    usd_a_summary: float | None
+    tokens_in: float | None
+    tokens_out: float | None
+    seconds: float | None
+
+
+def summed(parts: Collection[Spent]) -> Spent:
+    """Return the sum of *parts*; a field that one of them does not know is unknown."""
+
+    def of(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return sum(known) if values and len(known) == len(values) else None
+
+    return Spent(*(of(values) for values in zip(*parts, strict=True))) if parts else Spent(None, None, None, None)
+
+
+def mean_spent(group: Group, spent: Mapping[str, Spent]) -> tuple[SpentColumns, dict[str, str]]:
+    """
+    Return the mean cost of a system's summaries, and by column why it is not known.
+
+    Failed summaries count: their calls are paid. Twins cost what their originals do; their own repair is not in it.
+    """
+    found = [spent.get(one.info.summary_id, Spent(None, None, None, None)) for one in group]
+    total = summed(found)
+    means: SpentColumns = {
+        "usd_a_summary": _over(total.usd, len(found)),
+        "tokens_in": _over(total.tokens_in, len(found)),
+        "tokens_out": _over(total.tokens_out, len(found)),
+        "seconds": _over(total.seconds, len(found)),
+    }
+    missing = {name: sum(getattr(one, name) is None for one in found) for name in FIELDS}
+    reasons = {
+        FIELDS[name]: f"{_WHY[name]} of {'all' if n == len(found) else f'{n} of {len(found)}'} summaries"
+        for name, n in missing.items()
+        if n
+    }
+    return means, reasons
+
+
+def _over(total: float | None, n: int) -> float | None:
+    return None if total is None else total / n
