@@ -13,8 +13,8 @@ import numpy as np
 from actors.chat.call_context import CallContext
 from actors.judges.backend import Backend
 from actors.judges.opening import Judge
+from jobs.calibration.importance import AS_RELEASED, ImportanceBy
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, texts_of_mode
-from jobs.calibration.importance import ImportanceBy
 from jobs.calibration.labelled import (
     BackendOf,
     Calibration,
@@ -75,7 +75,7 @@ class LabelledDocuments(Labelled):
     modes: tuple[Mode, ...] = (EACH_DOCUMENT,)
     orders: bool = False
     scoring: Scoring = field(default_factory=Scoring)
-    importance: ImportanceBy = ImportanceBy()
+    importance: ImportanceBy = AS_RELEASED
 
     @cached_property
     def texts(self) -> list[LabelledText]:
@@ -86,7 +86,7 @@ class LabelledDocuments(Labelled):
             UsageError: Labels of a data set are of sentences here and of summaries there; or orders need a ranking.
         """
         # without orders nothing is ranked by a model
-        texts = labelled_texts(self.place, self.labels, self.importance if self.orders else ImportanceBy())
+        texts = labelled_texts(self.place, self.labels, self.importance if self.orders else AS_RELEASED)
         if self.orders and not any(text.ranking for text in texts):
             url = self.url
             raise UsageError(f"{url}: orders need a ranking of documents by importance, and no summary has one")
@@ -111,7 +111,7 @@ class LabelledDocuments(Labelled):
         # other annotators may have labelled other sentences
         asked = [] if self.chosen == (PEOPLE,) else [text.sentences]
         left_out = sorted(fitted) if seen else []
-        ranked = [] if mode.order is None or self.importance == ImportanceBy() else [[*self.importance]]
+        ranked = [] if mode.order is None or self.importance == AS_RELEASED else [[*self.importance]]
         of = (text.summary.summary_id, mode.name, left_out)
         key = content_key("labels", judge.name, *how, dataset, *of, *asked, *ranked)
         # the models of left-out articles share examples, so that these articles are one task

@@ -45,6 +45,9 @@ class ImportanceBy(NamedTuple):
         return f"likeness to {text}, by {self.model}"
 
 
+AS_RELEASED = ImportanceBy()
+
+
 def importance_by(text: str) -> ImportanceBy:
     """
     Read `released`, `summary[:MODEL]` or `reference[:MODEL]`.
@@ -54,7 +57,7 @@ def importance_by(text: str) -> ImportanceBy:
     """
     how, _, model = text.partition(":")
     if how == RELEASED and not model:
-        return ImportanceBy()
+        return AS_RELEASED
     if how in (SUMMARY, REFERENCE):
         return ImportanceBy(how, model or MODEL)
     raise UsageError(f"--importance: expected released, summary[:MODEL] or reference[:MODEL], found {text!r}")

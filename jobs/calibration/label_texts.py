@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from jobs.calibration.importance import ImportanceBy, Ranking, rankings
+from jobs.calibration.importance import AS_RELEASED, ImportanceBy, Ranking, rankings
 from jobs.calibration.place import LabelledPlace
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
@@ -40,7 +40,7 @@ def labels_of_people(place: LabelledPlace) -> list[LabelRow]:
 
 
 def labelled_texts(
-    place: LabelledPlace, rows: Iterable[LabelRow], by: ImportanceBy = ImportanceBy()
+    place: LabelledPlace, rows: Iterable[LabelRow], by: ImportanceBy = AS_RELEASED
 ) -> list[LabelledText]:
     """
     Return the labelled summaries, in the benchmark's order; those without any label left are none.

@@ -9,7 +9,7 @@ from functools import cached_property
 from actors.judges.opening import Judge
 from jobs.calibration.labelled import Calibration, Compared, Labelled, Measured, Piece, Verdicts
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary
-from longform.judges.card_columns import CardFrame, HeldOutRow, TargetCard, TargetFigures
+from longform.judges.card_columns import CardFrame, CostColumns, HeldOutRow, TargetCard, TargetFigures
 from longform.judges.cards import describe, held_out_rows
 from longform.judges.kind import Kind
 from longform.judges.lexical_coverage import shipped_judge
@@ -62,7 +62,7 @@ class LabelledTargets(Labelled):
         if held_out := _held_out(calibration.settings, figures):
             figures["held_out"] = held_out
         card: TargetCard = {**frame, **figures}
-        beside = TargetJudge(calibration.judge, labelled, fitted, frame["cost"], describe(card))
+        beside = TargetJudge(calibration.judge, labelled, fitted, _cost(calibration, frame["cost"]), describe(card))
         return Measured(card, None, "", len(labelled), figures["n_unjudged"], of_targets=beside)
 
     def compared(self, found: Sequence[Measured], task: str) -> Compared:
@@ -85,6 +85,14 @@ class LabelledTargets(Labelled):
                 counts=kind.counts,
                 as_one=kind.as_one,
             )
+
+
+def _cost(calibration: Calibration, cost: CostColumns) -> CostColumns:
+    """Return the cost of these verdicts; that of predictions is printed for another set of summaries."""
+    released = [name for name in calibration.members if name not in calibration.made]
+    if not released:
+        return cost
+    return {"usd": None, "why": f"the release does not say what predictions on these summaries cost ({cost['why']})"}
 
 
 def _fitted_haystacks(judge: JudgeSettings | None) -> tuple[str, ...]:

@@ -91,17 +91,19 @@ def people_agreement(
     measured = _Measured(counts, list(dict.fromkeys(label.summary_id for label in labels)), settings)
     among = _by_annotators(pair for of_item in common.values() for pair in combinations(_by_name(of_item), 2))
     against = {name: _by_annotators(_with_judge(labels, answers)) for name, answers in judges.items()}
-    less = measured.less([parts for parts in against.values()], among)
+    less = measured.less(list(against.values()), among)
+    found: list[JudgeAgainstPeople] = [
+        {"judge": name, **measured.means(parts), "less_people": less[place]}
+        for place, (name, parts) in enumerate(against.items())
+    ]
+    pairs = between_annotators(labels, counts, seed=seed, resamples=resamples)
     return {
         "annotators": sorted({label.annotator for label in labels}),
         "n_items": len(common),
         "n_summaries": len(measured.summaries),
-        "pairs": [one.as_json() for one in between_annotators(labels, counts, **settings)],
+        "pairs": [one.as_json() for one in pairs],
         "people": measured.means(among),
-        "judges": [
-            {"judge": name, **measured.means(parts), "less_people": less[place]}
-            for place, (name, parts) in enumerate(against.items())
-        ],
+        "judges": found,
     }
 
 

@@ -1,10 +1,10 @@
 """
 Several judges of support beside each other, as the tables of Wan et al. have metrics of faithfulness.
 
-On Positional Bias of Faithfulness for Long-form Summarization: table 2 (what the data sets hold), table 3 (merging over
-documents by judge), table 4 (orders of the joined documents), table 6 (chunks), table 7 (merging over documents and over
-sentences). Balanced accuracy throughout, in each data set and its mean over data sets; intervals resample articles
-within each data set.
+On Positional Bias of Faithfulness for Long-form Summarization: table 2 (statistics of the data sets), table 3 (merging
+over documents by judge), table 4 (orders of the joined documents), table 6 (chunks), table 7 (merging over documents
+and over sentences). Balanced accuracy throughout, in each data set and its mean over data sets; intervals resample
+articles within each data set.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from longform.judges.meta_evaluation import (
 from longform.judges.people_agreement import PeopleAgreement, people_agreement
 from longform.metrics.agreement import Label
 from longform.metrics.balanced import Labelled, mean_recall, recall_sums
-from longform.metrics.contrasts import Compared, ContrastColumns, contrasts
+from longform.metrics.contrasts import Compared, ContrastColumns, contrasts, n_used
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import LEVEL, Array, Estimate, EstimateColumns, cluster_sums
 
@@ -217,7 +217,7 @@ def _merged(
     average = _estimate(whole, sum(numbers.values()))
     if any(one.low is None for one in found.values()):
         average = average._replace(low=None, high=None)
-    reasons = {name: "labels of one class alone, or none judged" for name in undefined}
+    reasons = dict.fromkeys(undefined, "labels of one class alone, or none judged")
     return {
         "judge": judge.name,
         "documents": documents,
@@ -315,7 +315,7 @@ def _compared(
             np.add.at(block, [place[a.cluster] for a, _ in both], np.hstack(rows))
         blocks.append(block)
         n += len(both)
-    return Compared(np.hstack(blocks), _difference_of(len(sets)), n)
+    return Compared(np.hstack(blocks), _difference_of(len(sets)), n, min(map(n_used, blocks)))
 
 
 def _difference_of(n_sets: int) -> Callable[[Array], Array]:

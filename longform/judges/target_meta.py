@@ -90,6 +90,7 @@ class DifferenceColumns(TypedDict):
     second: str
     part: str
     difference: ContrastColumns
+    in_sample: list[str]  # of the two, those that were fitted on some of the labels
 
 
 class TargetMeta(TypedDict):
@@ -249,6 +250,11 @@ def _differences(
             "second": judges[b].name,
             "part": part,
             "difference": found.as_json(),
+            "in_sample": [
+                judges[place].name
+                for place in (a, b)
+                if any(one.haystack_id in judges[place].fitted_haystacks for one in own)
+            ],
         }
 
 

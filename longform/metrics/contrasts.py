@@ -31,11 +31,13 @@ class Compared(NamedTuple):
         sums: Column sums of each cluster, shape (clusters, k); rows of zeros are clusters that are not in it.
         statistic: Sums (m, k) -> differences (m,), NaN where undefined.
         n: Rows behind the value, for the reader.
+        n_clusters: Clusters that bound it; None: those with a row. A mean of parts has those of its smallest part.
     """
 
     sums: Array
     statistic: Callable[[Array], Array]
     n: int
+    n_clusters: int | None = None
 
 
 class ContrastColumns(TypedDict):
@@ -94,7 +96,7 @@ def contrasts(family: Sequence[Compared], *, seed: int, resamples: int = 2000) -
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing but NaN
         values = np.array([float(one.statistic(one.sums.sum(axis=0, keepdims=True))[0]) for one in family])
-        n_clusters = [int((np.abs(one.sums).sum(axis=1) > 0).sum()) for one in family]
+        n_clusters = [n_used(one.sums) if one.n_clusters is None else one.n_clusters for one in family]
         usable = np.array(
             [smallest_p(n) <= ALPHA and not np.isnan(value) for n, value in zip(n_clusters, values, strict=True)]
         )
@@ -103,11 +105,21 @@ def contrasts(family: Sequence[Compared], *, seed: int, resamples: int = 2000) -
         spread = np.where(spread > _NOTHING, spread, np.nan)
         distances = np.where(usable, np.abs(drawn - values) / spread, np.nan)
         largest = np.nanmax(np.column_stack([np.zeros(len(drawn)), distances]), axis=1)
-    critical = float(np.quantile(largest, 1 - ALPHA))
     return [
-        _contrast(values[place], spread[place], critical, largest, one.n, n_clusters[place], bool(usable[place]))
+        _contrast(_Drawn(values[place], spread[place], bool(usable[place])), largest, one.n, n_clusters[place])
         for place, one in enumerate(family)
     ]
+
+
+class _Drawn(NamedTuple):
+    value: float
+    spread: float  # NaN: every draw gives the same
+    usable: bool
+
+
+def n_used(sums: Array) -> int:
+    """Return the number of clusters that have a row."""
+    return int((np.abs(sums).sum(axis=1) > 0).sum())
 
 
 def _drawn(family: Sequence[Compared], seed: int, resamples: int) -> Array:
@@ -123,21 +135,17 @@ def _drawn(family: Sequence[Compared], seed: int, resamples: int) -> Array:
     return found
 
 
-def _contrast(
-    value: float, spread: float, critical: float, largest: Array, n: int, n_clusters: int, usable: bool
-) -> Contrast:
+def _contrast(one: _Drawn, largest: Array, n: int, n_clusters: int) -> Contrast:
+    value = float(one.value)
     if np.isnan(value):
         return Contrast(None, None, None, None, n, n_clusters)
-    if not usable:
-        return Contrast(float(value), None, None, None, n, n_clusters)
-    if np.isnan(spread):  # every draw gives the same
-        return Contrast(
-            float(value), float(value), float(value), 1.0 if value == 0 else 1 / (1 + len(largest)), n, n_clusters
-        )
-    reached = int((largest >= abs(value) / spread).sum())
-    half = float(spread * critical)
-    p = (1 + reached) / (1 + len(largest))
-    return Contrast(float(value), float(value) - half, float(value) + half, p, n, n_clusters)
+    if not one.usable:
+        return Contrast(value, None, None, None, n, n_clusters)
+    if np.isnan(one.spread):
+        return Contrast(value, value, value, 1.0 if value == 0 else 1 / (1 + len(largest)), n, n_clusters)
+    reached = int((largest >= abs(value) / one.spread).sum())
+    half = float(one.spread * np.quantile(largest, 1 - ALPHA))
+    return Contrast(value, value - half, value + half, (1 + reached) / (1 + len(largest)), n, n_clusters)
 
 
 def is_shown(contrast: ContrastColumns) -> bool:

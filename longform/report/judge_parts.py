@@ -9,13 +9,13 @@ from longform.judges.people_agreement import PairMeans, PeopleAgreement
 from longform.metrics.contrasts import ContrastColumns, contrast_words
 from longform.metrics.statistics import EstimateColumns
 from longform.report.parts import INTERVAL, Section
-from longform.report.tables import Cell, Column, Table, count, number, words
+from longform.report.tables import IN_SAMPLE, Cell, Column, Table, count, number, words
 
 UNDEFINED = "a side does not vary, or no label was judged"
 NO_LINKS = "no pair has two links"
 TOGETHER = (
-    "Brackets: intervals that hold for all differences of the table together, in 95 of 100 cases. Two judges are called "
-    "different only if theirs excludes 0."
+    "Brackets: intervals that hold for all differences of the table together, in 95 of 100 cases. Two judges are "
+    "called different only if theirs excludes 0."
 )
 
 
@@ -42,16 +42,31 @@ def difference(one: ContrastColumns, *, factor: float = 1, digits: int = 3) -> C
 
 
 def contrast_cells(
-    one: ContrastColumns, first: str, second: str, *, clusters: str, factor: float = 1, digits: int = 3
+    one: ContrastColumns,
+    first: str,
+    second: str,
+    *,
+    clusters: str,
+    factor: float = 1,
+    digits: int = 3,
+    in_sample: Sequence[str] = (),
 ) -> list[Cell]:
     """Show the difference, its p-value, the numbers behind it, and what it says in words."""
+    told = contrast_words(one, first, second, clusters=clusters)
+    marks = f" ({IN_SAMPLE}: {' and '.join(in_sample)})" if in_sample else ""
     return [
         difference(one, factor=factor, digits=digits),
-        number(one["p"], digits=3, reason=f"too few {clusters}"),
+        p_value(one["p"], reason=f"too few {clusters}"),
         count(one["n"]),
         count(one["n_clusters"]),
-        words(contrast_words(one, first, second, clusters=clusters)),
+        words(told + marks),
     ]
+
+
+def p_value(p: float | None, *, reason: str) -> Cell:
+    """Show a p-value; a tiny one is not shown as 0."""
+    cell = number(p, digits=3, reason=reason)
+    return cell._replace(text="< 0.001") if cell.text == "0.000" else cell
 
 
 def failed_sections(failed: Sequence[FailedJudge]) -> Iterator[Section]:
@@ -90,8 +105,8 @@ def people_sections(found: PeopleAgreement | None, reason: str | None, *, links:
 
 def _people_told(found: PeopleAgreement) -> str:
     return (
-        f"{', '.join(found['annotators'])}: {found['n_items']} items of {found['n_summaries']} summaries have labels of "
-        "two or more. People's agreement is the ceiling: a judge that reaches it is worth one more annotator."
+        f"{', '.join(found['annotators'])}: {found['n_items']} items of {found['n_summaries']} summaries have labels "
+        "of two or more. People's agreement is the ceiling: a judge that reaches it is worth one more annotator."
     )
 
 

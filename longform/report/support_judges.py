@@ -49,22 +49,21 @@ def _data_sets(found: SupportMeta) -> Table:
     columns = [Column("data set", numeric=False), *(Column(name) for name in names)]
     columns += [Column("labels of", numeric=False), Column("labels"), Column("supported")]
     columns += [Column("summarizers", numeric=False)]
-    body = []
-    for row in found["statistics"]:
-        body.append(
-            [
-                Cell(row["data_set"]),
-                count(row["n_examples"]),
-                number(row["documents"]),
-                number(row["document_words"]),
-                number(row["summary_sentences"]),
-                number(row["summary_words"]),
-                Cell(row["level"]),
-                count(row["n_labels"]),
-                count(row["n_supported"], of=row["n_labels"]),
-                words(", ".join(row["models"]) or None, reason="the data do not say"),
-            ]
-        )
+    body = [
+        [
+            Cell(row["data_set"]),
+            count(row["n_examples"]),
+            number(row["documents"]),
+            number(row["document_words"]),
+            number(row["summary_sentences"]),
+            number(row["summary_words"]),
+            Cell(row["level"]),
+            count(row["n_labels"]),
+            count(row["n_supported"], of=row["n_labels"]),
+            words(", ".join(row["models"]) or None, reason="the data do not say"),
+        ]
+        for row in found["statistics"]
+    ]
     caption = (
         "What the data sets hold (Wan et al., table 2): means over examples. Documents: those with text; the paper "
         "counts empty ones, too. Words and sentences as NLTK counts them; document words are of all documents together."
@@ -87,8 +86,9 @@ def _judges(found: SupportMeta) -> Table:
         for judge in found["judges"]
     ]
     caption = (
-        "Pairs: text and sentence, of all ways of showing the documents. Cost: dollars of the calls behind the verdicts, "
-        "from the ledger. A judge that was fitted on a data set judges each article there by a model without it."
+        "Pairs: text and sentence, of all ways of showing the documents. Cost: dollars of the calls behind the "
+        "verdicts, from the ledger. A judge that was fitted on a data set judges each article there by a "
+        "model without it."
     )
     return Table(caption, columns, body)
 
@@ -101,9 +101,9 @@ def _merges(found: SupportMeta) -> Iterator[Section]:
     rows = [row for row in found["grid"] if row["documents"] in _MERGES and row["sentences"] == RECOMMENDED.sentences]
     if rows:
         told = (
-            "Original: the documents joined, cut into the judge's own windows, and the best window. Full: the documents "
-            "joined, as one text. Min, mean and max: each document apart. Sentences are merged by their mean where a "
-            "label is of a summary."
+            "Original: the documents joined, cut into the judge's own windows, and the best window. Full: the "
+            "documents joined, as one text. Min, mean and max: each document apart. Sentences are merged by their mean "
+            "where a label is of a summary."
         )
         table = _best_marked(found, sorted(rows, key=_merge_order), with_sentences=False)
         yield Section("merges", "Merging over documents", [told], [table])
@@ -157,11 +157,11 @@ def _chunks(found: SupportMeta) -> Iterator[Section]:
     rows = [
         {**row, "documents": _chunk_name(row["documents"])}
         for row in sorted(wanted, key=lambda row: (row["judge"], _chunk_size(row["documents"])))
-        if _chunk_size(row["documents"]) is not None
+        if _chunk_size(row["documents"]) >= 0
     ]
     told = (
-        "Natural: each document apart. N tokens: the joined documents cut behind every N tokens. The best chunk counts, "
-        "and the mean over sentences."
+        "Natural: each document apart. N tokens: the joined documents cut behind every N tokens. The best chunk "
+        "counts, and the mean over sentences."
     )
     shown: list[MergedColumns] = [MergedColumns(**row) for row in rows]  # type: ignore[typeddict-item]
     yield Section("chunks", "Sizes of chunks", [told], [_best_marked(found, shown, with_sentences=False)])
@@ -186,8 +186,8 @@ def _grid(found: SupportMeta) -> Iterator[Section]:
     if not rows:
         return
     told = (
-        "Merging over sentences is of data sets whose labels are of whole summaries; where a label is of a sentence, the "
-        "three rows are one."
+        "Merging over sentences is of data sets whose labels are of whole summaries; where a label is of a sentence, "
+        "the three rows are one."
     )
     tables = [
         _best_marked(found, [row for row in rows if row["judge"] == judge["judge"]], with_sentences=True)
@@ -205,9 +205,11 @@ def _orders(found: SupportMeta) -> Iterator[Section]:
     if not studies:
         return
     told = [
-        "The documents joined, with the important ones at the top, in the middle or at the bottom. Sensitivity of a row: "
-        "the largest less the smallest of its orders. Sensitivity of an order: the mean over data sets of the row's "
-        "largest less this order's (Wan et al., table 4).",
+        (
+            "The documents joined, with the important ones at the top, in the middle or at the bottom. Sensitivity of a "
+            "row: the largest less the smallest of its orders. Sensitivity of an order: the mean over data sets of the "
+            "row's largest less this order's (Wan et al., table 4)."
+        ),
         f"Importance of a document: {found['importance']}.",
         *(f"{judge['judge']}: sensitivity is unknown, {one['reason']}." for judge, one in studies if one["reason"]),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from longform.judges.printed_judges import STUDY_LABELS, STUDY_SUMMARIES, TABLE_1
 from longform.judges.target_meta import ALL, DifferenceColumns, PartColumns, TargetJudgeColumns, TargetMeta
@@ -25,7 +25,8 @@ from longform.report.tables import IN_SAMPLE, Cell, Column, Table, count, number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_RELEASED_COST = "the release does not say what its predictions on these summaries cost"
+
+_LENGTH: tuple[Literal["length_to_score"], Literal["length_to_bias"]] = ("length_to_score", "length_to_bias")
 
 
 def target_sections(found: TargetMeta) -> Iterator[Section]:
@@ -38,6 +39,11 @@ def target_sections(found: TargetMeta) -> Iterator[Section]:
     yield _bias(found)
     yield _length(found)
     yield from card_sections({judge["judge"]: judge["card"] for judge in found["judges"]})
+
+
+def _named(judge: TargetJudgeColumns) -> str:
+    """Name a judge, with a mark if it was fitted on some of the labels."""
+    return f"{judge['judge']} ({IN_SAMPLE})" if judge["parts"][ALL]["in_sample"] else judge["judge"]
 
 
 def _has_links(found: TargetMeta) -> bool:
@@ -65,8 +71,10 @@ def _by_correlation(judge: TargetJudgeColumns) -> float:
 def _agreement_told(found: TargetMeta, of_study: bool) -> list[str]:
     labels = found["labels"]
     told = [
-        f"{found['n_labels']:,} labels of {labels['n_summaries']} summaries on {labels.get('n_topics', 0)} topics, by "
-        f"{' and '.join(labels['annotators'])}. Each judge is held against the labels that it judged."
+        (
+            f"{found['n_labels']:,} labels of {labels['n_summaries']} summaries on {labels.get('n_topics', 0)} topics, by "
+            f"{' and '.join(labels['annotators'])}. Each judge is held against the labels that it judged."
+        )
     ]
     if of_study:
         told.append(
@@ -76,8 +84,8 @@ def _agreement_told(found: TargetMeta, of_study: bool) -> list[str]:
         )
     if any(part["in_sample"] for judge in found["judges"] for part in judge["parts"].values()):
         told.append(
-            f"{IN_SAMPLE.capitalize()}: the judge was fitted on some of these very labels; its figure is higher than on "
-            "other text. Its card leads with text that it has not seen."
+            f"{IN_SAMPLE.capitalize()}: the judge was fitted on some of these very labels; its figure is higher than "
+            "on other text. Its card leads with text that it has not seen."
         )
     return told
 
@@ -87,7 +95,7 @@ def _measure_table(found: TargetMeta, rows: Sequence[TargetJudgeColumns], name: 
     columns = [Column("judge", numeric=False)]
     columns += [Column(part, group=name) for part in parts]
     columns += [Column(part, group="right links, %") for part in parts] if links else []
-    columns += [Column("unjudged", group="labels"), Column("cost, $", group="cost")]
+    columns += [Column("unjudged"), Column("cost, $")]
     body = []
     for judge in rows:
         cells = [Cell(judge["judge"])]
@@ -119,8 +127,6 @@ def _linked(part: PartColumns) -> Cell:
 
 
 def _cost(judge: TargetJudgeColumns) -> Cell:
-    if judge["judge"] in TABLE_1:
-        return Cell(None, reason=_RELEASED_COST)
     return number(judge["cost"]["usd"], digits=2, reason=judge["cost"]["why"])
 
 
@@ -162,7 +168,9 @@ def _difference_table(part: str, rows: Sequence[DifferenceColumns]) -> Table:
         [
             Cell(row["first"]),
             Cell(row["second"]),
-            *contrast_cells(row["difference"], row["first"], row["second"], clusters="summaries"),
+            *contrast_cells(
+                row["difference"], row["first"], row["second"], clusters="summaries", in_sample=row["in_sample"]
+            ),
         ]
         for row in rows
     ]
@@ -178,7 +186,7 @@ def _difference_table(part: str, rows: Sequence[DifferenceColumns]) -> Table:
 def _bias(found: TargetMeta) -> Section:
     judges = found["judges"]
     names = list(dict.fromkeys(row["summarizer"] for judge in judges for row in judge["bias"]["by_summarizer"]))
-    columns = [Column("summarizer", numeric=False), Column("summaries"), *(Column(judge["judge"]) for judge in judges)]
+    columns = [Column("summarizer", numeric=False), Column("summaries"), *(Column(_named(judge)) for judge in judges)]
     body = []
     for name in names:
         of_name = [_of_summarizer(judge, name) for judge in judges]
@@ -189,8 +197,8 @@ def _bias(found: TargetMeta) -> Section:
     n_all = max((judge["bias"]["average"]["n"] for judge in judges), default=0)
     body.append([Cell("average over summarizers"), count(n_all), *averages])
     caption = (
-        "Mean score of a judge less that of people, over the summaries of each summarizer; scores are from 0 to 1. Above "
-        f"0 the judge is generous. {INTERVAL} The average counts each summarizer once (SummHay, table 4)."
+        "Mean score of a judge less that of people, over the summaries of each summarizer; scores are from 0 to 1. "
+        f"Above 0 the judge is generous. {INTERVAL} The average counts each summarizer once (SummHay, table 4)."
     )
     return Section("bias", "Bias by summarizer", [], [Table(caption, columns, body)])
 
@@ -202,8 +210,7 @@ def _of_summarizer(judge: TargetJudgeColumns, name: str) -> EstimateColumns | No
 def _length(found: TargetMeta) -> Section:
     columns = [Column("judge", numeric=False), Column("with its score"), Column("with its bias")]
     body = [
-        [Cell(judge["judge"]), estimate(judge["bias"]["length_to_score"], sign=True)]
-        + [estimate(judge["bias"]["length_to_bias"], sign=True)]
+        [Cell(_named(judge)), *(estimate(judge["bias"][name], sign=True) for name in _LENGTH)]
         for judge in found["judges"]
     ]
     caption = (
@@ -239,7 +246,7 @@ def _correlations(found: TargetMeta) -> Plot | None:
             axes.plot([or_gap(one["value"])], [place], **style)
         if ceiling is not None:
             axes.axvline(ceiling, linestyle="--", linewidth=1, color=series_style(1)["color"])
-        axes.set_yticks(range(len(rows)), [judge["judge"] for judge in rows])
+        axes.set_yticks(range(len(rows)), [_named(judge) for judge in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlabel("correlation with people")
         axes.grid(axis="x")
