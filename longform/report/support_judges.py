@@ -206,9 +206,9 @@ def _orders(found: SupportMeta) -> Iterator[Section]:
         return
     told = [
         (
-            "The documents joined, with the important ones at the top, in the middle or at the bottom. Sensitivity of a "
-            "row: the largest less the smallest of its orders. Sensitivity of an order: the mean over data sets of the "
-            "row's largest less this order's (Wan et al., table 4)."
+            "The documents joined, with the important ones at the top, in the middle or at the bottom. Sensitivity of "
+            "a row: the largest less the smallest of its orders. Sensitivity of an order: the mean over data sets of "
+            "the row's largest less this order's (Wan et al., table 4)."
         ),
         f"Importance of a document: {found['importance']}.",
         *(f"{judge['judge']}: sensitivity is unknown, {one['reason']}." for judge, one in studies if one["reason"]),

@@ -72,8 +72,8 @@ def _agreement_told(found: TargetMeta, of_study: bool) -> list[str]:
     labels = found["labels"]
     told = [
         (
-            f"{found['n_labels']:,} labels of {labels['n_summaries']} summaries on {labels.get('n_topics', 0)} topics, by "
-            f"{' and '.join(labels['annotators'])}. Each judge is held against the labels that it judged."
+            f"{found['n_labels']:,} labels of {labels['n_summaries']} summaries on {labels.get('n_topics', 0)} topics, "
+            f"by {' and '.join(labels['annotators'])}. Each judge is held against the labels that it judged."
         )
     ]
     if of_study:
