@@ -1,4 +1,4 @@
-"""Hold a judge against human labels, and write its card."""
+"""Hold judges against human labels, and write their cards and a page that holds them beside each other."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import re
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from actors.storage.folder import Folder
-from jobs.calibration.asking import plan_calibration
+from jobs.calibration.asking import plan_calibrations
 from jobs.calibration.card import calibrate
 from jobs.calibration.cost import cost_words
 from jobs.calibration.documents import LabelledDocuments
+from jobs.calibration.importance import importance_by
 from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_judge
+from jobs.calibration.several import Several, calibrate_all, document_of, page_of, write_page
 from jobs.calibration.targets import LabelledTargets
 from jobs.calling import calling_of
 from jobs.cluster import cluster_of
@@ -29,6 +32,7 @@ from longform.errors import UsageError
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
+from longform.report.judge_page import judge_markdown
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 from longform.settings.shipped_judges import SHIPPED_JUDGES
@@ -36,20 +40,46 @@ from longform.settings.shipped_judges import SHIPPED_JUDGES
 _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
 """The share of answers above which the exit code says so, if no configuration states one."""
 
-_OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "threshold": None}
+_OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "threshold": None, "importance": "released"}
 """Options of support judges alone, and what they are when nobody names them."""
+
+PAPER = "paper"
+PAPER_MODES = ("document", "full", "chunk-1024", "chunk-2048", "chunk-4096", "chunk-8192")
+"""Texts of tables 3, 6 and 7 of Wan et al."""
 
 
 def calibration_of(arguments: argparse.Namespace, experiment: Experiment | None) -> Calibration:
     """
-    Return the judge and the labels that the command line names.
+    Return the first judge that the command line names, with the labels.
 
     Raises:
         UsageError: There is no such judge, or an option does not fit it.
     """
-    known = {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})}
+    return calibrations_of(arguments, experiment)[0]
+
+
+def calibrations_of(arguments: argparse.Namespace, experiment: Experiment | None) -> list[Calibration]:
+    """
+    Return each judge that the command line names, with the labels.
+
+    Raises:
+        UsageError: There is no such judge, an option does not fit it, two have one name, or they are of several tasks.
+    """
     task = "support" if arguments.support else None
-    name, judges = named_judge(arguments.support or arguments.judge, known, task=task)
+    found = [_calibration(arguments, experiment, text, task) for text in arguments.support or arguments.judge]
+    names = [one.judge for one in found]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"--judge: expected different judges, found {twice[0]!r} twice; name them in --config")
+    if len(tasks := list(dict.fromkeys(one.kind.task for one in found))) > 1:
+        raise UsageError(f"--judge: expected judges of one task, found {' and '.join(tasks)}")
+    return found
+
+
+def _calibration(
+    arguments: argparse.Namespace, experiment: Experiment | None, text: str, task: str | None
+) -> Calibration:
+    known = {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})}
+    name, judges = named_judge(text, known, task=task)
     return Calibration(
         judge=name,
         judges=judges,
@@ -74,9 +104,16 @@ def _labelled(arguments: argparse.Namespace, kind: Kind, settings: JudgeSettings
             raise UsageError(f"--{given[0]}: expected a support judge, found one of {kind.task}")
         return LabelledTargets(**common)
     modes = modes_of(arguments.modes)
-    if arguments.out and EACH_DOCUMENT not in modes:
+    if arguments.out and not has_page(arguments) and EACH_DOCUMENT not in modes:
         raise UsageError(f"--out: a card is of mode {DOCUMENT}, found --modes {arguments.modes}")
-    return LabelledDocuments(**common, modes=modes, orders=arguments.orders, scoring=_scoring(arguments, settings))
+    scoring, importance = _scoring(arguments, settings), importance_by(arguments.importance)
+    return LabelledDocuments(**common, modes=modes, orders=arguments.orders, scoring=scoring, importance=importance)
+
+
+def has_page(arguments: argparse.Namespace) -> bool:
+    """Return whether `--out` is a folder with a page: of several judges, or if it is one or ends in a slash."""
+    several = len(arguments.support or arguments.judge) > 1
+    return several or bool(arguments.out and (arguments.out.endswith("/") or Path(arguments.out).is_dir()))
 
 
 def _scoring(arguments: argparse.Namespace, settings: JudgeSettings | None) -> Scoring:
@@ -89,12 +126,13 @@ def _scoring(arguments: argparse.Namespace, settings: JudgeSettings | None) -> S
 
 def modes_of(text: str) -> tuple[Mode, ...]:
     """
-    Return the modes of a comma list, each once.
+    Return the modes of a comma list, each once; `paper` stands for all of tables 3, 6 and 7 (Wan et al.).
 
     Raises:
         UsageError: One is none.
     """
-    return tuple(dict.fromkeys(_mode(part.strip()) for part in text.split(",")))
+    parts = [part.strip() for part in text.split(",")]
+    return tuple(dict.fromkeys(_mode(one) for part in parts for one in (PAPER_MODES if part == PAPER else [part])))
 
 
 def _mode(text: str) -> Mode:
@@ -102,7 +140,7 @@ def _mode(text: str) -> Mode:
     if chunk := re.fullmatch(r"chunk-0*([1-9]\d*)", text, re.ASCII):
         return chunks_of(int(chunk[1]))
     if text not in named:
-        raise UsageError(f"--modes: expected document, full or chunk-N with N tokens, found {text!r}")
+        raise UsageError(f"--modes: expected document, full, chunk-N with N tokens or paper, found {text!r}")
     return named[text]
 
 
@@ -112,24 +150,52 @@ def _mode(text: str) -> Mode:
 def outcome(arguments: argparse.Namespace) -> Outcome:
     """Calibrate; exit code 3 if more than the threshold of the answers are missing."""
     experiment = read_experiment(arguments.config) if arguments.config else None
-    calibration = calibration_of(arguments, experiment)
+    calibrations = calibrations_of(arguments, experiment)
     calling = calling_of(arguments, "calibrate", arguments.benchmark)
+    most = experiment.unjudged_threshold if experiment else _UNJUDGED_THRESHOLD
     with ExitStack() as until_done, cluster_of(arguments) as cluster:
         run = _run_of(arguments, until_done)
         if arguments.plan:
-            planned = plan_calibration(calibration, run=run, calling=calling, workers=cluster.workers)
+            planned = plan_calibrations(calibrations, run=run, calling=calling, workers=cluster.workers)
             return Outcome(planned, plan_words(planned))
-        found = calibrate(calibration, run=run, cluster=cluster, calling=calling)
+        if has_page(arguments):
+            return _several(
+                calibrations, calibrate_all(calibrations, run=run, cluster=cluster, calling=calling), arguments, most
+            )
+        found = calibrate(calibrations[0], run=run, cluster=cluster, calling=calling)
+    return _one(calibrations[0], found, arguments, most)
+
+
+def _one(calibration: Calibration, found: Measured, arguments: argparse.Namespace, most: float) -> Outcome:
     judged_some = found.n > found.n_unjudged
     if found.card and arguments.out and judged_some:
         write_card(found.card, arguments.out)
     words = _words(calibration.judge, found)
     if arguments.out and not judged_some:
         words += f"\n{arguments.out}: no card is written, since no label was judged"
-    most = experiment.unjudged_threshold if experiment else _UNJUDGED_THRESHOLD
-    code = FAILURES_ABOVE_THRESHOLD if found.n_unjudged / found.n > most else DONE
     told = {**found.card} if found.card and not found.told else {**(found.told or {}), "card": found.card}
-    return Outcome(told, words, code)
+    return Outcome(told, words, _code(found, most))
+
+
+def _code(found: Measured, most: float) -> int:
+    return FAILURES_ABOVE_THRESHOLD if found.n_unjudged / found.n > most else DONE
+
+
+def _several(
+    calibrations: Sequence[Calibration], found: Several, arguments: argparse.Namespace, most: float
+) -> Outcome:
+    """Write the page if `--out` names a folder, else tell it; a judge that failed gives its own exit code."""
+    document, page = document_of(calibrations, found), page_of(calibrations, found)
+    told = [f"{one['judge']}: {one['reason']}" for one in found.failed]
+    if arguments.out:
+        files = write_page(Folder(arguments.out), document, page)
+        lines = [_words(name, one) for name, one in found.measured.items() if one.card and not one.words]
+        words = "\n\n".join([*lines, f"{arguments.out}: {', '.join(files)}", *(f"failed: {one}" for one in told)])
+    else:
+        words = judge_markdown(page)
+    codes = [one["exit_code"] for one in found.failed] + [_code(one, most) for one in found.measured.values()]
+    failed = [code for code in codes if code not in (DONE, FAILURES_ABOVE_THRESHOLD)]
+    return Outcome({**document}, words, max(failed or codes))
 
 
 def _words(judge: str, found: Measured) -> str:
@@ -142,9 +208,11 @@ def _words(judge: str, found: Measured) -> str:
 
 
 def _run_of(arguments: argparse.Namespace, until_done: ExitStack) -> Folder:
-    """Return the folder of verdicts; if none is named, one of the command's own, which is deleted behind it."""
+    """Return the folder of verdicts: the one named, the page's, or one of the command's own, deleted behind it."""
     if arguments.run:
         return Folder(arguments.run)
+    if arguments.out and has_page(arguments):
+        return Folder(arguments.out)
     return Folder(until_done.enter_context(tempfile.TemporaryDirectory(prefix="longform-calibrate-")))
 
 

@@ -117,7 +117,7 @@ def _changed(kind: str, options: Mapping[str, str | bool]) -> tuple[dict[str, st
     for option in changed:
         if option.format != kind:
             raise UsageError(f"{option.flag} is for {option.format}, found it with {kind}")
-    notes = (option.told[options[option.name]] for option in changed)
+    notes = (option.note(options[option.name]) for option in changed)
     return {option.name: options[option.name] for option in changed}, dict(note for note in notes if note is not None)
 
 

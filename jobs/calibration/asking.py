@@ -137,14 +137,19 @@ def verdicts_of(calibration: Calibration, name: str, run: Folder) -> Verdicts:
 # ---------------------------------------------------------------- what will be asked
 
 
-def plan_calibration(calibration: Calibration, *, run: Folder, calling: Calling, workers: int) -> dict[str, Any]:
-    """Plan the calls of chat models and what they will take; nothing is asked, and no key is needed."""
-    calibration.check()
-    for name, chat in calibration.chats.items():
-        check_chat(chat, logprobs=calibration.judges[name].needs_logprobs, with_key=False)
+def plan_calibrations(
+    calibrations: Sequence[Calibration], *, run: Folder, calling: Calling, workers: int
+) -> dict[str, Any]:
+    """Plan the calls of all chat models and what they will take; nothing is asked, and no key is needed."""
+    asked: dict[str, Calibration] = {}  # a judge that is a member of a mean, too, is asked once
+    for calibration in calibrations:
+        calibration.check()
+        for name, chat in calibration.chats.items():
+            check_chat(chat, logprobs=calibration.judges[name].needs_logprobs, with_key=False)
+            asked.setdefault(name, calibration)
     with opened_ledger(calling) as ledger:
         count = CallCount(ledger)
-        found = [_planned(calibration, name, run, count) for name in calibration.chats]
+        found = [_planned(calibration, name, run, count) for name, calibration in asked.items()]
     return plan_document(found, calling=calling, workers=workers)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -13,13 +13,24 @@ import numpy as np
 from actors.chat.call_context import CallContext
 from actors.judges.backend import Backend
 from actors.judges.opening import Judge
+from jobs.calibration.importance import AS_RELEASED, ImportanceBy
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, texts_of_mode
-from jobs.calibration.labelled import BackendOf, Calibration, Labelled, Measured, Piece, Verdicts, nth
+from jobs.calibration.labelled import (
+    BackendOf,
+    Calibration,
+    Compared,
+    Labelled,
+    Measured,
+    Piece,
+    Verdicts,
+    nth,
+)
 from jobs.calibration.place import LabelledPlace
+from jobs.calibration.statistics import data_set_statistics
 from longform.errors import UsageError
 from longform.formats.longformfact import PEOPLE
 from longform.judges.card_columns import CardFrame, SupportCard, SupportFound
-from longform.judges.cards import SUPPORT_LEXICAL, shipped_card
+from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
 from longform.judges.kind import Group, Kind
 from longform.judges.kind import Verdicts as Judged
 from longform.judges.kinds.support import SUPPORT
@@ -27,6 +38,7 @@ from longform.judges.matrix import JudgedText, TargetText
 from longform.judges.meta_evaluation import (
     BY_ORDER,
     EACH_DOCUMENT,
+    JOINED,
     Cells,
     Mode,
     Scoring,
@@ -37,7 +49,9 @@ from longform.judges.meta_evaluation import (
 )
 from longform.judges.meta_evaluation_words import meta_evaluation_words
 from longform.judges.support_cards import shown_row, support_card
+from longform.judges.support_meta import SupportJudge, support_meta
 from longform.keys import content_key
+from longform.metrics.agreement import Label
 from longform.metrics.faithfulness import Array
 from longform.rows import JudgementRow
 from longform.settings.judges import JudgeSettings
@@ -53,6 +67,7 @@ class LabelledDocuments(Labelled):
         modes: The texts that sentences are checked against.
         orders: True if the joined documents are judged in four orders by importance, too.
         scoring: Rules by which verdicts become figures.
+        importance: The rule by which the documents of orders are ranked.
     """
 
     step = "check"
@@ -61,6 +76,7 @@ class LabelledDocuments(Labelled):
     modes: tuple[Mode, ...] = (EACH_DOCUMENT,)
     orders: bool = False
     scoring: Scoring = field(default_factory=Scoring)
+    importance: ImportanceBy = AS_RELEASED
 
     @cached_property
     def texts(self) -> list[LabelledText]:
@@ -70,7 +86,8 @@ class LabelledDocuments(Labelled):
         Raises:
             UsageError: Labels of a data set are of sentences here and of summaries there; or orders need a ranking.
         """
-        texts = labelled_texts(self.place, self.labels)
+        # without orders nothing is ranked by a model
+        texts = labelled_texts(self.place, self.labels, self.importance if self.orders else AS_RELEASED)
         if self.orders and not any(text.ranking for text in texts):
             url = self.url
             raise UsageError(f"{url}: orders need a ranking of documents by importance, and no summary has one")
@@ -99,8 +116,9 @@ class LabelledDocuments(Labelled):
         # other annotators may have labelled other sentences
         asked = [] if self.chosen == (PEOPLE,) else [text.sentences]
         left_out = sorted(fitted) if seen else []
-        what = [text.summary.summary_id, mode.name, left_out, *asked, *nth(repeat)]
-        key = content_key("labels", judge.name, *how, dataset, *what)
+        ranked = [] if mode.order is None or self.importance == AS_RELEASED else [[*self.importance]]
+        of = (text.summary.summary_id, mode.name, left_out)
+        key = content_key("labels", judge.name, *how, dataset, *of, *asked, *ranked, *nth(repeat))
         # the models of left-out articles share examples, so that these articles are one task
         left = article if seen else None
         return Piece(key, text.summary.summary_id, "" if seen else article, mode, left, repeat)
@@ -155,7 +173,43 @@ class LabelledDocuments(Labelled):
         if shown_row(found):
             figures = support_card(found, summaries, fitted_articles=sorted(fitted), annotators=self.chosen)
             card = {**frame, **figures}
-        return Measured(card, found, meta_evaluation_words(found), n, n_unjudged)
+        beside = SupportJudge(
+            name=calibration.judge,
+            cells=cells,
+            cuts=_cuts(verdicts),
+            orders=found["orders"],
+            counts=found["data_sets"],
+            scoring=self.scoring,
+            cost=frame["cost"],
+            card=describe(card) if card else None,
+            n_unjudged=n_unjudged,
+            n_cells=n,
+        )
+        return Measured(card, found, meta_evaluation_words(found), n, n_unjudged, of_support=beside)
+
+    def compared(self, found: Sequence[Measured], task: str) -> Compared:  # noqa: ARG002  # the task is support
+        several = support_meta(
+            [one.of_support for one in found if one.of_support is not None],
+            [text.summary for text in self.texts],
+            data_set_statistics(self.place, self.texts),
+            [label for text in self.texts for label in _labels(text)],
+            [mode.name for mode in self.modes],
+            importance=self.importance.words if self.orders else None,
+        )
+        return Compared(None, several)
+
+
+def _labels(text: LabelledText) -> Iterator[Label]:
+    """Yield people's labels of a summary, in their order."""
+    for annotator, unit, label in zip(text.annotators, text.units, text.summary.labels, strict=True):
+        item = (text.summary.summary_id, unit)
+        yield Label(annotator, text.summary.summary_id, item, "supported" if label else "unsupported")
+
+
+def _cuts(verdicts: Verdicts) -> bool:
+    """Return whether the judge read joined documents in windows of its own."""
+    joined = (rows for (mode, _), rows in verdicts.items() if mode == JOINED.name)
+    return any(row["chunk_index"] is not None for rows in joined for row in rows)
 
 
 def _target_kind(mode: Mode) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from actors.storage.benchmark import Benchmark
+from jobs.calibration.importance import AS_RELEASED, ImportanceBy, Ranking, rankings
 from jobs.calibration.place import LabelledPlace
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
-from longform.formats.longformfact import IMPORTANCE, PEOPLE
+from longform.formats.longformfact import PEOPLE
 from longform.judges.meta_evaluation import EACH_DOCUMENT, Fidelity, LabelledSummary, Mode
 from longform.keys import content_key
 from longform.records import Document
@@ -29,7 +29,9 @@ class LabelledText(NamedTuple):
     summary: LabelledSummary
     row: SummaryRow
     sentences: tuple[str, ...]  # those with a label, or all where the label is of the summary
-    ranking: Mapping[str, int] | None  # document -> importance, larger is more; None: it has none
+    ranking: Ranking | None  # None: its documents have no order by importance
+    annotators: tuple[str, ...] = ()  # of each label
+    units: tuple[int | None, ...] = ()  # the sentence of each label; None: the whole summary
 
 
 def labels_of_people(place: LabelledPlace) -> list[LabelRow]:
@@ -37,13 +39,16 @@ def labels_of_people(place: LabelledPlace) -> list[LabelRow]:
     return [row for row in place.labels() if row["annotator"] == PEOPLE]
 
 
-def labelled_texts(place: LabelledPlace, rows: Iterable[LabelRow]) -> list[LabelledText]:
+def labelled_texts(
+    place: LabelledPlace, rows: Iterable[LabelRow], by: ImportanceBy = AS_RELEASED
+) -> list[LabelledText]:
     """
     Return the labelled summaries, in the benchmark's order; those without any label left are none.
 
     Args:
         place: Of the summaries.
         rows: Labels of support.
+        by: The rule by which documents are ranked.
 
     Raises:
         UsageError: There is none, or a data set's labels are of sentences here and of summaries there.
@@ -52,9 +57,9 @@ def labelled_texts(place: LabelledPlace, rows: Iterable[LabelRow]) -> list[Label
     for row in rows:
         if row["answer"] in _ANSWERS:
             labels.setdefault(row["summary_id"], []).append(row)
-    rankings = _rankings(place.benchmark)
+    ranking_of = rankings(place, by)
     summaries = [row for row in place.summaries.values() if row["summary_id"] in labels]
-    found = [_labelled(place, row, labels[row["summary_id"]], rankings.get(row["query_id"])) for row in summaries]
+    found = [_labelled(place, row, labels[row["summary_id"]], ranking_of(row)) for row in summaries]
     levels = {(text.summary.data_set, text.summary.level) for text in found}
     if not found or len(levels) > len({name for name, _ in levels}):
         expected = "labels of support, in each data set all of sentences or all of summaries"
@@ -62,17 +67,8 @@ def labelled_texts(place: LabelledPlace, rows: Iterable[LabelRow]) -> list[Label
     return found
 
 
-def _rankings(benchmark: Benchmark) -> dict[str, dict[str, int]]:
-    """Query -> document -> importance, of queries that the benchmark ships a ranking for."""
-    found: dict[str, dict[str, int]] = {}
-    for row in benchmark.folder.read("rankings", columns=["query_id", "system", "doc_id", "rank"]).to_pylist():
-        if row["system"] == IMPORTANCE:
-            found.setdefault(row["query_id"], {})[row["doc_id"]] = -row["rank"]
-    return found
-
-
 def _labelled(
-    place: LabelledPlace, row: SummaryRow, labels: Sequence[LabelRow], ranking: Mapping[str, int] | None
+    place: LabelledPlace, row: SummaryRow, labels: Sequence[LabelRow], ranking: Ranking | None
 ) -> LabelledText:
     sentences = release_sentences(row["text"] or "")
     whole = any(label["unit_index"] is None for label in labels)
@@ -91,7 +87,9 @@ def _labelled(
         else (),
     )
     said = sentences if whole else [sentences[unit] for unit in asked]
-    return LabelledText(summary, row, tuple(said), ranking)
+    annotators = tuple(label["annotator"] for label in in_order)
+    units = tuple(None if whole else label["unit_index"] or 0 for label in in_order)
+    return LabelledText(summary, row, tuple(said), ranking, annotators, units)
 
 
 def with_text(documents: Sequence[Document]) -> list[Document]:
@@ -102,7 +100,7 @@ def texts_of_mode(
     documents: Sequence[Document],
     mode: Mode,
     *,
-    ranking: Mapping[str, int] | None,
+    ranking: Ranking | None,
     fidelity: Fidelity,
     seed: int,
     prefix_chars: PrefixChars,

@@ -19,6 +19,8 @@ from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import JudgedText
 from longform.judges.meta_evaluation import Mode
+from longform.judges.support_meta import SupportJudge, SupportMeta
+from longform.judges.target_meta import TargetJudge, TargetMeta
 from longform.rows import JudgementRow, LabelRow
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import JudgeSettings
@@ -70,6 +72,8 @@ class Measured(NamedTuple):
         words: The same.
         n: Answers that were wanted.
         n_unjudged: Of them.
+        of_targets: The judge with its answers, to be held beside others; None: it is of support.
+        of_support: The same of a judge of support.
     """
 
     card: Card | None
@@ -77,6 +81,15 @@ class Measured(NamedTuple):
     words: str
     n: int
     n_unjudged: int
+    of_targets: TargetJudge | None = None
+    of_support: SupportJudge | None = None
+
+
+class Compared(NamedTuple):
+    """The findings on several judges: of targets or of support, the other is None."""
+
+    of_targets: TargetMeta | None
+    of_support: SupportMeta | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +184,10 @@ class Labelled(ABC):
     @abstractmethod
     def measured(self, calibration: Calibration, verdicts: Verdicts, frame: CardFrame) -> Measured:
         """Hold the judge's verdicts against the labels; its card begins with *frame*."""
+
+    @abstractmethod
+    def compared(self, found: Sequence[Measured], task: str) -> Compared:
+        """Hold several judges of a task beside each other."""
 
 
 def _of(annotators: Sequence[str]) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from actors.judges.opening import Judge
-from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts, nth
+from jobs.calibration.labelled import Calibration, Compared, Labelled, Measured, Piece, Verdicts, nth
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary
-from longform.judges.card_columns import CardFrame, HeldOutRow, TargetCard, TargetFigures
-from longform.judges.cards import held_out_rows
+from longform.judges.card_columns import CardFrame, CostColumns, HeldOutRow, TargetCard, TargetFigures
+from longform.judges.cards import describe, held_out_rows
 from longform.judges.kind import Kind
 from longform.judges.lexical_coverage import shipped_judge
 from longform.judges.matrix import JudgedText
 from longform.judges.target_cards import LabelledTarget, target_card
+from longform.judges.target_meta import TargetJudge, target_meta
 from longform.keys import content_key
 from longform.rows import SummaryRow
 from longform.settings.judges import JudgeSettings
@@ -65,7 +66,13 @@ class LabelledTargets(Labelled):
         if held_out := _held_out(calibration.settings, figures):
             figures["held_out"] = held_out
         card: TargetCard = {**frame, **figures}
-        return Measured(card, None, "", len(labelled), figures["n_unjudged"])
+        beside = TargetJudge(calibration.judge, labelled, fitted, _cost(calibration, frame["cost"]), describe(card))
+        return Measured(card, None, "", len(labelled), figures["n_unjudged"], of_targets=beside)
+
+    def compared(self, found: Sequence[Measured], task: str) -> Compared:
+        of_targets = [one.of_targets for one in found if one.of_targets is not None]
+        settings = {"seed": self.seed, "resamples": self.resamples}
+        return Compared(target_meta(of_targets, self.summaries, task=task, settings=settings), None)
 
     def _labelled(self, kind: Kind, verdicts: Verdicts) -> Iterator[LabelledTarget]:
         answers = {(row["summary_id"], row["target_id"]): row for rows in verdicts.values() for row in rows}
@@ -82,6 +89,14 @@ class LabelledTargets(Labelled):
                 counts=kind.counts,
                 as_one=kind.as_one,
             )
+
+
+def _cost(calibration: Calibration, cost: CostColumns) -> CostColumns:
+    """Return the cost of these verdicts; that of predictions is printed for another set of summaries."""
+    released = [name for name in calibration.members if name not in calibration.made]
+    if not released:
+        return cost
+    return {"usd": None, "why": f"the release does not say what predictions on these summaries cost ({cost['why']})"}
 
 
 def _fitted_haystacks(judge: JudgeSettings | None) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ Writes  documents, queries, targets, qrels, rankings, summaries, labels; benchma
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from jobs.parsers.verb import verb_parser
 from longform.formats.names import NAMES
@@ -45,6 +46,10 @@ def parser() -> argparse.ArgumentParser:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="python: an option of the class, in YAML"
     )
     for option in OPTIONS:
-        given = {"action": "store_true"} if option.default is False else {"choices": [*option.told]}
+        given: dict[str, Any] = {"choices": [*option.told]}
+        if option.default is False:
+            given = {"action": "store_true"}
+        elif option.key is not None:
+            given = {"metavar": "VALUE"}
         made.add_argument(option.flag, default=option.default, help=f"{option.format}: {option.help}", **given)
     return made

@@ -9,6 +9,8 @@ indices of the documents, the most important first. Each example becomes a hayst
 
 A label of a sentence is a verdict of annotator `people` on the unit, one of a summary on no unit; its target is the
 example as a whole (mode `full`). Documents without text are dropped, and counted, unless `keep_empty`.
+
+Likert scores are read if the top of their scale is stated: only the top is faithful (section 3.1).
 """
 
 from __future__ import annotations
@@ -52,28 +54,60 @@ class Example(NamedTuple):
     record: Record
     haystack_id: str
     line: _Line
+    top: int | None = None  # of a Likert scale; None: labels are 0 and 1
+
+    def answer(self, given: JsonValue) -> str | None:
+        """
+        Read a label; None: not labelled.
+
+        Raises:
+            InputError: It is no label of the scale.
+        """
+        if given is None:
+            return None
+        known = range(2) if self.top is None else range(self.top + 1)
+        if not isinstance(given, int) or isinstance(given, bool) or given not in known:
+            expected = "0, 1 or null" if self.top is None else f"a whole number from 0 to {self.top}, or null"
+            raise self.record.error("faithfulness", expected=expected, found=describe(given))
+        return _ANSWERS[int(given == known[-1])]
 
 
-def longformfact_files(named: Named, *, keep_empty: bool = False) -> Found:
+def longformfact_files(named: Named, *, keep_empty: bool = False, likert_top: str = "") -> Found:
     """
     Return the examples of the files that are named, and of all files of folders.
 
+    Args:
+        named: Files and folders.
+        keep_empty: Keep documents without text, as the release does.
+        likert_top: The highest score of the Likert scale of all labels; empty: labels are 0 and 1.
+
     Raises:
-        UsageError: A file is no `.jsonl` or `.jsonl.gz`.
+        UsageError: A file is no `.jsonl` or `.jsonl.gz`, or the top is none.
     """
+    top = _top(likert_top)
     files = [file for found in named.values() for file in found.values()]
     if wrong := [file.name for file in files if not file.name.removesuffix(".gz").endswith(".jsonl")]:
         raise UsageError(f"expected .jsonl or .jsonl.gz files, found {wrong[:5]}")
-    return Found(files, _read_all(files, keep_empty=keep_empty))
+    return Found(files, _read_all(files, keep_empty=keep_empty, top=top))
 
 
-def _read_all(files: Sequence[SourceFile], *, keep_empty: bool) -> Iterator[HaystackRows]:
+def _top(text: str) -> int | None:
+    if not text:
+        return None
+    if not text.isascii() or not text.isdigit() or int(text) < 2:
+        raise UsageError(f"--likert-top: expected the highest score of the scale, 2 or more, found {text!r}")
+    return int(text)
+
+
+def _read_all(files: Sequence[SourceFile], *, keep_empty: bool, top: int | None) -> Iterator[HaystackRows]:
     for file in files:
         name = file.name.removesuffix(".gz").removesuffix(".jsonl")
-        yield from read_longformfact(name, file.lines(), keep_empty=keep_empty)
+        yield from read_longformfact(name, file.lines(), keep_empty=keep_empty, top=top)
 
 
-def read_longformfact(name: str, lines: Lines, *, keep_empty: bool = False) -> Iterator[HaystackRows]:
+def read_longformfact(
+    name: str, lines: Lines, *, keep_empty: bool = False, top: int | None = None
+) -> Iterator[HaystackRows]:
     """
     The examples of one file, each a haystack `longformfact:NAME:LINE`.
 
@@ -81,12 +115,13 @@ def read_longformfact(name: str, lines: Lines, *, keep_empty: bool = False) -> I
         name: The data set's: the file's name without its ending.
         lines: Of the file.
         keep_empty: Keep documents without text, as the release does.
+        top: Of the Likert scale of the labels; None: they are 0 and 1.
 
     Raises:
         InputError: A line is of neither kind, or its labels do not fit its summary's sentences.
     """
     for number, record in enumerate(json_lines(lines, f"{name}.jsonl")):
-        example = _example(name, number, record)
+        example = _example(name, number, record)._replace(top=top)
         yield (
             _labelled(example, name, keep_empty)
             if "faithfulness" in record.content
@@ -190,8 +225,7 @@ def _labels(example: Example, summary_id: str) -> list[ShippedLabel]:
 
 
 def _label(example: Example, summary_id: str, unit_index: int | None, given: JsonValue) -> ShippedLabel:
-    if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given not in _ANSWERS):
-        raise example.record.error("faithfulness", expected="0, 1 or null", found=describe(given))
+    answer = example.answer(given)
     return {
         "annotator": PEOPLE,
         "summary_id": summary_id,
@@ -200,6 +234,6 @@ def _label(example: Example, summary_id: str, unit_index: int | None, given: Jso
         "target_id": example.haystack_id,
         "mode": "full",
         "repeat": 0,
-        "answer": None if given is None else _ANSWERS[given],
-        "failure": "not labelled" if given is None else None,
+        "answer": answer,
+        "failure": "not labelled" if answer is None else None,
     }

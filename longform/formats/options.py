@@ -16,12 +16,18 @@ class FormatOption(NamedTuple):
         told: Value -> its note in the benchmark's manifest, as (key, words); None: nothing is noted. The first value is
             the default.
         help: For people.
+        key: Of the note of an option that takes any text, which is noted as it is; None: it takes a value of `told`.
     """
 
     format: str
     name: str
     told: Mapping[str | bool, tuple[str, str] | None]
     help: str
+    key: str | None = None
+
+    def note(self, value: str | bool) -> tuple[str, str] | None:
+        """Return what the manifest notes of a value that is not the default."""
+        return self.told[value] if self.key is None else (self.key, str(value))
 
     @property
     def flag(self) -> str:
@@ -39,6 +45,13 @@ OPTIONS = (
         "keep_empty",
         {False: None, True: ("documents", "empty ones kept")},
         "keep documents without text",
+    ),
+    FormatOption(
+        "longformfact",
+        "likert_top",
+        {"": None},
+        "the highest score of a Likert scale from 0 or 1 up to it: a label is faithful only at the top",
+        key="likert scale, top",
     ),
     FormatOption(
         "msrs",

@@ -9,7 +9,7 @@ of them joined in one order or another, or chunks of that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -170,14 +170,32 @@ def by_data_set(
     summaries: Sequence[LabelledSummary], cells: Cells, mode: str, merging: Merging, scoring: Scoring
 ) -> dict[str, Separation]:
     """Data set -> how well its labels are told apart; a data set without cells of *mode* has none."""
+    items = items_by_data_set(summaries, cells, mode, merging, scoring)
+    settings = {"seed": scoring.seed, "resamples": scoring.resamples}
+    return {name: separation(found, threshold=scoring.threshold, **settings) for name, found in items.items()}
+
+
+def items_by_data_set(
+    summaries: Sequence[LabelledSummary], cells: Cells, mode: str, merging: Merging, scoring: Scoring
+) -> dict[str, list[Labelled]]:
+    """Data set -> its labels with the judge's merged numbers; a data set without cells of *mode* has none."""
     items: dict[str, list[Labelled]] = {}
     for summary in summaries:
         found = cells.get((mode, summary.summary_id))
         if found is not None:
             numbers = labelled_numbers(summary, found, merging, fidelity=scoring.fidelity)
             items.setdefault(summary.data_set, []).extend(numbers)
-    settings = {"seed": scoring.seed, "resamples": scoring.resamples}
-    return {name: separation(found, threshold=scoring.threshold, **settings) for name, found in items.items()}
+    return items
+
+
+def grid_items(
+    summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring
+) -> Iterator[tuple[str, str, dict[str, list[Labelled]]]]:
+    """Yield the labels with their numbers by every merging, as `grid` names its rows: documents, sentences, items."""
+    for mode in modes:
+        for name, merge in _ways(mode):
+            for how in MERGES:
+                yield name, how, items_by_data_set(summaries, cells, mode, Merging(merge, how), scoring)
 
 
 def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> list[GridRow]:

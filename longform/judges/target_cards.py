@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from longform.judges.card_columns import Agreement, Bias, HeldOutRow, TargetCard, TargetFigures, TextRow
+from longform.judges.card_columns import Agreement, Bias, HeldOutRow, LabelSet, TargetCard, TargetFigures, TextRow
 from longform.judges.support_cards import with_interval
 from longform.keys import content_key
 from longform.metrics import agreement
@@ -86,12 +86,17 @@ def target_card(
         "texts": _texts(insights, fitted_haystacks, settings),
         "n_unjudged": len(insights) - len(_pairs(insights)),
         "unjudged": dict(Counter(_why_unjudged(one) for one in insights if one.pair is None)),
-        "labels": {
-            "hash": content_key(sorted(map(_label_key, insights))),
-            "annotators": sorted({one.annotator for one in insights}),
-            "n_summaries": len({one.summary_id for one in insights}),
-            "n_topics": len({one.haystack_id for one in insights}),
-        },
+        "labels": labels_of_targets(insights),
+    }
+
+
+def labels_of_targets(insights: Sequence[LabelledTarget]) -> LabelSet:
+    """Name a set of labels by its hash, annotators and size."""
+    return {
+        "hash": content_key(sorted(map(_label_key, insights))),
+        "annotators": sorted({one.annotator for one in insights}),
+        "n_summaries": len({one.summary_id for one in insights}),
+        "n_topics": len({one.haystack_id for one in insights}),
     }
 
 

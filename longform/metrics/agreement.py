@@ -132,6 +132,7 @@ class Label(NamedTuple):
     Attributes:
         item: What is labelled: two annotators' labels of one item are a pair.
         link: The bullet that the answer names, from 0.
+        number: The annotator's own number in [0, 1], if it gives one beside its answer.
     """
 
     annotator: str
@@ -139,6 +140,7 @@ class Label(NamedTuple):
     item: Hashable
     answer: str
     link: int | None = None
+    number: float | None = None
 
 
 class BetweenColumns(TypedDict):

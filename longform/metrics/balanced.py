@@ -120,9 +120,14 @@ def balanced_accuracy(
     resamples: int = 2000,
 ) -> Estimate:
     """Mean recall of the two classes, a number above *threshold* being supported; all of shape (items,)."""
+    columns = recall_sums(numbers, supported, threshold=threshold)
+    return bootstrap(columns, clusters, mean_recall, n=len(numbers), seed=seed, resamples=resamples)
+
+
+def recall_sums(numbers: Array, supported: NDArray[np.bool_], *, threshold: float) -> Array:
+    """Return the columns whose sums `mean_recall` takes, shape (items, 4): right and all of both classes."""
     right = (numbers > threshold) == supported
-    columns = np.column_stack([supported & right, supported, ~supported & right, ~supported]).astype(np.float64)
-    return bootstrap(columns, clusters, _mean_recall, n=len(numbers), seed=seed, resamples=resamples)
+    return np.column_stack([supported & right, supported, ~supported & right, ~supported]).astype(np.float64)
 
 
 def best_threshold(numbers: Array, supported: NDArray[np.bool_]) -> float:
@@ -146,7 +151,8 @@ def best_threshold(numbers: Array, supported: NDArray[np.bool_]) -> float:
     return float((ordered[place] + ordered[place + 1]) / 2)
 
 
-def _mean_recall(sums: Array) -> Array:
+def mean_recall(sums: Array) -> Array:
+    """Balanced accuracy from sums (m, 4); NaN if a class is missing."""
     recalls: Array = (sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]) / 2
     return recalls
 

@@ -137,14 +137,16 @@ def kappa(
     place = {name: index for index, name in enumerate(classes)}
     columns = np.zeros((len(a), k * k))
     columns[np.arange(len(a)), [place[x] * k + place[y] for x, y in zip(a, b, strict=True)]] = 1
+    return bootstrap(columns, clusters, kappa_of_sums, n=len(a), seed=seed, resamples=resamples)
 
-    def of_sums(sums: Array) -> Array:
-        table = sums.reshape(-1, k, k) / sums.sum(axis=1).reshape(-1, 1, 1)
-        observed = np.trace(table, axis1=1, axis2=2)
-        expected = (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1)
-        return np.where(expected < 1, (observed - expected) / np.where(expected < 1, 1 - expected, 1.0), np.nan)
 
-    return bootstrap(columns, clusters, of_sums, n=len(a), seed=seed, resamples=resamples)
+def kappa_of_sums(sums: Array) -> Array:
+    """Cohen's kappa from sums (m, k * k) of pairs of labels; NaN if chance alone explains all."""
+    k = int(np.sqrt(sums.shape[1]))
+    table = sums.reshape(-1, k, k) / sums.sum(axis=1).reshape(-1, 1, 1)
+    observed = np.trace(table, axis1=1, axis2=2)
+    expected = (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1)
+    return np.where(expected < 1, (observed - expected) / np.where(expected < 1, 1 - expected, 1.0), np.nan)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -18,7 +18,7 @@ import base64
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib import resources
 from itertools import accumulate, groupby
@@ -27,8 +27,9 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
-from longform.report.figures import figures
+from longform.report.figures import Figure, figures
 from longform.report.measures import all_heads
+from longform.report.parts import Section
 from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.tables import Cell, Column, Table
@@ -48,8 +49,18 @@ def markdown(results: Results) -> str:
         LongformError: `results` lack a title, or say something that cannot be reported, such as a NaN.
     """
     _check(results)
-    parts = [f"# {_escaped(results['title'])}"]
-    for section in sections(results):
+    return sections_markdown(results["title"], sections(results))
+
+
+def sections_markdown(title: str, shown: Iterable[Section]) -> str:
+    """
+    Sections of any page as Markdown.
+
+    Raises:
+        LongformError: A number is no number.
+    """
+    parts = [f"# {_escaped(title)}"]
+    for section in shown:
         parts.append(f"## {section.title}")
         parts += [_escaped(paragraph) for paragraph in section.paragraphs]
         for table in section.tables:
@@ -93,9 +104,36 @@ def html(
         LongformError: As `markdown`, or the drill-down names a query or a target that it does not list.
     """
     _check(results)
+    return sections_html(
+        results["title"],
+        [(section, figures(section.anchor, results)) for section in sections(results)],
+        drilldown=None if pages else embedded or _drilldown(results),
+        pages=pages,
+        file_of=file_of,
+    )
+
+
+def sections_html(
+    title: str,
+    shown: Sequence[tuple[Section, Sequence[Figure]]],
+    *,
+    drilldown: str | None = None,
+    pages: Sequence[SummaryPage] = (),
+    file_of: Mapping[str, str] | None = None,
+) -> str:
+    """
+    Sections of any page, each with its figures, as one HTML page that loads nothing.
+
+    Args:
+        title: Of the page.
+        shown: Its sections.
+        drilldown: Packed data of summaries that unfold; None: there are none.
+        pages: That hold summaries instead.
+        file_of: Summary id -> the page that holds it.
+    """
     return _template("report.html.j2").render(
-        title=results["title"],
-        sections=[(section, figures(section.anchor, results)) for section in sections(results)],
+        title=title,
+        sections=shown,
         heads=heads,
         group_starts=group_starts,
         unknowns=unknowns,
@@ -104,7 +142,7 @@ def html(
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
-        drilldown=None if pages else embedded or _drilldown(results),
+        drilldown=drilldown,
         pages=pages,
         n_summaries=sum(page.n_summaries for page in pages),
         place_of=partial(_place_of, file_of or {}),

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from longform.errors import InputError
-from longform.formats.longformfact import IMPORTANCE, read_longformfact
+from longform.errors import InputError, UsageError
+from longform.formats.longformfact import IMPORTANCE, longformfact_files, read_longformfact
 from longform.formats.rows import HaystackRows
 from longform.text.punkt import release_sentences
 
@@ -18,7 +18,7 @@ INPUT = {"id": "x", "document": ["One.", " ", "Three."], "summary": "A reference
 LABELLED = {"documents": ["One.", ""], "summary": "A first. A second.", "faithfulness": [1, None]}
 
 
-def read(record: dict[str, Any], **options: bool) -> HaystackRows:
+def read(record: dict[str, Any], **options: Any) -> HaystackRows:
     (found,) = read_longformfact("set", [json.dumps(record)], **options)
     return found
 
@@ -51,6 +51,32 @@ def test_labels_of_sentences_stand_at_their_units_and_null_stays_null() -> None:
 def test_a_label_of_a_summary_is_of_no_unit() -> None:
     (label,) = read(LABELLED | {"faithfulness": 0}).labels
     assert (label["unit_index"], label["answer"]) == (None, "unsupported")
+
+
+def test_only_the_top_of_a_likert_scale_is_faithful() -> None:
+    of_sentences = read(LABELLED | {"faithfulness": [5, 4]}, top=5)
+    (of_summary,) = read(LABELLED | {"faithfulness": 1}, top=5).labels
+
+    assert [label["answer"] for label in of_sentences.labels] == ["supported", "unsupported"]
+    assert of_summary["answer"] == "unsupported"
+
+
+def test_a_missing_likert_score_is_no_label() -> None:
+    _, missing = read(LABELLED | {"faithfulness": [3, None]}, top=3).labels
+
+    assert (missing["answer"], missing["failure"]) == (None, "not labelled")
+
+
+@pytest.mark.parametrize("score", [6, -1, 4.5, True, "5"])
+def test_a_score_outside_the_likert_scale_is_named(score: object) -> None:
+    with pytest.raises(InputError, match="line 1.*faithfulness.*a whole number from 0 to 5"):
+        read(LABELLED | {"faithfulness": score}, top=5)
+
+
+@pytest.mark.parametrize("top", ["1", "five", "-3", "5.0"])
+def test_a_top_of_a_scale_that_is_none_is_refused(top: str) -> None:
+    with pytest.raises(UsageError, match="--likert-top: expected the highest score"):
+        longformfact_files({}, likert_top=top)
 
 
 @pytest.mark.parametrize(

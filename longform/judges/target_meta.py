@@ -1,0 +1,314 @@
+"""
+Several judges of a summary's targets beside each other: agreement, cost, bias, people's own agreement, differences.
+
+SummHay, table 1 (insight-level Pearson correlation, linking accuracy and cost of each judge) and table 4 (bias by
+family of summarizers and its average over families; words a bullet against score and against bias).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+
+from longform.judges.card_columns import CostColumns, LabelSet, SummarizerBias
+from longform.judges.people_agreement import PeopleAgreement, people_agreement
+from longform.judges.target_cards import LabelledTarget, labels_of_targets
+from longform.metrics import agreement
+from longform.metrics.agreement import JudgedPair, Label
+from longform.metrics.contrasts import Compared, ContrastColumns, contrasts
+from longform.metrics.statistics import (
+    Array,
+    Estimate,
+    EstimateColumns,
+    bootstrap,
+    cluster_sums,
+    pearson_of_sums,
+)
+from longform.rows import SummaryRow
+from longform.text.citations import words_per_bullet
+
+ALL = "all"
+"""The part of the labels that is all of them."""
+
+NO_KIND = "text of unknown kind"
+
+
+class TargetJudge(NamedTuple):
+    """
+    A judge with its answers beside people's labels.
+
+    Attributes:
+        name: Its name.
+        targets: All labels of people, with its verdicts; the same labels in the same order for all judges.
+        fitted_haystacks: Whose summaries it was fitted on.
+        cost: Of its verdicts.
+        card: The line of its card.
+    """
+
+    name: str
+    targets: Sequence[LabelledTarget]
+    fitted_haystacks: frozenset[str]
+    cost: CostColumns
+    card: str
+
+
+class PartColumns(TypedDict):
+    """Agreement with people on a part of the labels; n_unjudged of n_labels are in no figure."""
+
+    pearson: EstimateColumns
+    linking_accuracy: EstimateColumns
+    n_labels: int
+    n_unjudged: int
+    in_sample: bool  # the judge was fitted on some of it
+
+
+class BiasColumns(TypedDict):
+    """Mean score of the judge less that of people, of 1, over summaries."""
+
+    by_summarizer: list[SummarizerBias]
+    average: EstimateColumns  # over summarizers
+    length_to_score: EstimateColumns
+    length_to_bias: EstimateColumns
+
+
+class TargetJudgeColumns(TypedDict):
+    judge: str
+    card: str
+    cost: CostColumns
+    parts: dict[str, PartColumns]
+    bias: BiasColumns
+
+
+class DifferenceColumns(TypedDict):
+    """The difference of two judges on a part of the labels that both judged."""
+
+    first: str
+    second: str
+    part: str
+    difference: ContrastColumns
+    in_sample: list[str]  # of the two, those that were fitted on some of the labels
+
+
+class TargetMeta(TypedDict):
+    """All findings on several judges of one task."""
+
+    task: str
+    labels: LabelSet
+    n_labels: int
+    parts: list[str]
+    judges: list[TargetJudgeColumns]
+    differences: list[DifferenceColumns]
+    people: PeopleAgreement | None
+    people_reason: str | None  # why there is none
+
+
+Settings = Mapping[str, int]
+
+ONE_ANNOTATOR = "no item has labels of two annotators"
+
+
+def target_meta(
+    judges: Sequence[TargetJudge], summaries: Mapping[str, SummaryRow], *, task: str, settings: Settings
+) -> TargetMeta:
+    """
+    Hold several judges beside each other.
+
+    Args:
+        judges: One or more, of the same labels.
+        summaries: Summary id -> its row.
+        task: Of the judges.
+        settings: `seed` and `resamples` of the intervals.
+    """
+    targets = judges[0].targets
+    parts = _parts(targets)
+    people = people_agreement(
+        _people(targets), {judge.name: _answers(judge) for judge in judges}, targets[0].counts, **settings
+    )
+    return {
+        "task": task,
+        "labels": labels_of_targets(targets),
+        "n_labels": sum(one.label["answer"] is not None for one in targets),
+        "parts": list(parts),
+        "judges": [_judge(judge, parts, summaries, settings) for judge in judges],
+        "differences": [
+            found for part, belongs in parts.items() for found in _differences(judges, part, belongs, settings)
+        ],
+        "people": people,
+        "people_reason": None if people else ONE_ANNOTATOR,
+    }
+
+
+Belongs = Callable[[LabelledTarget], bool]
+
+
+def _parts(targets: Sequence[LabelledTarget]) -> dict[str, Belongs]:
+    """Return all labels, and those of each kind of text if there are several."""
+    kinds = sorted({one.text for one in targets}, key=str)
+    found: dict[str, Belongs] = {ALL: lambda _one: True}
+    if len(kinds) > 1:
+        found |= {kind or NO_KIND: lambda one, kind=kind: one.text == kind for kind in kinds}  # type: ignore[misc]
+    return found
+
+
+def _pairs(targets: Sequence[LabelledTarget]) -> list[JudgedPair]:
+    return [one.pair for one in targets if one.pair is not None]
+
+
+def _judge(
+    judge: TargetJudge, parts: Mapping[str, Belongs], summaries: Mapping[str, SummaryRow], settings: Settings
+) -> TargetJudgeColumns:
+    return {
+        "judge": judge.name,
+        "card": judge.card,
+        "cost": judge.cost,
+        "parts": {
+            part: _part([one for one in judge.targets if belongs(one)], judge, settings)
+            for part, belongs in parts.items()
+        },
+        "bias": _bias(_pairs(judge.targets), summaries, settings),
+    }
+
+
+def _part(targets: Sequence[LabelledTarget], judge: TargetJudge, settings: Settings) -> PartColumns:
+    labelled = [one for one in targets if one.label["answer"] is not None]
+    pairs = _pairs(labelled)
+    return {
+        "pearson": agreement.score_agreement(pairs, **settings).as_json(),
+        "linking_accuracy": agreement.linking_accuracy(pairs, **settings).as_json(),
+        "n_labels": len(labelled),
+        "n_unjudged": len(labelled) - len(pairs),
+        "in_sample": any(one.haystack_id in judge.fitted_haystacks for one in targets),
+    }
+
+
+# ---------------------------------------------------------------- bias
+
+
+def _bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> BiasColumns:
+    samples = agreement.sample_biases(pairs)
+    ids = [sample.summary_id for sample in samples]
+    families = [summaries[one]["summarizer"] for one in ids]
+    biases, scores = [sample.bias for sample in samples], [sample.score for sample in samples]
+    lengths = [words_per_bullet((summaries[one]["text"] or "").split("\n")) or 0.0 for one in ids]
+    names = sorted(set(families))
+    return {
+        "by_summarizer": [
+            {
+                "summarizer": name,
+                **agreement.sample_mean(
+                    [bias for bias, family in zip(biases, families, strict=True) if family == name],
+                    [one for one, family in zip(ids, families, strict=True) if family == name],
+                    **settings,
+                ).as_json(),
+            }
+            for name in names
+        ],
+        "average": _average(biases, families, names, ids, settings).as_json(),
+        "length_to_score": agreement.correlation(lengths, scores, ids, **settings).as_json(),
+        "length_to_bias": agreement.correlation(lengths, biases, ids, **settings).as_json(),
+    }
+
+
+def _average(
+    biases: Sequence[float], families: Sequence[str], names: Sequence[str], ids: Sequence[str], settings: Settings
+) -> Estimate:
+    """Return the mean over families of their mean bias; a family that a resample lacks is left out of it."""
+    columns = np.zeros((len(biases), 2 * len(names)))
+    for row, (bias, family) in enumerate(zip(biases, families, strict=True)):
+        place = names.index(family)
+        columns[row, place], columns[row, len(names) + place] = bias, 1.0
+
+    def of_sums(sums: Array) -> Array:
+        found: Array = np.nanmean(sums[:, : len(names)] / sums[:, len(names) :], axis=1)
+        return found
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing but NaN
+        return bootstrap(columns, ids, of_sums, n=len(biases), **settings)
+
+
+# ---------------------------------------------------------------- differences
+
+
+def _differences(
+    judges: Sequence[TargetJudge], part: str, belongs: Belongs, settings: Settings
+) -> Iterator[DifferenceColumns]:
+    """Yield the differences of each two judges' correlations, on the labels that both judged, as one family."""
+    numbers = [[_number(one.pair) for one in judge.targets if belongs(one)] for judge in judges]
+    own = [one for one in judges[0].targets if belongs(one)]
+    people = [None if one.label["answer"] is None else one.counts[_as_one(one)] for one in own]
+    clusters = [one.summary_id for one in own]
+    pairs = list(combinations(range(len(judges)), 2))
+    family = [_compared(numbers[a], numbers[b], people, clusters) for a, b in pairs]
+    for (a, b), found in zip(pairs, contrasts(family, **settings), strict=True):
+        yield {
+            "first": judges[a].name,
+            "second": judges[b].name,
+            "part": part,
+            "difference": found.as_json(),
+            "in_sample": [
+                judges[place].name
+                for place in (a, b)
+                if any(one.haystack_id in judges[place].fitted_haystacks for one in own)
+            ],
+        }
+
+
+def _as_one(one: LabelledTarget) -> str:
+    answer = one.label["answer"] or ""
+    return one.as_one.get(answer, answer)
+
+
+def _number(pair: JudgedPair | None) -> float | None:
+    if pair is None:
+        return None
+    return pair.counts[pair.judge] if pair.probability is None else pair.probability
+
+
+def _compared(
+    first: Sequence[float | None],
+    second: Sequence[float | None],
+    people: Sequence[float | None],
+    clusters: Sequence[str],
+) -> Compared:
+    """Compare two correlations with people on the items that have all three numbers."""
+    rows = np.array([(a, b, c) for a, b, c in zip(first, second, people, strict=True)], dtype=np.float64)
+    there = ~np.isnan(rows).any(axis=1)
+    rows = rows - (rows[there].mean(axis=0) if there.any() else 0.0)
+    x, y, z = rows.T
+    columns = np.column_stack([np.ones_like(x), x, z, x * x, z * z, x * z, y, y * y, y * z])
+    columns[~there] = 0.0
+
+    def of_sums(sums: Array) -> Array:
+        second = np.column_stack([sums[:, 0], sums[:, 6], sums[:, 2], sums[:, 7], sums[:, 4], sums[:, 8]])
+        found: Array = pearson_of_sums(sums[:, :6]) - pearson_of_sums(second)
+        return found
+
+    return Compared(cluster_sums(columns, clusters), of_sums, int(there.sum()))
+
+
+# ---------------------------------------------------------------- people
+
+
+def _people(targets: Sequence[LabelledTarget]) -> list[Label]:
+    return [
+        Label(one.annotator, one.summary_id, (one.summary_id, one.target_id), _as_one(one), one.label["linked_unit"])
+        for one in targets
+        if one.label["answer"] is not None
+    ]
+
+
+def _answers(judge: TargetJudge) -> list[Label]:
+    found = {}
+    for one in judge.targets:
+        verdict = one.verdict
+        if verdict is not None and (answer := verdict["answer"]) is not None:
+            item = (one.summary_id, one.target_id)
+            said = one.as_one.get(answer, answer)
+            number = verdict["probability"]
+            found[item] = Label(judge.name, one.summary_id, item, said, verdict["linked_unit"], number)
+    return list(found.values())
