@@ -21,6 +21,7 @@ from longform.report.plots import By, Plot, score_plot
 from longform.report.provenance import AVERAGED
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import (
+    EXTREMES,
     Column,
     Table,
     asides,
@@ -28,6 +29,7 @@ from longform.report.tables import (
     best_first,
     count,
     distinct,
+    has_oracle,
     is_wide,
     marked_settings,
     reason,
@@ -75,7 +77,7 @@ def _table(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Table:
     shown = asides_of(held(cells))
     aside = " ".join(_ASIDES[name] for name in shown)
     if is_wide(cells):
-        where = "with the oracle retriever" if "oracle" in settings_of(cells) else "in the best setting"
+        where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
         return score_grid(cells, f"{line}. {told} Rows by {ranked} {where}. {aside}", heads)
     return score_list(cells, f"{line}. {told} {INTERVAL} Rows by {ranked}. {aside}", heads)
 
@@ -113,7 +115,7 @@ def citation_sections(results: Results) -> Iterator[Section]:
         if not is_wide(cells):
             tables.append(score_list(cells, f"{caption} {INTERVAL}", heads, ["cut"]))
             continue
-        extremes = [setting for setting in ("oracle", "full") if setting in settings_of(cells)]
+        extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]
         settings = extremes or settings_of(cells)
         by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
         columns = [Column("summarizer", numeric=False)]

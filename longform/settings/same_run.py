@@ -30,6 +30,7 @@ FREE = (
     "permutations",  # how many orders are read; each has rows of its own
     "partial_score",
     "aggregate",
+    "sensitivity",
     "compare_with",
     "resamples",
     "unjudged_threshold",
