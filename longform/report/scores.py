@@ -116,7 +116,7 @@ def citation_sections(results: Results) -> Iterator[Section]:
             tables.append(score_list(cells, f"{caption} {INTERVAL}", heads, ["cut"]))
             continue
         extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]
-        settings = extremes or settings_of(cells)
+        settings = extremes if len(extremes) > 1 else settings_of(cells)
         by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
         columns = [Column("summarizer", numeric=False)]
         marked = marked_settings(cells)
