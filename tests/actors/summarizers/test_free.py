@@ -54,5 +54,5 @@ def test_a_number_that_is_told_leaves_identities_and_prompts_as_they_were() -> N
 def test_what_needs_a_number_is_refused() -> None:
     with pytest.raises(UsageError, match="ask for a number of sentences"):
         prompts_of(FREE, SHIPPED_METHODS["incremental"])
-    with pytest.raises(UsageError, match="bullets: free is for prompts of .* found 'summarize_sentences'"):
+    with pytest.raises(UsageError, match=r"bullets: free is for prompts of .* found 'summarize_sentences'"):
         check_prompts(FREE.model_copy(update={"prompt": "summarize_sentences"}))
