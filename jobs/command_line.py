@@ -26,6 +26,7 @@ VERBS = {
     "annotate": "sheets for people to label, out and back in, with their agreement",
     "calibrate": "a judge against human labels -> judge card",
     "report": "write a run's pages again",
+    "export": "a run -> files of a release's format",
     "ledger": "what was called and what it cost",
     "probe": "what a model accepts, found out by asking it",
     "train": "re-make the offline models that ship, and measure what they reach",

@@ -34,6 +34,7 @@ from longform.measures import default_names
 from longform.results.aggregate import Averaging
 from longform.results.study import named_studies
 from longform.settings.measures import MeasureSettings
+from longform.settings.readings import Fidelity
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
 
@@ -47,6 +48,7 @@ class ReplaySettings(Strict):
     seed: int = 1  # of the intervals
     compare_with: str | None = None  # the system that all others are compared with; null: the best on these data
     measures: tuple[str | MeasureSettings, ...] | None = None  # null: those of the labels and released scores
+    sensitivity: Fidelity = "ours"  # whose rule of sensitivity to the order of documents
     studies: tuple[str, ...] | None = None  # null: all that the run has anything for
     citations: Literal["released", "matrix"] = (
         "released"  # matrix: beside each system, one whose citations are repaired
@@ -122,6 +124,7 @@ class Replay:
             measures=self.measures.of_summaries,
             judges=[row["judge"] for row in rows],
             compare_with=settings.compare_with,
+            sensitivity=settings.sensitivity,
         )
         title = "Released summaries, replayed"
         return dict(write_results(evidence, self.record, self.studies, title=title, judges=rows))

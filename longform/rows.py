@@ -137,7 +137,7 @@ class _WrittenRow(TypedDict):
     parents: list[str] | None  # summaries this one was made from
     step: str | None  # null: the summary itself; else the step of its method that made it
     elapsed_minutes: float | None  # a snapshot's age; null: not written over time
-    n_requested: Int32 | None  # bullets asked for; null: unknown
+    n_requested: Int32 | None  # bullets asked for; null: unknown, or withheld
     text: str | None  # null: failed
     failure: str | None  # why text is null
     cut_share: float | None  # of its context; null: unknown

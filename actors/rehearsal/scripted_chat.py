@@ -28,6 +28,7 @@ from actors.rehearsal.scripted_tasks import Rating, Scoring, SentenceTask, Suppo
 from longform.chat.call import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
 from longform.settings.chat import ChatSettings
+from longform.summaries.requested import USUAL_BULLETS
 from longform.text.words import stems
 
 UNKNOWN_TASK = "script_knows_no_such_task"
@@ -42,6 +43,8 @@ _WAVERS = 5  # one in so many requests is answered otherwise
 _HEADING = re.compile(r"^(?:Conversation|Article|Document) (\d+):\n", re.MULTILINE)
 _QUESTION = re.compile(r"^.*\b(?:question|query|subtopic): *(.+)$", re.MULTILINE | re.IGNORECASE)
 _WANTED = re.compile(r"\b(\d+) (?:bullets|bullet points|insights)\b")
+_UNTOLD = "as many bullets as"
+"""Stands in prompts that withhold the number."""
 _BULLETS = re.compile(r'\{\s*"bullets":')
 _INSIGHT = re.compile(r"\binsight:\s*(.+)", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -270,7 +273,7 @@ def _read_summarizing(prompt: str) -> Summarizing | None:
     if not headings:
         return None
     questions = list(_QUESTION.finditer(prompt))
-    wanted = _WANTED.findall(prompt)
+    wanted = _WANTED.findall(prompt) or [str(USUAL_BULLETS)] * prompt.count(_UNTOLD)
     if not questions or not wanted or int(wanted[-1]) < 1:
         return None
     ends = [heading.start() for heading in headings[1:]] + [max(questions[-1].start(), headings[-1].end())]

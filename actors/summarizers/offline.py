@@ -14,6 +14,7 @@ from longform.records import retrieval_text
 from longform.rows import SummaryRow
 from longform.summaries.extractive import Extractor, bullet_lines, extractor_version, shipped_ranker
 from longform.summaries.query_relevance import QueryText
+from longform.summaries.requested import USUAL_BULLETS
 from longform.support.model import shipped_support_model
 
 PROMPT_VERSION = f"offline_summarizer@{extractor_version()}"
@@ -47,7 +48,8 @@ class OfflineSummarizer(Summarizer):
         if not sources:
             return failed("no_documents")
         extractor = self._extractor(row["haystack_id"], sources)
-        extracted = extractor.extract(self._query_text(row["query_id"]), row["n_requested"], self._max_words)
+        n = USUAL_BULLETS if row["n_requested"] is None else row["n_requested"]
+        extracted = extractor.extract(self._query_text(row["query_id"]), n, self._max_words)
         return ChatReply(text=bullet_lines(extracted), failure=None) if extracted else failed("no_sentence")
 
     def _query_text(self, query_id: str) -> QueryText:

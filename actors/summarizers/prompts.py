@@ -12,7 +12,7 @@ from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.prompts import Prompt
 from longform.records import Query
-from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings
+from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings, is_free
 from longform.settings.methods import (
     CalibrationMethodSettings,
     CondensedMethodSettings,
@@ -34,6 +34,9 @@ _HEADING_OF = {"summarize_conversation": "Conversation", "summarize_news": "Arti
 _ANSWERS = ("summarize_story", "summarize_story_oracle", "summarize_meeting", "answer_question")
 """Prompts for answers in running text, without citations; their documents are headed as any."""
 
+_FREE = "_free"
+"""Ends the name of a prompt that withholds the number of bullets."""
+
 _SENTENCES = "summarize_sentences"
 _MERGE, _UPDATE = "merge_summaries", "update_summary"
 _PROMPT_OF_TASK = {
@@ -44,6 +47,7 @@ _PROMPT_OF_TASK = {
 }
 _FOCUS_OF = {place: f"focus_{place}" for place in ("top", "middle", "bottom")}
 _LABELLED = frozenset({_SENTENCES, _MERGE, _UPDATE})
+_MERGING = IncrementalMethodSettings | HierarchicalMethodSettings | CalibrationMethodSettings
 
 
 class _UnanswerableError(Exception):
@@ -58,9 +62,19 @@ def prompts_of(settings: ChatSummarizerSettings, method: MethodSettings) -> list
     """
     Return the names of all prompts that *settings* may use under *method*: their versions decide which rows are made
     anew.
+
+    Raises:
+        UsageError: The method needs a number of bullets, which the settings withhold.
     """
+    if is_free(settings) and isinstance(method, _MERGING):
+        raise UsageError(
+            "bullets: free withholds the number of bullets, and merging and updating ask for a number of sentences: "
+            "expected method plain, one with a focus, or one that condenses documents"
+        )
     alone = settings.prompt if settings.prompt in (_SENTENCES, *_ANSWERS, FROM_MEMORY) else None
     names = [*([alone] if alone else sorted(_HEADING_OF)), *sorted((settings.prompt_with or {}).values())]
+    if is_free(settings):
+        names = [f"{name}{_FREE}" for name in names]
     match method:
         case FocusMethodSettings(at=place):
             return [*names, _FOCUS_OF[place]]
@@ -85,6 +99,8 @@ def check_prompts(settings: ChatSummarizerSettings) -> None:
     named = [*([settings.prompt] if settings.prompt else []), *(settings.prompt_with or {}).values()]
     if unknown := [prompt for prompt in named if prompt not in offered]:
         raise UsageError(f"expected a prompt of {sorted(offered)}, found {unknown[0]!r}")
+    if is_free(settings) and (other := [prompt for prompt in named if prompt not in _HEADING_OF]):
+        raise UsageError(f"bullets: free is for prompts of {sorted(_HEADING_OF)}, found {other[0]!r}")
 
 
 class SummaryPrompts:
@@ -106,6 +122,7 @@ class SummaryPrompts:
             raise UsageError(f"summarizer {name!r}: {error}") from error
         own = settings.prompt_with or {}
         names = [settings.prompt] if settings.prompt else sorted(_HEADING_OF)
+        names += [f"{name}{_FREE}" for name in _HEADING_OF if is_free(settings)]
         names += [*own.values(), *_PROMPT_OF_TASK.values(), *_FOCUS_OF.values()]
         self._prompts = {prompt: asking.prompt(prompt) for prompt in names}
         self._benchmark = benchmark
@@ -147,7 +164,8 @@ class SummaryPrompts:
 
     def _prompt(self, row: AskedContext, step: Step) -> Prompt:
         if step.task == "summarize":
-            return self._prompts[self._summarize_prompt(row)]
+            name = self._summarize_prompt(row)
+            return self._prompts[f"{name}{_FREE}" if is_free(self._settings) else name]
         return self._prompts[_PROMPT_OF_TASK[step.task]]
 
     def _summarize_prompt(self, row: AskedContext) -> str:

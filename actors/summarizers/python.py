@@ -53,8 +53,10 @@ class PythonSummarizer(Summarizer):
 
     async def _written(self, row: AskedContext, documents: Sequence[Document]) -> Written:
         query = self._benchmark.queries[row["query_id"]]
+        n = row["n_requested"]
+        assert n is not None, "settings of such a summarizer withhold nothing"
         with user_code(self._settings, "summarize"):
-            found = self._summarizer.summarize(query, documents, row["n_requested"])
+            found = self._summarizer.summarize(query, documents, n)
             if inspect.isawaitable(found):
                 found = await found
         return self._checked(found, query.query_id)

@@ -20,7 +20,7 @@ class AskedContext(ContextRow):
     summarizer: str
     setting: str  # what it is given, in words
     method: str
-    n_requested: int
+    n_requested: int | None  # None: the number is withheld
     repeat: int
 
 

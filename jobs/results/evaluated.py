@@ -78,6 +78,7 @@ def evaluation_results(
         ranking_measures=measures.of_rankings,
         judges=[row["judge"] for row in rows],
         compare_with=experiment.compare_with,
+        sensitivity=experiment.sensitivity,
         cutoffs=experiment.cutoffs,
         ignoring_order=experiment.ignoring_order,
         driver=_driver(run, benchmark, experiment, plan),

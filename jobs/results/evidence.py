@@ -39,6 +39,7 @@ from longform.results.spent import Spent
 from longform.rows import ScoreRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNER
+from longform.settings.readings import Fidelity
 
 _SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason", "repeat"]
 _ASKED_AGAIN = [
@@ -90,6 +91,7 @@ class RunEvidence:
         ranking_measures: The same of rankings.
         judges: Names, in the report's order.
         compare_with: The system that all others are compared with; None: the best one.
+        sensitivity: Whose rule of sensitivity to the order of documents is taken.
         cutoffs: The K of measures of rankings.
         ignoring_order: Summarizers that say of themselves that the order of documents changes nothing.
         driver: What drove the citations of twins.
@@ -107,6 +109,7 @@ class RunEvidence:
     judges: Sequence[str]
     ranking_measures: Sequence[RankingMeasure] = ()
     compare_with: str | None = None
+    sensitivity: Fidelity = "ours"
     cutoffs: Sequence[int] = ()
     ignoring_order: Collection[str] = ()
     driver: Driver = field(default_factory=lambda: BY_MATRIX)

@@ -10,11 +10,11 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
-from jobs.stages.summarize import USUAL_BULLETS
 from longform.judges.kinds import KINDS
 from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.settings.experiment import Experiment
+from longform.summaries.requested import USUAL_BULLETS
 
 
 def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:

@@ -30,14 +30,13 @@ from longform.settings.chat import (
     ChatSettings,
     ChatSummarizerSettings,
     SummarizerSettings,
+    is_free,
 )
 from longform.settings.experiment import Experiment
 from longform.settings.methods import MethodSettings, PlainMethodSettings
+from longform.summaries.requested import USUAL_BULLETS
 from longform.tables import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
 from longform.text.sentences import sentences
-
-USUAL_BULLETS = 7
-"""Asked for where a query has no insights to count: SummHay's 92 queries have 6.75 of them on average."""
 
 
 class Summarized(NamedTuple):
@@ -48,7 +47,7 @@ class Summarized(NamedTuple):
         summarizer: Its name.
         setting: What it is given, in words.
         method: The name of a method.
-        n_requested: Bullets or sentences that are asked for.
+        n_requested: Bullets or sentences that are asked for; None: the number is withheld.
         packed: The context it is made from.
         repeat: Of the same context by the same system, from 0.
     """
@@ -56,7 +55,7 @@ class Summarized(NamedTuple):
     summarizer: str
     setting: str
     method: str
-    n_requested: int
+    n_requested: int | None
     packed: Packed
     repeat: int = 0
 
@@ -138,7 +137,7 @@ class Summarize(Stage[Summarized]):
         ]
 
     def _item(self, benchmark: Benchmark, context: Item[Packed], wanted: Wanted, repeat: int) -> Item[Summarized]:
-        n = n_bullets(benchmark, self.bullets, context.key.query_id)
+        n = None if is_free(self.settings) else n_bullets(benchmark, self.bullets, context.key.query_id)
         depends: list[Any] = [self.settings.identity, n, self.versions[wanted.method]]
         if wanted.method != "plain":
             depends.append(self.methods[wanted.method].model_dump())
@@ -165,7 +164,7 @@ class Summarize(Stage[Summarized]):
         return (sorted(members, key=_length, reverse=True) for members in tasks.values())
 
     def n_lines(self, key: Summarized) -> int:
-        return key.n_requested
+        return USUAL_BULLETS if key.n_requested is None else key.n_requested
 
     def plans(self, asking: Asking, reader: SourceReader) -> Plans[Summarized]:
         from actors.summarizers.chat import ChatSummarizer, InPlace

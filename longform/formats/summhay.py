@@ -32,7 +32,7 @@ from longform.keys import content_key
 from longform.records import Document, Qrel, Query, Target
 
 RELEASED_JUDGE = "released:gpt-4o"
-"""Whose labels `eval_summaries` are (SummHay, section 4.2)."""
+"""Whose labels `eval_summaries` are if a file does not say it (SummHay, section 4.2)."""
 
 # ---------------------------------------------------------------- files
 
@@ -88,7 +88,16 @@ class _Document(Entry):
 
 
 class _Metadata(Entry):
+    """
+    Attributes:
+        participants: Of conversations.
+        judge: Whose labels `eval_summaries` are; files that `longform export` writes have it.
+        summary_settings: Further beginnings of summary keys, of systems whose rankings the file does not hold.
+    """
+
     participants: list[Text] | None = None
+    judge: Filled | None = None
+    summary_settings: list[Text] | None = None
 
 
 class _Topic(Entry):
@@ -112,7 +121,13 @@ def read_topic(record: Record) -> HaystackRows:
     _refuse_repeats(record, "documents", "document_id", doc_ids)
     _refuse_repeats(record, "subtopics", "subtopic_id", [subtopic.subtopic_id for subtopic in subtopics])
     _refuse_repeats(record, "subtopics", "insight_id", [target.target_id for target in targets])
-    placed = [_PlacedSubtopic(record, index, haystack_id, subtopic) for index, subtopic in enumerate(subtopics)]
+    metadata = topic.topic_metadata or _Metadata()
+    annotator = RELEASED_JUDGE if metadata.judge is None else metadata.judge
+    settings = metadata.summary_settings or []
+    placed = [
+        _PlacedSubtopic(record, index, haystack_id, subtopic, annotator, settings)
+        for index, subtopic in enumerate(subtopics)
+    ]
     return HaystackRows(
         haystack_id=haystack_id,
         documents=documents,
@@ -154,6 +169,8 @@ class _PlacedSubtopic(NamedTuple):
     place: int
     haystack_id: str
     subtopic: _Subtopic
+    annotator: str
+    settings: Sequence[str]
 
     def rankings(self, doc_ids: Sequence[str]) -> Iterator[ShippedRanking]:
         for name, scores in (self.subtopic.retriever or {}).items():
@@ -181,7 +198,7 @@ class _PlacedSubtopic(NamedTuple):
                 haystack_id=self.haystack_id,
                 key=checked_key(self.topic, key, self._way("summaries")),
                 lines=lines,
-                known=set(self.subtopic.retriever or ()),
+                known={*(self.subtopic.retriever or ()), *self.settings},
                 n_requested=len(self.subtopic.insights),
             )
 
@@ -193,7 +210,7 @@ class _PlacedSubtopic(NamedTuple):
                 expected = "the key of a summary of this subtopic"
                 raise self.topic.error(key, expected=expected, found=repr(key), way=way)
             check_insights(self.topic, (*way, key), labels, insights)
-            yield from machine_labels(labels, RELEASED_JUDGE, self._summary_id(key))
+            yield from machine_labels(labels, self.annotator, self._summary_id(key))
 
     def _way(self, *names: str) -> Way:
         return ("subtopics", self.place, *names)

@@ -2,16 +2,29 @@
 A haystack in the layout of SummHay's published files, as `longform.formats.summhay` reads it.
 
 Laban et al., Summary of a Haystack. A document's title, for which the layout has no field, is its text's first line.
-Rankings, summaries and labels are not written: their objects are empty.
+Rankings, summaries and labels are those of a run (`longform.formats.summhay_run`); without one their objects are empty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from longform.errors import LongformError
 from longform.records import Document, Qrel, Query, Target
+
+
+class OfRun(NamedTuple):
+    """
+    What a run adds to a haystack.
+
+    Attributes:
+        metadata: Of the haystack.
+        parts: Query id -> what its subtopic holds in `retriever`, `summaries` and `eval_summaries`.
+    """
+
+    metadata: Mapping[str, Any]
+    parts: Mapping[str, Mapping[str, Any]]
 
 
 def topic_file(
@@ -21,6 +34,7 @@ def topic_file(
     qrels: Sequence[Qrel],
     *,
     settings: Mapping[str, Any] | None,
+    of_run: OfRun | None = None,
 ) -> dict[str, Any]:
     """
     Return the content of `topic_<haystack_id>.json`.
@@ -31,6 +45,7 @@ def topic_file(
         targets: Of the queries.
         qrels: The gold map; those of queries as a whole have no place in the layout.
         settings: How the haystack was made, kept as metadata; None: not known.
+        of_run: What a run adds; None: nothing.
 
     Raises:
         LongformError: A query lacks a topic or a subtopic, which the layout demands.
@@ -43,11 +58,17 @@ def topic_file(
     metadata: dict[str, Any] = {} if settings is None else {"settings": dict(settings)}
     if first.participants:
         metadata["participants"] = first.participants
+    if of_run is not None:
+        metadata |= of_run.metadata
     return {
         "topic_id": first.haystack_id,
         "topic": _needed(first, "topic"),
         "topic_metadata": metadata,
-        "subtopics": [_subtopic(query, [t for t in targets if t.query_id == query.query_id]) for query in queries],
+        "subtopics": [
+            _subtopic(query, [target for target in targets if target.query_id == query.query_id])
+            | (of_run.parts.get(query.query_id, {}) if of_run is not None else {})
+            for query in queries
+        ],
         "documents": [
             {
                 "document_id": document.doc_id,

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
 from longform.formats.fields import Entry, Filled, Record, Text, Way
+from longform.formats.names import FULL_CONTEXT
 from longform.formats.rows import ShippedLabel, ShippedSummary, insight_label
 from longform.records import Target
 from longform.text.citations import bullets
 
-_SUMMARY_KEY = "summary_subtopic_"
+SUMMARY_KEY = "summary_subtopic_"
 SETTINGS = {"dwzhu/e5-base-4k": "longembed"}
-_ORDERS = {"fl-ctxt-sort": "top", "fl-ctxt-rev-sort": "bottom", "fl-ctxt-middle": "middle"}
-_COVERAGE = {"FULL_COVERAGE": "full", "PARTIAL_COVERAGE": "partial", "NO_COVERAGE": "none"}
+ORDERS = {"fl-ctxt-sort": "top", "fl-ctxt-rev-sort": "bottom", "fl-ctxt-middle": "middle"}
+COVERAGE = {"FULL_COVERAGE": "full", "PARTIAL_COVERAGE": "partial", "NO_COVERAGE": "none"}
 
 
 class Insight(Entry):
@@ -64,15 +65,15 @@ def summary_row(
     known: set[str],
     n_requested: int,
 ) -> ShippedSummary:
-    retriever, summarizer = _split_key(key, known)
+    retriever, summarizer = split_key(key, known)
     return {
         "summary_id": summary_id,
         "query_id": query_id,
         "haystack_id": haystack_id,
         "summarizer": summarizer,
         "setting": SETTINGS.get(retriever, retriever),
-        "retriever": "full" if retriever in _ORDERS else SETTINGS.get(retriever, retriever),
-        "order": _ORDERS.get(retriever, "given"),
+        "retriever": FULL_CONTEXT if retriever in ORDERS else SETTINGS.get(retriever, retriever),
+        "order": ORDERS.get(retriever, "given"),
         "method": "plain",
         "parents": [],
         "n_requested": n_requested,
@@ -81,21 +82,22 @@ def summary_row(
 
 
 def checked_key(record: Record, key: str, way: Way = ()) -> str:
-    if not key.startswith(_SUMMARY_KEY):
-        raise record.error(key, expected=f"a key that starts with {_SUMMARY_KEY!r}", found=repr(key), way=way)
-    return key.removeprefix(_SUMMARY_KEY)
+    if not key.startswith(SUMMARY_KEY):
+        raise record.error(key, expected=f"a key that starts with {SUMMARY_KEY!r}", found=repr(key), way=way)
+    return key.removeprefix(SUMMARY_KEY)
 
 
-def _split_key(key: str, known: set[str]) -> tuple[str, str]:
-    for retriever in known | set(_ORDERS):
+def split_key(key: str, known: Collection[str]) -> tuple[str, str]:
+    """Return the retriever, the longest that fits, and the summarizer of a key without its beginning."""
+    for retriever in sorted({*known, *ORDERS}, key=lambda name: (-len(name), name)):
         if key.startswith(f"{retriever}_"):
             return retriever, key.removeprefix(f"{retriever}_")
-    return "full", key
+    return FULL_CONTEXT, key
 
 
 def machine_labels(labels: Sequence[MachineLabel], annotator: str, summary_id: str) -> Iterator[ShippedLabel]:
     for label in labels:
-        yield insight_label(annotator, summary_id, label.insight_id, _COVERAGE[label.coverage], label.linked_unit)
+        yield insight_label(annotator, summary_id, label.insight_id, COVERAGE[label.coverage], label.linked_unit)
 
 
 def check_insights(record: Record, way: Way, labels: Sequence[Label], insights: set[str]) -> None:

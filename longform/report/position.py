@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from longform.report.orders import BY_CHANCE, order_independent, sensitivity_cells
 from longform.report.parts import Section, by_judge, judge_line
 from longform.report.plots import Plot, position_plot
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import Column, Table, beside_originals, distinct, scored, share_cut
+from longform.results.position import PositionRow
 from longform.results.results import Results
 
+_REFERENCES = {"random": "random order", "given": "the order given (SummHay's Random)"}
 _POSITION = "Position of the relevant documents"
 
 
@@ -27,9 +29,8 @@ def position_sections(results: Results) -> Iterator[Section]:
         if any(row.get(place) is not None for row in rows)
     ]
     caption = (
-        "Score from 0 to 100 by where the relevant documents stand in the prompt; higher is better. Sensitivity: "
-        "largest distance of top and bottom from random order, or from the order given where none is random, in "
-        f"points; lower is better. {BY_CHANCE}"
+        "Score from 0 to 100 by where the relevant documents stand in the prompt; higher is better. Position "
+        f"sensitivity: {_rules_told(rows)}, in points; lower is better. {BY_CHANCE}"
     )
     names = with_dataset(rows, "summarizer", "system", "judge", "measure")
     columns = name_columns(names)
@@ -44,6 +45,15 @@ def position_sections(results: Results) -> Iterator[Section]:
         for row in beside_originals(rows, "system", "judge", "measure")
     ]
     yield Section("position", _POSITION, told, [Table(caption, columns, body)])
+
+
+def _rules_told(rows: Sequence[PositionRow]) -> str:
+    """Return the rules of sensitivity of *rows*, in words."""
+    told = {(tuple(row.get("compared") or ("top", "bottom")), row.get("reference", "random")) for row in rows}
+    return "; or ".join(
+        f"largest distance of {', '.join(compared[:-1])} and {compared[-1]} from {_REFERENCES[reference]}"
+        for compared, reference in sorted(told)
+    )
 
 
 def position_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:

@@ -23,6 +23,7 @@ from longform.report.provenance import AVERAGED
 from longform.report.retest import judge_repeats_told
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import (
+    EXTREMES,
     Column,
     Table,
     asides,
@@ -30,6 +31,7 @@ from longform.report.tables import (
     best_first,
     count,
     distinct,
+    has_oracle,
     is_wide,
     marked_settings,
     reason,
@@ -77,7 +79,7 @@ def _table(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Table:
     shown = asides_of(held(cells))
     aside = " ".join(_ASIDES[name] for name in shown)
     if is_wide(cells):
-        where = "with the oracle retriever" if "oracle" in settings_of(cells) else "in the best setting"
+        where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
         return with_costs(score_grid(cells, f"{line}. {told} Rows by {ranked} {where}. {aside}", heads), cells)
     more = more_columns(results, cells, main_measure(cells[0]))
     told = " ".join([told, INTERVAL, f"Rows by {ranked}.", aside, *more.told])
@@ -117,8 +119,8 @@ def citation_sections(results: Results) -> Iterator[Section]:
         if not is_wide(cells):
             tables.append(score_list(cells, f"{caption} {INTERVAL}", heads, ["cut"]))
             continue
-        extremes = [setting for setting in ("oracle", "full") if setting in settings_of(cells)]
-        settings = extremes or settings_of(cells)
+        extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]
+        settings = extremes if len(extremes) > 1 else settings_of(cells)
         by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
         columns = [Column("summarizer", numeric=False)]
         marked = marked_settings(cells)

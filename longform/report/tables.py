@@ -20,7 +20,13 @@ _PROMPT_UNKNOWN = "what the prompts held is not known, as with summaries that we
 NOT_RUN = "not run with this setting"
 
 _ORDERS = ("top", "middle", "bottom", "random")
-_LAST_SETTINGS = ("oracle", "full")
+_SETTINGS = {"random": -1, "Rand": -1, "oracle": 1, "Orac": 1, "full": 2, "Full": 2}
+"""Places of settings by our names and by SummHay's; others stand at 0, as they come."""
+
+EXTREMES = ("oracle", "Orac", "full", "Full")
+"""Settings that SummHay's table 5 shows."""
+
+_ORACLES = ("oracle", "Orac")
 
 
 class Cell(NamedTuple):
@@ -204,8 +210,12 @@ def distinct(rows: Iterable[Columns], field: str) -> list[str]:
 
 def settings_of(cells: Iterable[Columns]) -> list[str]:
     """Random first, oracle and full last, as SummHay's table 2 has them; the rest as they come."""
-    place = {"random": -1, **{name: 1 + rank for rank, name in enumerate(_LAST_SETTINGS)}}
-    return sorted(distinct(cells, "setting"), key=lambda setting: place.get(setting, 0))
+    return sorted(distinct(cells, "setting"), key=lambda setting: _SETTINGS.get(setting, 0))
+
+
+def has_oracle(cells: Iterable[Columns]) -> bool:
+    """Tell whether a cell is of the oracle retriever."""
+    return any(cell["setting"] in _ORACLES for cell in cells)
 
 
 def is_wide(cells: Collection[Columns]) -> bool:
@@ -232,7 +242,7 @@ def summarizers_by_joint(cells: Sequence[Columns]) -> list[str]:
 
     A twin stands behind its original.
     """
-    oracle = [cell for cell in cells if cell["setting"] == "oracle"]
+    oracle = [cell for cell in cells if cell["setting"] in _ORACLES]
     ranked = [*best_first(oracle), *best_first(cells)]
     once = {cell["summarizer"]: {name: cell.get(name) for name in ("summarizer", "twin_of")} for cell in ranked}
     return distinct(beside_originals(once.values()), "summarizer")

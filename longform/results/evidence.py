@@ -18,6 +18,7 @@ from longform.results.ranked import PackedQuery, RankedQuery
 from longform.results.score_table import ScoreTable
 from longform.results.spent import Spent
 from longform.rows import ScoreRow
+from longform.settings.readings import Fidelity
 
 
 class Driver(TypedDict):
@@ -63,6 +64,7 @@ class Evidence(Protocol):
         score_table: The same in a few bytes each.
         contents: Summary id -> what is equal for summaries of the same text and citations.
         compare_with: The system that all others are compared with; None: the best one.
+        sensitivity: Whose rule of sensitivity to the order of documents is taken.
         cutoffs: The K of measures of rankings.
         datasets: Query id -> its data set; None: not stated.
         facets: Query id -> name -> value, of the queries that state any.
@@ -89,6 +91,8 @@ class Evidence(Protocol):
     def contents(self) -> Mapping[str, Hashable]: ...
     @property
     def compare_with(self) -> str | None: ...
+    @property
+    def sensitivity(self) -> Fidelity: ...
     @property
     def cutoffs(self) -> Sequence[int]: ...
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -18,9 +18,32 @@ from longform.metrics.statistics import ratio
 from longform.results.aggregate import Group, Scored, cluster_totals, final_summaries, mean_cut_share, twin_names
 from longform.results.columns import AxesColumns, OfJudge, TwinColumns, axes_columns
 from longform.results.evidence import Evidence, rows_of
+from longform.settings.readings import Fidelity
 
 MEASURE = "joint"
 _ORDERS = ("given", "random", "top", "middle", "bottom")
+_ENDS = ("top", "bottom")
+
+
+class Rule(NamedTuple):
+    """
+    A rule of sensitivity.
+
+    Attributes:
+        references: The orders that may stand for SummHay's "Random", the preferred one first.
+        compared: The orders whose distance from it counts, if they were run.
+    """
+
+    references: tuple[str, ...]
+    compared: tuple[str, ...]
+
+
+RULES: Mapping[Fidelity, Rule] = {
+    "ours": Rule(("random", "given"), _ENDS),
+    "release": Rule(("given", "random"), ("top", "middle", "bottom")),
+    "paper": Rule(("given", "random"), _ENDS),
+}
+"""Fidelity -> rule; SummHay's own "Random" is the order given, and its notebook compares the middle, too."""
 
 
 class _ByOrder(TypedDict):
@@ -31,7 +54,8 @@ class _ByOrder(TypedDict):
     top: float | None
     middle: float | None
     bottom: float | None
-    reference: str  # the order that top and bottom are compared with
+    reference: str  # the order that others are compared with
+    compared: list[str]  # those others
 
 
 class _Sensitive(_ByOrder, SensitivityColumns):
@@ -52,18 +76,23 @@ class PositionRow(_Sensitive, OfJudge, TwinColumns):
 def position(evidence: Evidence) -> list[PositionRow]:
     """Return the rows of every judge and data set."""
     _, seed, resamples = evidence.averaging
+    rule = RULES[evidence.sensitivity]
     return rows_of(
-        evidence, [MEASURE], lambda own: positions(own.summaries, judge=own.judge, seed=seed, resamples=resamples)
+        evidence,
+        [MEASURE],
+        lambda own: positions(own.summaries, judge=own.judge, seed=seed, resamples=resamples, rule=rule),
     )
 
 
-def positions(summaries: Group, *, judge: str | None, seed: int, resamples: int) -> list[PositionRow]:
+def positions(
+    summaries: Group, *, judge: str | None, seed: int, resamples: int, rule: Rule = RULES["ours"]
+) -> list[PositionRow]:
     """
     Joint score by where the relevant documents stood, and its sensitivity (SummHay, section 5.4, table 3).
 
-    Sensitivity is the largest absolute difference of top and bottom from random order; if no random order was
-    run, from the order given (the paper's own Random is the order given). It cannot be negative, so that an interval
-    would never reach 0: `chance` and `p` are of the same statistic when orders are exchanged within clusters.
+    Sensitivity is the largest absolute difference of the orders that *rule* compares from its reference. It cannot be
+    negative, so that an interval would never reach 0: `chance` and `p` are of the same statistic when orders are
+    exchanged within clusters.
     """
     grouped: dict[tuple[str, Axes], dict[str, list[Scored]]] = {}
     for scored in final_summaries(summaries):
@@ -73,12 +102,12 @@ def positions(summaries: Group, *, judge: str | None, seed: int, resamples: int)
     compared = {
         key: orders
         for key, orders in grouped.items()
-        if {"top", "bottom"} <= orders.keys() and orders.keys() & {"random", "given"}
+        if orders.keys() >= set(_ENDS) and orders.keys() & {"random", "given"}
     }
     words = names(axes for _, axes in compared)
     rows: list[PositionRow] = [
         {
-            **_position_row(orders, seed=seed, resamples=resamples),
+            **_position_row(orders, rule, seed=seed, resamples=resamples),
             "summarizer": summarizer,
             "system": words[axes],
             "axes": axes_columns(axes),
@@ -94,14 +123,15 @@ def positions(summaries: Group, *, judge: str | None, seed: int, resamples: int)
     return with_holm(rows)
 
 
-def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> _Sensitive:
-    reference = "random" if "random" in orders else "given"
+def _position_row(orders: Mapping[str, Group], rule: Rule, *, seed: int, resamples: int) -> _Sensitive:
+    reference = next(order for order in rule.references if order in orders)
+    others = [order for order in rule.compared if order in orders]
     shown = [order for order in _ORDERS if order in orders]
     clusters = sorted({s.info.cluster for group in orders.values() for s in group})
     sums = np.stack([cluster_totals(orders[order], clusters, MEASURE) for order in shown], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = 100 * ratio(sums.sum(axis=0))
-    compared = [shown.index(order) for order in (reference, "top", "bottom")]
+    compared = [shown.index(order) for order in (reference, *others)]
     found = order_sensitivity(sums[:, compared], largest_from_first, seed=seed, resamples=resamples)
     values = {order: None if np.isnan(mean) else float(mean) for order, mean in zip(shown, means, strict=True)}
     return {
@@ -111,5 +141,6 @@ def _position_row(orders: Mapping[str, Group], *, seed: int, resamples: int) -> 
         "middle": values.get("middle"),
         "bottom": values.get("bottom"),
         "reference": reference,
+        "compared": others,
         **found.as_json(),
     }

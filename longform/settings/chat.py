@@ -74,8 +74,11 @@ class MayAskSettings(Strict):
 
 
 class OfflineSummarizerSettings(Strict):
+    newer = frozenset({"bullets"})
+
     kind: Literal["offline"]
     max_words: int = Field(300, gt=0)
+    bullets: Literal["free"] | None = None  # free: not told how many, it writes the usual 7; null: the experiment's
 
     @property
     def ignores_order(self) -> bool:
@@ -93,12 +96,13 @@ FROM_MEMORY = "answer_from_memory"
 
 
 class ChatSummarizerSettings(Strict):
-    newer = frozenset({"prompt_with", "collection"})
+    newer = frozenset({"prompt_with", "collection", "bullets"})
 
     kind: Literal["chat"]
     chat: ChatSettings
     prompt: str | None = None  # null: by the query's domain
     prompt_with: Mapping[str, str] | None = None  # retriever -> the prompt in its systems, in place of `prompt`
+    bullets: Literal["free"] | None = None  # free: it is not told how many are wanted; null: the experiment's
     collection: str | None = Field(None, min_length=1)  # the texts that an answer from memory is about, in words
 
     @model_validator(mode="after")
@@ -155,3 +159,8 @@ SummarizerSettings = Annotated[
     OfflineSummarizerSettings | ChatSummarizerSettings | ShippedSummarizerSettings | PythonSummarizerSettings,
     Field(discriminator="kind"),
 ]
+
+
+def is_free(settings: SummarizerSettings) -> bool:
+    """Tell whether the number of bullets is withheld (SummHay, section 6)."""
+    return getattr(settings, "bullets", None) == "free"

@@ -110,6 +110,7 @@ class Experiment(Strict):
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
     aggregate: Literal["pooled", "per_summary"] = "pooled"
     datasets: Literal["apart", "pooled"] = "apart"  # pooled: all data sets of a benchmark are one in results
+    sensitivity: Fidelity = "ours"  # whose rule of sensitivity to the order of documents (SummHay, table 3)
     compare_with: str | None = None  # a system, as "summarizer, setting"; null: the best on the same data
     resamples: int = Field(2000, ge=100)
     unjudged_threshold: float = Field(0.02, ge=0, le=1)

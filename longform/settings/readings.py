@@ -120,6 +120,18 @@ def _rates(judge: Content) -> bool:
     return judge.get("kind") in ("chat", "served", "python") and judge.get("task") == "reference"
 
 
+def _places_documents(content: Content) -> bool:
+    """Tell whether a system's documents are ordered by relevance."""
+    systems = (system for system in content.get("systems") or () if isinstance(system, Mapping))
+    listed = (_listed(system.get("order")) for system in systems)
+    orders = {order for orders in listed for order in orders}
+    return orders >= {"top", "bottom"}
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else ()
+
+
 _FIRST = "rated beside the first reference text alone"
 _ANYWHERE = "yes or no anywhere in the reply, yes first, also within other words; not asked again"
 
@@ -146,6 +158,18 @@ KEYS = (
             "paper": "retrievers search with the query",
         },
         _judges_coverage,
+        disputed=True,
+    ),
+    KeyReading(
+        None,
+        "sensitivity",
+        {"ours": "ours", "release": "release", "paper": "paper"},
+        {
+            "ours": "the largest distance of top and bottom from documents in random order; if none were, as given",
+            "release": "the largest distance of top, middle and bottom from the order given",
+            "paper": "the largest distance of top and bottom from Random, which is the order given",
+        },
+        _places_documents,
         disputed=True,
     ),
     KeyReading(
@@ -208,10 +232,6 @@ def _in_method(name: str) -> Callable[[Content], Iterable[str]]:
         return [f"systems.method.{name}"] if used else []
 
     return places
-
-
-def _listed(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, list | tuple) else ()
 
 
 _FIRST_K = "over the first K documents"

@@ -31,6 +31,7 @@ FREE = (
     "partial_score",
     "aggregate",
     "datasets",
+    "sensitivity",
     "compare_with",
     "resamples",
     "unjudged_threshold",

@@ -59,6 +59,22 @@ def test_gpt_4o_reads_the_bottom_best_and_gemini_is_least_moved(replayed: tuple[
     assert rows["gpt-4o"]["sensitivity"] > rows["gemini-1.5-pro"]["sensitivity"]
 
 
+def test_table_3_is_that_of_the_released_labels(replayed: tuple[Folder, dict[str, Any]], released: Path) -> None:
+    """The sensitivity is the largest distance from the order given, by the cells that were computed from the files."""
+    cells = json.loads((released / "summhay" / "expected_cells_pooled.json").read_text())
+    joint = {(cell["summarizer"], cell["setting"]): cell["joint"] for cell in cells}
+    keys = {"top": "fl-ctxt-sort", "middle": "fl-ctxt-middle", "bottom": "fl-ctxt-rev-sort", "given": "full"}
+
+    rows = {row["summarizer"]: row for row in replayed[1]["position"]}
+
+    assert sorted(rows) == ["claude3-opus", "gemini-1.5-pro", "gpt-4o"]
+    for model, row in rows.items():
+        expected = {order: joint[model, key] for order, key in keys.items()}
+        assert {order: row[order] for order in keys} == pytest.approx(expected, abs=1e-9)
+        furthest = max(abs(expected[end] - expected["given"]) for end in ("top", "bottom"))
+        assert row["sensitivity"] == pytest.approx(furthest, abs=1e-9)
+
+
 def test_unlinked_bullets_are_counted_by_class(replayed: tuple[Folder, dict[str, Any]]) -> None:
     rows = replayed[1]["failure_modes"]
     counted = sum(row["n_bullets"] for row in rows)

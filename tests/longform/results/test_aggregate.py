@@ -25,10 +25,11 @@ from longform.results.aggregate import (
 )
 from longform.results.cells import cells, measures_of
 from longform.results.minutes import curve
-from longform.results.position import positions
+from longform.results.position import RULES, positions
 from longform.results.ranked import Ranker
 from longform.results.retrieval_tables import table
 from longform.results.score_table import ScoreTable
+from longform.settings.readings import Fidelity
 
 LISTED = named(default_names(["coverage"]))
 SUMMARIES = [measure for measure in LISTED if isinstance(measure, Measure)]
@@ -314,3 +315,22 @@ def test_interval_over_haystacks_is_wider_where_their_queries_agree() -> None:
 
     assert narrow["coverage"] == wide["coverage"]
     assert width[1] > 1.5 * width[0]
+
+
+@pytest.mark.parametrize(
+    ("fidelity", "reference", "compared", "sensitivity"),
+    [
+        ("ours", "random", ["top", "bottom"], 20),
+        ("release", "given", ["top", "middle", "bottom"], 45),
+        ("paper", "given", ["top", "bottom"], 30),
+    ],
+)
+def test_sensitivity_is_measured_by_the_rule_of_the_fidelity(
+    fidelity: Fidelity, reference: str, compared: list[str], sensitivity: float
+) -> None:
+    scores = {"given": 50, "random": 60, "top": 40, "middle": 95, "bottom": 80}
+
+    (row,) = positions(in_orders(Axes("full"), scores), rule=RULES[fidelity], **SETTINGS)
+
+    assert (row["reference"], row["compared"]) == (reference, compared)
+    assert row["sensitivity"] == pytest.approx(sensitivity)

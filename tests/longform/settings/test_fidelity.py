@@ -96,6 +96,17 @@ def test_summhay_is_averaged_and_searched_as_the_fidelity_says(fidelity: str, ag
         assert told[key]["release"] != told[key]["paper"]
 
 
+@pytest.mark.parametrize("fidelity", FIDELITIES)
+def test_the_rule_of_sensitivity_is_told_where_documents_are_ordered_by_relevance(fidelity: str) -> None:
+    system = {"retriever": "full", "budget_tokens": None, "summarizer": "offline"}
+    ordered = {"retrievers": {"full": {"kind": "full"}}, "systems": [{**system, "order": ["given", "top", "bottom"]}]}
+    found = experiment(fidelity=fidelity, **ordered)
+    assert found.sensitivity == fidelity
+    told = readings_told(found.model_dump(mode="json"))["sensitivity"]
+    assert told["taken"] == told[fidelity]
+    assert "sensitivity" not in readings_told(experiment(fidelity=fidelity).model_dump(mode="json"))
+
+
 def test_a_key_that_is_stated_or_that_nothing_reads_stays() -> None:
     stated = experiment(fidelity="paper", judges=COVERAGE, aggregate="pooled")
     assert stated.aggregate == "pooled"

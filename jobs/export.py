@@ -1,0 +1,189 @@
+"""Write a run in the format of a release."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from jobs.aggregate import open_run
+from jobs.cluster import Cluster
+from jobs.commands import Outcome, run_verb
+from jobs.evaluation import Evaluation
+from jobs.parsers.export import parser
+from jobs.replay import Replay
+from jobs.stages.judge import Judged
+from jobs.stages.released import labelled_tasks
+from jobs.stages.retrieve import Ranked
+from jobs.stages.split import UnitsOf
+from jobs.stages.stage import Plan
+from jobs.synthesis.files import haystack_tables
+from longform.errors import UsageError
+from longform.formats.exported import HaystackOfRun, RunFacts
+from longform.formats.exports import EXPORTS
+from longform.formats.names import FULL_CONTEXT
+from longform.rows import RankingRow, SummaryRow, VerdictRow
+
+_JUDGED = ["summary_id", "judge", "target_id", "answer", "linked_unit", "repeat"]
+_USUAL_SHARE = 0.5  # what partial coverage counts where nothing else is said
+
+
+class _Opened(NamedTuple):
+    """A run with what a format must know of it, and the settings of its scores."""
+
+    run: Folder
+    benchmark: Benchmark
+    plan: Plan
+    judges: Sequence[str]  # of coverage
+    full_context: frozenset[str]
+    partial_score: float
+    aggregate: str
+
+
+def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any]:
+    """
+    Write the run at *url* in the format *form* to *out*, and return what was written and what was left out.
+
+    Args:
+        url: Of the run.
+        out: A folder or s3:// URL.
+        form: One of `longform.formats.exports`.
+        judge: Whose labels are written; None: those of the only judge of coverage.
+
+    Raises:
+        UsageError: No run stands there, it names no such judge, or it holds no summaries.
+    """
+    opened = _open(url)
+    chosen = _chosen(url, opened.judges, judge)
+    folder, left_out, names, n_summaries = Folder(out), Counter[str](), list[str](), 0
+    for file in EXPORTS[form](_haystacks(opened), RunFacts(chosen, opened.full_context)):
+        folder.write_json(file.name, file.content)
+        names.append(file.name)
+        n_summaries += file.n_summaries
+        left_out.update(file.left_out)
+    if not n_summaries:
+        raise UsageError(f"{url}: expected a run with summaries, found none that can be written")
+    return {
+        "out": out,
+        "files": names,
+        "summaries": n_summaries,
+        "judge": chosen,
+        "left_out": dict(left_out),
+        "settings": _settings(opened),
+    }
+
+
+def _open(url: str) -> _Opened:
+    job = open_run(url, [], cluster=Cluster(address=None, workers=0))
+    match job:
+        case Evaluation(experiment=experiment):
+            whole = {name for name, retriever in experiment.retrievers.items() if retriever.kind == "full"}
+            judges = list(experiment.judges_of("coverage"))
+            share, aggregate = experiment.partial_score, experiment.aggregate
+        case Replay(settings=settings):
+            whole = {FULL_CONTEXT}
+            judges = [name for name, task in labelled_tasks(job.benchmark).items() if task == "coverage"]
+            share, aggregate = settings.partial_score, settings.aggregate
+    return _Opened(job.run, job.benchmark, job.plan, judges, frozenset(whole), share, aggregate)
+
+
+def _chosen(url: str, judges: Sequence[str], judge: str | None) -> str:
+    if judge is None and len(judges) == 1:
+        return judges[0]
+    if judge in judges:
+        return str(judge)
+    found = "no judge of coverage" if not judges else f"judges of coverage {', '.join(judges)}"
+    wanted = "--judge with one of them" if judge is None else f"one of them, found --judge {judge}"
+    raise UsageError(f"{url}: {found}; expected {wanted if judges else 'a run that was judged'}")
+
+
+def _settings(opened: _Opened) -> list[str]:
+    """Return the settings that a replay needs to give the run's scores, as `--set` takes them."""
+    return [
+        *([f"partial_score={opened.partial_score}"] if opened.partial_score != _USUAL_SHARE else []),
+        *([f"aggregate={opened.aggregate}"] if opened.aggregate != "pooled" else []),
+    ]
+
+
+# ---------------------------------------------------------------- rows of a run
+
+
+def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
+    """Yield the rows of each haystack of which summaries are there."""
+    run, plan = opened.run, opened.plan
+    summaries: dict[str, list[SummaryRow]] = {}
+    for row in _rows(run, "summaries", plan.work_ids("summaries"), None):
+        summaries.setdefault(row["haystack_id"], []).append(row)
+    units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
+    verdicts: dict[str, list[str]] = {}
+    for judged in plan.of(Judged):
+        verdicts.setdefault(judged.key.summary, []).append(judged.work_id)
+    rankings: dict[str, list[str]] = {}
+    for ranked in plan.of(Ranked):
+        rankings.setdefault(ranked.key.haystack_id, []).append(ranked.work_id)
+    for haystack_id in opened.benchmark.haystack_ids:
+        if own := summaries.get(haystack_id):
+            work_ids = {row["work_id"] for row in own}
+            yield HaystackOfRun(
+                haystack_id,
+                *haystack_tables(opened.benchmark, haystack_id),
+                rankings=_ranked(run, rankings.get(haystack_id, [])),
+                summaries=own,
+                units=_lines(run, [units[one] for one in work_ids if one in units]),
+                verdicts=_verdicts(run, [one for work_id in work_ids for one in verdicts.get(work_id, ())]),
+            )
+
+
+def _rows(run: Folder, table: str, work_ids: Iterable[str], columns: list[str] | None) -> Iterator[Any]:
+    for batch in run.batches(table, work_ids=list(work_ids), columns=columns):
+        yield from batch.to_pylist()
+
+
+def _ranked(run: Folder, work_ids: Sequence[str]) -> list[RankingRow]:
+    return list(_rows(run, "rankings", work_ids, ["query_id", "system", "doc_id", "score"]))
+
+
+def _lines(run: Folder, work_ids: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    rows = sorted(
+        _rows(run, "units", work_ids, ["summary_id", "unit_index", "text"]), key=lambda row: int(row["unit_index"])
+    )
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row["summary_id"], []).append(row["text"])
+    return found
+
+
+def _verdicts(run: Folder, work_ids: Sequence[str]) -> Mapping[str, Sequence[VerdictRow]]:
+    found: dict[str, list[VerdictRow]] = {}
+    for row in _rows(run, "verdicts", work_ids, _JUDGED):
+        found.setdefault(row["summary_id"], []).append(row)
+    return found
+
+
+# ---------------------------------------------------------------- the command
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_verb(parser(), _work, argv)
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    document = export(arguments.run, arguments.out, form=arguments.format, judge=arguments.judge)
+    return Outcome(document, _words(document))
+
+
+def _words(document: Mapping[str, Any]) -> str:
+    files, n = len(document["files"]), document["summaries"]
+    written = f"{files} file{'s' if files > 1 else ''}, {n:,} summaries with the labels of {document['judge']}"
+    lines = [f"{document['out']}: {written}"]
+    lines += [f"  not expressed: {n:,} {what}" for what, n in document["left_out"].items()]
+    if document["settings"]:
+        lines.append(f"  the run's scores need --set {' --set '.join(document['settings'])} in a replay")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
