@@ -16,6 +16,7 @@ import numpy as np
 
 from longform.metrics.order_sensitivity import largest_spread, order_sensitivity, with_holm
 from longform.metrics.position_bias import (
+    FOUND,
     Array,
     BiasIndex,
     PlaceSums,
@@ -27,6 +28,7 @@ from longform.metrics.position_bias import (
     curve,
     degenerate,
     n_bins,
+    shape_words,
 )
 from longform.metrics.statistics import LEVEL, Estimate, EstimateColumns, holm
 from longform.results.aggregate import Averaging, Scored, cluster_totals, estimate, n_repeats
@@ -60,7 +62,7 @@ Untestable = Mapping[tuple[str, str | None], str]
 
 NOTHING: Untestable = {}
 _POINTS = 100.0
-_PERMUTATIONS_A_ROW = 100  # of the family
+_PERMUTATIONS_A_ROW = round(2 / FOUND)  # of the family: one that reaches the curve leaves the adjusted p below FOUND
 
 
 Group = Sequence[CheckedSummary]
@@ -137,7 +139,7 @@ def place_rows(
     Return curves by place with their index and counts of what has no place, a row a judge, system and data set.
 
     The p-values of one judge, measure and data set are a family, and adjusted together (Holm). Each row draws
-    permutations of its own, enough of them that the smallest adjusted p-value is about 0.01 in a family of any size.
+    permutations of its own, enough of them that a shape can be found in a family of any size.
     *untestable* has judges whose faithfulness has no curve on a data set, with the reason.
     """
     placed = [found for found in groups(summaries) if any(summary.places for summary in found[1])]
@@ -159,6 +161,8 @@ def _adjust(indices: Iterable[IndexColumns | None]) -> None:
     tested = [index for index in indices if index is not None]
     for index, adjusted in zip(tested, holm([index["p"] for index in tested]), strict=True):
         index["p_holm"] = adjusted
+        contrasts = {"lead": index["lead"], "p_lead": index["p_lead"], "ends": index["ends"], "p_ends": index["p_ends"]}
+        index["shape"] = shape_words(adjusted, **contrasts)
 
 
 def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, permutations: int) -> Curves:
