@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longform.report.against_plain import against_tables, against_told
 from longform.report.estimates import NO_SCORE, estimate_cell
 from longform.report.lengths import length_sections
 from longform.report.orders import BY_CHANCE, sensitivity_cells
@@ -34,8 +35,13 @@ def faithfulness_sections(results: Results) -> Iterator[Section]:
     yield Section(
         FAITHFULNESS,
         "Faithfulness",
-        [_about(found), *repeats_told(found["cells"]), *_not_applicable(found)],
-        [*_scores(results, found), *_orders(results, found), *_permutations(results, found)],
+        [_about(found), *repeats_told(found["cells"]), *_not_applicable(found), *against_told(found)],
+        [
+            *_scores(results, found),
+            *against_tables(results, found),
+            *_orders(results, found),
+            *_permutations(results, found),
+        ],
     )
     yield from place_sections(results, found)
     yield from length_sections(results, found)

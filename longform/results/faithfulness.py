@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 
 from longform.results import faithfulness_rows as rows
 from longform.results import faithfulness_tables as tables
+from longform.results.against_plain import AgainstFamily, against_plain
 from longform.results.attribution import AttributionRow
 from longform.results.checked import CheckedRun
 from longform.results.evidence import Evidence
@@ -30,6 +31,7 @@ class Faithfulness(TypedDict):
     cells: list[rows.FaithfulCell]
     places: list[rows.PlacesRow]
     orders: list[rows.OrdersRow]
+    against_plain: list[AgainstFamily]
     lengths: list[rows.LengthsRow]
     alignment: list[rows.AlignmentRow]
     permutations: list[rows.StoppedRow]
@@ -53,6 +55,7 @@ def faithfulness(evidence: Evidence) -> Faithfulness | None:
         "cells": tables.cells(summaries, how),
         "places": tables.place_rows(summaries, how, untestable),
         "orders": tables.order_rows(summaries, how),
+        "against_plain": against_plain(summaries, how),
         "lengths": tables.length_rows(summaries, how, untestable),
         "alignment": tables.alignment_rows(checked.summaries),
         "permutations": [
