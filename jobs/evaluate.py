@@ -131,7 +131,8 @@ def _evaluated(arguments: argparse.Namespace, experiment: Experiment, cluster: C
     with vectors or nullcontext():
         given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": arguments.limit, "vectors": vectors}
         if arguments.plan:
-            planned = Evaluation(experiment, bench, arguments.out, planning=True, **given).spending(depth=arguments.depth)
+            evaluation = Evaluation(experiment, bench, arguments.out, planning=True, **given)
+            planned = evaluation.spending(depth=arguments.depth)
             return Outcome(planned, "\n".join([plan_words(planned), *positions_words(planned.get("positions", []))]))
         results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given)
         failures = calling.failure_words()

@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
         "--depth",
         type=_points,
         metavar="POINTS",
-        help="with --plan: the size that finds a U of so many points over the places of documents; default: of 40, 20, 10",
+        help="with --plan: the size that finds a U of so many points over the prompt's places; default: 40, 20, 10",
     )
     made.add_argument(
         "--set",

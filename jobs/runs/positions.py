@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from actors.judges.cards import card_of_file
 from actors.storage.benchmark import Benchmark
@@ -20,7 +20,7 @@ from longform.results.position_plan import (
     sentence_accuracy,
 )
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ALIGNER
+from longform.settings.judges import ALIGNERS
 
 _FEWEST = 3  # documents of a prompt whose curve has a shape
 
@@ -43,7 +43,7 @@ def positions_plan(
     return [
         positions_row(one, judge, _accuracy(experiment, judge), n_curves=len(curves), depths=depths)
         for judge in experiment.support_judges
-        if judge != ALIGNER
+        if judge not in ALIGNERS
         for one in prompts
     ]
 
@@ -59,9 +59,7 @@ def _prompts(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Pl
             yield Prompts(dataset, len(queries), n_documents, round(sum(asked) / len(asked), 1))
 
 
-def _lengths(
-    run: Folder, datasets: dict[str, str | None], plan: Plan
-) -> dict[str | None, list[tuple[str, int]]]:
+def _lengths(run: Folder, datasets: dict[str, str | None], plan: Plan) -> dict[str | None, list[tuple[str, int]]]:
     """Return the query and the number of documents of each prompt, by data set."""
     queries = {item.work_id: item.key.query_id for item in plan.of(Packed)}
     found: dict[str | None, list[tuple[str, int]]] = {}

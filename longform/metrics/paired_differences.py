@@ -92,7 +92,7 @@ def paired_differences(first: Array, second: Array, *, seed: int, alpha: float =
     critical = np.sort(largest)[::-1][int(alpha * len(largest) + _SAME)]  # the largest value that is not rejected
     own = found.statistics(np.ones((1, len(shared))))[0]
     return [
-        _difference(found, pair, own[pair], critical, largest, alpha) if shared[:, pair].any() else None
+        _difference(found, pair, own[pair], _Tested(largest, critical, alpha)) if shared[:, pair].any() else None
         for pair in range(shared.shape[1])
     ]
 
@@ -161,9 +161,21 @@ def _signs(n_clusters: int, seed: int) -> Iterator[Array]:
         yield 1.0 - 2.0 * rng.integers(0, 2, size=size).astype(np.float64)
 
 
-def _difference(
-    found: _Contributions, pair: int, own: float, critical: float, largest: Array, alpha: float
-) -> Difference:
+class _Tested(NamedTuple):
+    """
+    Attributes:
+        largest: Statistic of the family under each toss.
+        critical: The largest one that is not rejected.
+        alpha: The level of the test.
+    """
+
+    largest: Array
+    critical: float
+    alpha: float
+
+
+def _difference(found: _Contributions, pair: int, own: float, tested: _Tested) -> Difference:
+    largest, critical, alpha = tested
     (value,), (left,) = (side[:, pair] for side in found.moments(np.ones((1, len(found.parts)))))
     p = float((largest >= own - _SAME).mean())
     n = int(found.n[pair])

@@ -44,6 +44,7 @@ class SummaryPlaces(NamedTuple):
         n_decided: Sentences that have a number.
         n_unplaced: Those of them without a place; they are missing from the curve.
         best: Of each sentence the places of the documents that support it best by these cells.
+        numbers: Of each sentence, merged over documents, shape (sentences,); NaN: undecided.
     """
 
     attributed: Array
@@ -55,6 +56,7 @@ class SummaryPlaces(NamedTuple):
     n_decided: int
     n_unplaced: int
     best: Sequence[Sequence[int]]
+    numbers: Array
 
     @property
     def aligned(self) -> Array:
@@ -91,11 +93,7 @@ def summary_places(cells: Array, best: Sequence[Sequence[int]] | None = None) ->
     best = own if best is None else best
     numbers = merge_documents(cells, "max") if cells.size else np.zeros(cells.shape[1])
     best = [places if not np.isnan(number) else [] for places, number in zip(best, numbers, strict=True)]
-    attributed, n_attributed = np.zeros(len(cells)), np.zeros(len(cells))
-    for places, number in zip(best, numbers, strict=True):
-        for place in places:
-            attributed[place] += number / len(places)
-            n_attributed[place] += 1 / len(places)
+    attributed, n_attributed = attributed_to(numbers, best, len(cells))
     judged = ~np.isnan(cells)
     return SummaryPlaces(
         attributed,
@@ -107,7 +105,18 @@ def summary_places(cells: Array, best: Sequence[Sequence[int]] | None = None) ->
         n_decided=int((~np.isnan(numbers)).sum()),
         n_unplaced=sum(not p and not np.isnan(n) for p, n in zip(best, numbers, strict=True)),
         best=own,
+        numbers=numbers,
     )
+
+
+def attributed_to(numbers: Array, best: Sequence[Sequence[int]], n_documents: int) -> tuple[Array, Array]:
+    """Return the sum and the count of the *numbers* of sentences at each place, each of shape (documents,)."""
+    totals, counts = np.zeros(n_documents), np.zeros(n_documents)
+    for places, number in zip(best, numbers, strict=True):
+        for place in [] if np.isnan(number) else places:
+            totals[place] += number / len(places)
+            counts[place] += 1 / len(places)
+    return totals, counts
 
 
 def attributed_sums(summaries: Sequence[SummaryPlaces]) -> PlaceSums:
@@ -147,7 +156,7 @@ def bin_of(n_documents: int, bins: int) -> NDArray[np.int64]:
 
 def curve(sums: PlaceSums, clusters: Sequence[Hashable], bins: int, *, seed: int, resamples: int) -> list[Estimate]:
     """The mean of each bin with its interval over clusters; no value if nothing falls into it."""
-    totals, counts = _binned(sums, bins)
+    totals, counts = binned(sums, bins)
     return [
         pooled_mean(totals[:, place], counts[:, place], clusters, seed=seed, resamples=resamples)
         for place in range(bins)
@@ -209,7 +218,7 @@ def bias_index(sums: PlaceSums, bins: int, *, seed: int, permutations: int = 200
     """
     if bins < 3:
         return None
-    observed = _contrasts(*(part.sum(axis=0, keepdims=True) for part in _binned(sums, bins)))
+    observed = _contrasts(*(part.sum(axis=0, keepdims=True) for part in binned(sums, bins)))
     if np.isnan(observed).any():
         return None
     reached, n_drawn = np.zeros(3, dtype=np.int64), 0
@@ -224,7 +233,7 @@ def bias_index(sums: PlaceSums, bins: int, *, seed: int, permutations: int = 200
 
 
 def degenerate(summaries: Sequence[SummaryPlaces], bins: int) -> Degenerate:
-    counts = _binned(attributed_sums(summaries), bins)[1].sum(axis=0)
+    counts = binned(attributed_sums(summaries), bins)[1].sum(axis=0)
     return Degenerate(
         n_summaries=len(summaries),
         n_empty=sum(summary.n_sentences == 0 for summary in summaries),
@@ -237,7 +246,7 @@ def degenerate(summaries: Sequence[SummaryPlaces], bins: int) -> Degenerate:
 # ---------------------------------------------------------------- inside
 
 
-def _binned(sums: PlaceSums, bins: int) -> tuple[Array, Array]:
+def binned(sums: PlaceSums, bins: int) -> tuple[Array, Array]:
     """Totals and counts, each (summaries, bins)."""
     totals, counts = np.zeros((len(sums.totals), bins)), np.zeros((len(sums.totals), bins))
     for row, (total, count) in enumerate(zip(sums.totals, sums.counts, strict=True)):

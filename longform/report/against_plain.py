@@ -33,9 +33,7 @@ def _told(family: AgainstFamily) -> str:
     lead = f"Methods and orders against the plain one, {n} {'pair' if n == 1 else 'pairs'}: "
     counted = "; ".join(f"{times} {finding}" for finding, times in found.most_common())
     named = [
-        f"{finding} than it: {'; '.join(_names(family, finding))}"
-        for finding in ("better", "worse")
-        if found[finding]
+        f"{finding} than it: {'; '.join(_names(family, finding))}" for finding in ("better", "worse") if found[finding]
     ]
     alike = _names(family, NOT_DISTINGUISHABLE)
     told = [*named, *([f"{NOT_DISTINGUISHABLE} from it: {'; '.join(alike)}"] if alike and named else [])]

@@ -92,7 +92,7 @@ def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, list[JudgedRow
 
 
 def by_panel(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, dict[str, list[JudgedRow]]]]:
-    """Yield each judge with the rows of each data set by its name, for a figure with a panel each; empty: the only one."""
+    """Yield each judge with its rows by data set, for a figure with a panel each; an empty name: there is only one."""
     several = has_datasets(rows)
     for judge in dict.fromkeys(row["judge"] for row in rows):
         panels: dict[str, list[JudgedRow]] = {}

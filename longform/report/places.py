@@ -8,11 +8,11 @@ from typing import Literal
 from longform.axes import Axes
 from longform.metrics.position_bias import FOUND
 from longform.metrics.statistics import EstimateColumns
+from longform.report.alignment import alignment_figures, alignment_tables
 from longform.report.estimates import NOTHING_THERE, estimate_cell
 from longform.report.line_plots import Line, Panel, panel_plot
 from longform.report.parts import (
     INTERVAL,
-    NO_DATASET,
     Section,
     by_judge,
     by_panel,
@@ -24,7 +24,7 @@ from longform.report.plots import Plot
 from longform.report.tables import Cell, Column, Table, count, number, words
 from longform.results.attribution import AttributionRow
 from longform.results.faithfulness import Faithfulness
-from longform.results.faithfulness_rows import AlignmentRow, PlacesRow
+from longform.results.faithfulness_rows import PlacesRow
 from longform.results.results import Results
 
 PLACES = "places"
@@ -44,8 +44,12 @@ _ABOUT_PLACES = (
 def place_sections(results: Results, found: Faithfulness) -> Iterator[Section]:
     """One section if any place is known."""
     if found["places"]:
-        rows = testable(found)
-        tables = [*_curves(results, rows), *_indices(results, rows), *_alignment(found)]
+        rows = with_curves(found)
+        tables = [
+            *_curves(results, rows),
+            *_indices(results, rows),
+            *alignment_tables(results, found, _untestable(found)),
+        ]
         about = [*([_ABOUT_PLACES] if rows else []), *_attributed(found)]
         yield Section(PLACES, "Faithfulness and coverage by place in the prompt", about, tables)
 
@@ -55,7 +59,7 @@ def _untestable(found: Faithfulness) -> set[tuple[str | None, str | None]]:
     return {(row["judge"], row.get("dataset")) for row in found["attributed"] if row["untestable"]}
 
 
-def testable(found: Faithfulness) -> list[PlacesRow]:
+def with_curves(found: Faithfulness) -> list[PlacesRow]:
     """Return the rows of judges that place what they call unsupported; of others nothing is shown."""
     untestable = _untestable(found)
     return [row for row in found["places"] if (row["judge"], row["dataset"]) not in untestable]
@@ -149,35 +153,14 @@ def _index(row: PlacesRow, measure: Measured) -> list[Cell]:
     return [*values, unattributed, count(counts["n_empty"], of=counts["n_summaries"])]
 
 
-def _alignment(found: Faithfulness) -> Iterator[Table]:
-    if not found["alignment"]:
-        return
-    several = has_datasets(found["alignment"])
-    columns = [Column(name, numeric=False) for name in (*(["data set"] if several else []), "judge", "second judge")]
-    columns += [Column("Spearman"), Column("sentences")]
-    body = [
-        [
-            *([words(row["dataset"], reason=NO_DATASET)] if several else []),
-            *(words(row["judge"]), words(row["second"]), _spearman(row), count(row["n"])),
-        ]
-        for row in found["alignment"]
-    ]
-    caption = "Whether two judges attribute sentences to the same places; 1: the same order of places."
-    yield Table(caption, columns, body)
-
-
-def _spearman(row: AlignmentRow) -> Cell:
-    return number(row["spearman"], digits=2, reason="fewer than two sentences, or all at one place")
-
-
 def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     """
-    Draw the paper's Figures 2, 6 and 7 (summarizers side by side), then Figure 4 (a summarizer's settings).
+    Draw the paper's Figures 2, 6 and 7 (summarizers side by side), Figure 4 (a summarizer's settings), and Figure 5.
 
     Each has a panel a data set.
     """
     found = results["faithfulness"]
-    for number_, (judge, panels) in enumerate(by_panel(testable(found))):
+    for number_, (judge, panels) in enumerate(by_panel(with_curves(found))):
         told = f"documents as given. {_a_panel(panels)}{judge_line(results, judge)}"
         plain = {title: [row for row in rows if _is_plain(row)] for title, rows in panels.items()}
         for measure in _MEASURES:
@@ -187,6 +170,7 @@ def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
             for part, shown in enumerate(_parts(own)):
                 plot = _place_plot(shown, "faithfulness", by="setting", name=f"place{number_}-{place}-{part}")
                 yield plot, f"{summarizer}: faithfulness by place. {_a_panel(shown)}{judge_line(results, judge)}"
+    yield from alignment_figures(results)
 
 
 _RowsByPanel = Mapping[str, Sequence[PlacesRow]]

@@ -373,7 +373,7 @@ def render_panels(draws: Sequence[Callable[[Axes], None]], *, height: float, nam
         figure = Figure(figsize=(_WIDTH_IN, n_rows * height), layout="constrained")
         FigureCanvasSVG(figure)
         figure.patch.set_alpha(0)
-        panels = figure.subplots(n_rows, n_columns, sharey=True, squeeze=False).flatten()
+        panels = list(figure.subplots(n_rows, n_columns, sharey=True, squeeze=False).flat)
         for axes in panels[len(draws) :]:
             axes.remove()
         for axes, draw in zip(panels, draws, strict=False):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,6 @@ from longform.metrics.position_bias import (
     Array,
     BiasIndex,
     PlaceSums,
-    SummaryPlaces,
     attributed_sums,
     averaged,
     bias_index,
@@ -39,8 +37,6 @@ from longform.results.columns import (
     with_columns,
 )
 from longform.results.faithfulness_rows import (
-    Aligned,
-    AlignmentRow,
     Curve,
     Curves,
     DrawnOrders,
@@ -280,40 +276,6 @@ def _both_units(unit: str, length: int, group: Group) -> LengthColumns:
         "most": max(held),
         "length_tokens": length if unit == "tokens" else None,
     }
-
-
-_Placed = dict[tuple[System, str, int], SummaryPlaces]
-"""System, query and repeat -> the summary's places."""
-
-
-def alignment_rows(summaries: Sequence[CheckedSummary]) -> list[AlignmentRow]:
-    """
-    Measure how far two judges attribute sentences to the same places: Spearman's correlation (appendix C.1).
-
-    A row a data set and pair of judges; `n` sentences are attributed by both.
-    """
-    datasets: dict[str | None, dict[str, _Placed]] = {}
-    for summary in summaries:
-        if summary.places is not None:
-            by_judge = datasets.setdefault(summary.info.dataset, {})
-            place = summary.system, summary.info.query_id, summary.info.repeat or 0
-            by_judge.setdefault(summary.judge, {})[place] = summary.places
-    return [
-        {"dataset": dataset, "judge": one, "second": other, **_aligned(by_judge[one], by_judge[other])}
-        for dataset, by_judge in datasets.items()
-        for one, other in combinations(by_judge, 2)
-    ]
-
-
-def _aligned(one: _Placed, other: _Placed) -> Aligned:
-    pairs = [np.column_stack([one[key].aligned, other[key].aligned]) for key in one if key in other]
-    both = np.concatenate(pairs) if pairs else np.zeros((0, 2))
-    both = both[~np.isnan(both).any(axis=1)]
-    if len(both) < 2 or (both == both[0]).all(axis=0).any():
-        return {"spearman": None, "n": len(both)}
-    from scipy.stats import spearmanr  # slow to import
-
-    return {"spearman": float(spearmanr(both[:, 0], both[:, 1]).statistic), "n": len(both)}
 
 
 def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | None) -> list[DrawnRow]:

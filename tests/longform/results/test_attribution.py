@@ -8,7 +8,7 @@ import numpy as np
 
 from longform.metrics.position_bias import attributed_sums, bias_index, summary_places
 from longform.report.page import html, markdown
-from longform.report.places import testable
+from longform.report.places import with_curves
 from longform.results.attribution import Attribution, placed
 
 N = 80
@@ -65,7 +65,9 @@ def two_judges(*untestable: str, judges: tuple[str, ...] = ("letter", "graded"))
             for judge in judges
         ],
         "places": places,
-        **dict.fromkeys(("cells", "orders", "against_plain", "lengths", "alignment", "permutations", "not_applicable"), ()),
+        **dict.fromkeys(
+            ("cells", "orders", "against_plain", "lengths", "alignment", "permutations", "not_applicable"), ()
+        ),
     }
 
 
@@ -80,7 +82,7 @@ def test_a_judge_that_nothing_can_align_is_said_to_be_untestable_in_place_of_a_c
 
 def test_other_judges_of_a_run_keep_their_curves() -> None:
     found = two_judges("letter")
-    assert [row["judge"] for row in testable(found)] == ["graded"]
+    assert [row["judge"] for row in with_curves(found)] == ["graded"]
     text = markdown({"title": "t", "fidelity": "ours", "aggregate": "pooled", "faithfulness": found, "run": {}})
     section = text[text.index("## Faithfulness and coverage by place") :]
     assert "Judge letter: cannot be tested with this judge." in section
