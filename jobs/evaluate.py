@@ -26,6 +26,7 @@ from jobs.synthesize import make_benchmark, read_config
 from jobs.vectors import Vectors, vectors_of
 from longform.errors import BudgetReachedError, UsageError
 from longform.report.parts import failures_told
+from longform.results.position_plan import positions_words
 from longform.settings.experiment import Experiment
 
 _IMPORTED_BY_WORKERS = ("ray.data", "jobs.runs.stage_order", "actors.local_models.encoder", "onnx", "onnxruntime")
@@ -113,6 +114,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
+    if arguments.depth is not None and not arguments.plan:
+        raise UsageError("--depth says what a plan is to find: expected --plan beside it")
     changes = [f"citations={arguments.citations}"] if arguments.citations else []
     experiment = read_experiment(arguments.config, [*arguments.set, *changes])
     with cluster_of(arguments) as cluster:
@@ -128,8 +131,9 @@ def _evaluated(arguments: argparse.Namespace, experiment: Experiment, cluster: C
     with vectors or nullcontext():
         given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": arguments.limit, "vectors": vectors}
         if arguments.plan:
-            planned = Evaluation(experiment, bench, arguments.out, planning=True, **given).spending()
-            return Outcome(planned, plan_words(planned))
+            evaluation = Evaluation(experiment, bench, arguments.out, planning=True, **given)
+            planned = evaluation.spending(depth=arguments.depth)
+            return Outcome(planned, "\n".join([plan_words(planned), *positions_words(planned.get("positions", []))]))
         results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given)
         failures = calling.failure_words()
     if arguments.until != REPORT:

@@ -15,6 +15,7 @@ from jobs.parsers.steps import REPORT
 from jobs.results.calls import noted_calls
 from jobs.results.evaluated import evaluation_results
 from jobs.runs.begin import begin
+from jobs.runs.positions import positions_plan
 from jobs.runs.stage_order import steps_until
 from jobs.spending.plan import keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
@@ -93,15 +94,20 @@ class Evaluation:
             evaluation_results(run, self.benchmark, record, self.experiment, plan, budget_ended=ended, again=again)
         )
 
-    def spending(self) -> dict[str, Any]:
-        """Return what the run will ask its models, once all is there that needs no call to be known."""
+    def spending(self, *, depth: float | None = None) -> dict[str, Any]:
+        """
+        Return what the run will ask its models, once all is there that needs no call to be known.
+
+        With it goes the size that a study of positions needs to find a U of *depth* points; None: of several.
+        """
         for stage in self.plan.before_calls():
             self._perform(stage)
         for stage in self.plan.stages:
             stage.check(self.run, self.plan.items(stage))
         document = spending_plan(self.run, self.plan, calling=self.calling, workers=self.cluster.workers)
         keep_plan(self.run, document, self.record.jobs)
-        return document
+        positions = positions_plan(self.run, self.benchmark, self.experiment, self.plan, depth=depth)
+        return {**document, "positions": positions} if positions else document
 
     def _perform(self, stage: Stage[Any]) -> None:
         items = self.plan.items(stage)

@@ -34,6 +34,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--until", choices=STEPS, default=REPORT)
     made.add_argument("--plan", action="store_true", help="say what models will be asked and what it costs; ask none")
     made.add_argument(
+        "--depth",
+        type=_points,
+        metavar="POINTS",
+        help="with --plan: the size that finds a U of so many points over the prompt's places; default: 40, 20, 10",
+    )
+    made.add_argument(
         "--set",
         action="append",
         default=[],
@@ -50,3 +56,14 @@ def parser() -> argparse.ArgumentParser:
     add_cluster_arguments(made)
     add_vector_arguments(made)
     return made
+
+
+def _points(text: str) -> float:
+    """Read a distance on the scale of 100."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 100:
+        raise argparse.ArgumentTypeError(f"expected points above 0 and up to 100, found {text!r}")
+    return value

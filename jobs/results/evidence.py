@@ -38,7 +38,7 @@ from longform.results.score_table import ScoreTable
 from longform.results.spent import Spent
 from longform.rows import ScoreRow, VerdictRow
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ALIGNER
+from longform.settings.judges import ALIGNERS
 from longform.settings.readings import Fidelity
 
 _SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason", "repeat"]
@@ -151,7 +151,7 @@ class RunEvidence:
     def score_table(self) -> ScoreTable:
         rows = self.run.batches("scores", work_ids=self.work.scores, columns=_SCORE_COLUMNS)
         return ScoreTable(
-            (row for batch in rows for row in batch.to_pylist()), self.all_infos, self.judges, aside=ALIGNER
+            (row for batch in rows for row in batch.to_pylist()), self.all_infos, self.judges, aside=ALIGNERS
         )
 
     @property

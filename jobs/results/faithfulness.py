@@ -22,7 +22,7 @@ from longform.results.checked import FAITHFULNESS, CheckedRun, CheckedSummary
 from longform.results.order_dependence import OrderDependence, varied
 from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ALIGNER
+from longform.settings.judges import ALIGNERS
 from longform.settings.systems import System
 
 _CELL_COLUMNS = ["work_id", "doc_position", "text_index", "unit_index", "answer", "probability"]
@@ -63,7 +63,7 @@ def checked_run(
         mode=how.mode,
         merging=merging,
         attribution=how.attribution,
-        aligner=ALIGNER,
+        aligners=ALIGNERS,
         attributions=found.attributions,
         summaries=list(_summaries(run, experiment, checks, known)),
         permutations=experiment.permutations,

@@ -58,15 +58,21 @@ def shipped_card_line(judge: str) -> str | None:
     return None if card is None else describe(card)
 
 
-def shipped_line(judge: JudgeSettings) -> str | None:
-    """Return the line of the card that ships for a judge of this definition; None: none ships."""
+def shipped_card_of(judge: JudgeSettings) -> Card | None:
+    """Return the card that ships for a judge of this definition; None: none ships."""
     if judge == SHIPPED_CHECKER:
-        return shipped_card_line(SUPPORT_CHECKER)
+        return shipped_card(SUPPORT_CHECKER)
     if judge == SHIPPED_KEY_POINT_CHECKER:
-        return shipped_card_line(KEY_POINT_CHECKER)
+        return shipped_card(KEY_POINT_CHECKER)
     if judge.fitted_model is not None:
-        return shipped_card_line(judge.model_name)
-    return shipped_card_line(SUPPORT_LEXICAL) if judge.is_lexical and judge.task == "support" else None
+        return shipped_card(judge.model_name)
+    return shipped_card(SUPPORT_LEXICAL) if judge.is_lexical and judge.task == "support" else None
+
+
+def shipped_line(judge: JudgeSettings) -> str | None:
+    """Return the line of that card."""
+    card = shipped_card_of(judge)
+    return None if card is None else describe(card)
 
 
 PEOPLE = (("human",), ("people",))

@@ -53,7 +53,7 @@ class Difference(NamedTuple):
 
     @property
     def distinguishable(self) -> bool:
-        """The interval excludes 0, which it does exactly if p is at most ALPHA."""
+        """The interval excludes 0, which it does exactly if p is at most the level of its test."""
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
     @property
@@ -72,7 +72,7 @@ def n_sign_changes(n_clusters: int) -> int:
     return 2**n_clusters if n_clusters <= ENUMERATED else DRAWS + 1
 
 
-def paired_differences(first: Array, second: Array, *, seed: int) -> list[Difference | None]:
+def paired_differences(first: Array, second: Array, *, seed: int, alpha: float = ALPHA) -> list[Difference | None]:
     """
     The differences of a family's pairs; None for a pair that shares no cluster.
 
@@ -80,6 +80,7 @@ def paired_differences(first: Array, second: Array, *, seed: int) -> list[Differ
         first: Total and count of each pair's first system, shape (clusters, pairs, 2); a count of 0: not there.
         second: The same of the second systems.
         seed: Of the drawn sign changes.
+        alpha: The level of the test that intervals agree with.
     """
     shared = (first[..., 1] > 0) & (second[..., 1] > 0)  # (clusters, pairs)
     used = shared.any(axis=1)
@@ -88,10 +89,10 @@ def paired_differences(first: Array, second: Array, *, seed: int) -> list[Differ
         return [None] * shared.shape[1]
     found = _Contributions.of(first, second, shared)
     largest = np.concatenate([found.largest(signs) for signs in _signs(len(shared), seed)])
-    critical = np.sort(largest)[::-1][int(ALPHA * len(largest) + _SAME)]  # the largest value that is not rejected
+    critical = np.sort(largest)[::-1][int(alpha * len(largest) + _SAME)]  # the largest value that is not rejected
     own = found.statistics(np.ones((1, len(shared))))[0]
     return [
-        _difference(found, pair, own[pair], critical, largest) if shared[:, pair].any() else None
+        _difference(found, pair, own[pair], _Tested(largest, critical, alpha)) if shared[:, pair].any() else None
         for pair in range(shared.shape[1])
     ]
 
@@ -160,14 +161,28 @@ def _signs(n_clusters: int, seed: int) -> Iterator[Array]:
         yield 1.0 - 2.0 * rng.integers(0, 2, size=size).astype(np.float64)
 
 
-def _difference(found: _Contributions, pair: int, own: float, critical: float, largest: Array) -> Difference:
+class _Tested(NamedTuple):
+    """
+    Attributes:
+        largest: Statistic of the family under each toss.
+        critical: The largest one that is not rejected.
+        alpha: The level of the test.
+    """
+
+    largest: Array
+    critical: float
+    alpha: float
+
+
+def _difference(found: _Contributions, pair: int, own: float, tested: _Tested) -> Difference:
+    largest, critical, alpha = tested
     (value,), (left,) = (side[:, pair] for side in found.moments(np.ones((1, len(found.parts)))))
     p = float((largest >= own - _SAME).mean())
     n = int(found.n[pair])
     moved = value != 0 or left > 0
-    if smallest_p(n) > ALPHA or (moved and critical >= 1 - _SAME):
+    if smallest_p(n) > alpha or (moved and critical >= 1 - _SAME):
         return Difference(float(value), None, None, p, n)
     half = float(np.sqrt(left * critical / (1 - critical))) if moved else 0.0
-    if p > ALPHA:
+    if p > alpha:
         half = max(half, abs(float(value)))  # equal but for rounding where the statistic is the critical value
     return Difference(float(value), float(value) - half, float(value) + half, p, n)

@@ -13,7 +13,7 @@ which is place p itself if there are as many bins as documents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,10 @@ from longform.metrics.statistics import Estimate, pooled_mean
 
 Array = NDArray[np.float64]
 MOST_BINS = 10
-_SIGNIFICANT = 0.05
+FOUND = 0.001
+"""The level of a verdict on a curve: about 1 in 1,000 flat curves is called anything else (decision 73)."""
+_AT_ONCE = 2000  # permutations
+_CLEAR = 20  # permutations that reach the spread after which no verdict is left to be found
 
 
 class SummaryPlaces(NamedTuple):
@@ -41,6 +44,7 @@ class SummaryPlaces(NamedTuple):
         n_decided: Sentences that have a number.
         n_unplaced: Those of them without a place; they are missing from the curve.
         best: Of each sentence the places of the documents that support it best by these cells.
+        numbers: Of each sentence, merged over documents, shape (sentences,); NaN: undecided.
     """
 
     attributed: Array
@@ -52,6 +56,7 @@ class SummaryPlaces(NamedTuple):
     n_decided: int
     n_unplaced: int
     best: Sequence[Sequence[int]]
+    numbers: Array
 
     @property
     def aligned(self) -> Array:
@@ -88,11 +93,7 @@ def summary_places(cells: Array, best: Sequence[Sequence[int]] | None = None) ->
     best = own if best is None else best
     numbers = merge_documents(cells, "max") if cells.size else np.zeros(cells.shape[1])
     best = [places if not np.isnan(number) else [] for places, number in zip(best, numbers, strict=True)]
-    attributed, n_attributed = np.zeros(len(cells)), np.zeros(len(cells))
-    for places, number in zip(best, numbers, strict=True):
-        for place in places:
-            attributed[place] += number / len(places)
-            n_attributed[place] += 1 / len(places)
+    attributed, n_attributed = attributed_to(numbers, best, len(cells))
     judged = ~np.isnan(cells)
     return SummaryPlaces(
         attributed,
@@ -104,7 +105,18 @@ def summary_places(cells: Array, best: Sequence[Sequence[int]] | None = None) ->
         n_decided=int((~np.isnan(numbers)).sum()),
         n_unplaced=sum(not p and not np.isnan(n) for p, n in zip(best, numbers, strict=True)),
         best=own,
+        numbers=numbers,
     )
+
+
+def attributed_to(numbers: Array, best: Sequence[Sequence[int]], n_documents: int) -> tuple[Array, Array]:
+    """Return the sum and the count of the *numbers* of sentences at each place, each of shape (documents,)."""
+    totals, counts = np.zeros(n_documents), np.zeros(n_documents)
+    for places, number in zip(best, numbers, strict=True):
+        for place in [] if np.isnan(number) else places:
+            totals[place] += number / len(places)
+            counts[place] += 1 / len(places)
+    return totals, counts
 
 
 def attributed_sums(summaries: Sequence[SummaryPlaces]) -> PlaceSums:
@@ -144,7 +156,7 @@ def bin_of(n_documents: int, bins: int) -> NDArray[np.int64]:
 
 def curve(sums: PlaceSums, clusters: Sequence[Hashable], bins: int, *, seed: int, resamples: int) -> list[Estimate]:
     """The mean of each bin with its interval over clusters; no value if nothing falls into it."""
-    totals, counts = _binned(sums, bins)
+    totals, counts = binned(sums, bins)
     return [
         pooled_mean(totals[:, place], counts[:, place], clusters, seed=seed, resamples=resamples)
         for place in range(bins)
@@ -171,16 +183,29 @@ class BiasIndex(NamedTuple):
 
     @property
     def shape(self) -> str:
-        """In words, of what the test makes out at 5 %."""
-        if self.p >= _SIGNIFICANT:
-            return "not distinguishable from flat"
-        words = [
-            *(["lead bias"] if self.p_lead < _SIGNIFICANT and self.lead > 0 else []),
-            *(["recency bias"] if self.p_lead < _SIGNIFICANT and self.lead < 0 else []),
-            *(["U-shaped"] if self.p_ends < _SIGNIFICANT and self.ends > 0 else []),
-            *(["middle favoured"] if self.p_ends < _SIGNIFICANT and self.ends < 0 else []),
-        ]
-        return ", ".join(words) or "uneven"
+        """In words, of what the tests make out by themselves."""
+        return self.shape_at(self.p)
+
+    def shape_at(self, p: float) -> str:
+        """In words, if the p-value of `spread` is *p*, such as one adjusted for a family; every test is at FOUND."""
+        return shape_words(p, lead=self.lead, p_lead=self.p_lead, ends=self.ends, p_ends=self.p_ends)
+
+
+FLAT = "not distinguishable from flat"
+U_SHAPED = "U-shaped"
+
+
+def shape_words(p: float, *, lead: float, p_lead: float, ends: float, p_ends: float) -> str:
+    """Name the shape of a curve: nothing but FLAT unless *p* is at most FOUND, then what each contrast shows."""
+    if p > FOUND:
+        return FLAT
+    words = [
+        *(["lead bias"] if p_lead <= FOUND and lead > 0 else []),
+        *(["recency bias"] if p_lead <= FOUND and lead < 0 else []),
+        *([U_SHAPED] if p_ends <= FOUND and ends > 0 else []),
+        *(["middle favoured"] if p_ends <= FOUND and ends < 0 else []),
+    ]
+    return ", ".join(words) or "uneven"
 
 
 def bias_index(sums: PlaceSums, bins: int, *, seed: int, permutations: int = 2000) -> BiasIndex | None:
@@ -188,22 +213,27 @@ def bias_index(sums: PlaceSums, bins: int, *, seed: int, permutations: int = 200
     The index of a curve and its permutation test against flat; None with fewer than three bins, or nothing in them.
 
     Under the null a document's place does not matter, so that a summary's documents may change places; sentences of one
-    document move together. The observed arrangement counts as one.
+    document move together. The observed arrangement counts as one. Fewer than *permutations* are drawn if the first
+    ones reach the spread so often that it is not distinguishable from flat.
     """
     if bins < 3:
         return None
-    observed = np.array([_contrasts(*(part.sum(axis=0) for part in _binned(sums, bins)))])
+    observed = _contrasts(*(part.sum(axis=0, keepdims=True) for part in binned(sums, bins)))
     if np.isnan(observed).any():
         return None
-    drawn = _permuted(sums, bins, seed=seed, permutations=permutations)
-    reached = np.abs(drawn) >= np.abs(observed) - 1e-12
-    p = (1 + reached.sum(axis=0)) / (1 + permutations)
+    reached, n_drawn = np.zeros(3, dtype=np.int64), 0
+    for drawn in _permuted(sums, bins, seed=seed, permutations=permutations):
+        reached += (np.abs(drawn) >= np.abs(observed) - 1e-12).sum(axis=0)
+        n_drawn += len(drawn)
+        if reached[0] >= _CLEAR:
+            break
+    p = (1 + reached) / (1 + n_drawn)
     spread, lead, ends = observed[0].tolist()
     return BiasIndex(spread, lead, ends, *p.tolist())
 
 
 def degenerate(summaries: Sequence[SummaryPlaces], bins: int) -> Degenerate:
-    counts = _binned(attributed_sums(summaries), bins)[1].sum(axis=0)
+    counts = binned(attributed_sums(summaries), bins)[1].sum(axis=0)
     return Degenerate(
         n_summaries=len(summaries),
         n_empty=sum(summary.n_sentences == 0 for summary in summaries),
@@ -216,7 +246,7 @@ def degenerate(summaries: Sequence[SummaryPlaces], bins: int) -> Degenerate:
 # ---------------------------------------------------------------- inside
 
 
-def _binned(sums: PlaceSums, bins: int) -> tuple[Array, Array]:
+def binned(sums: PlaceSums, bins: int) -> tuple[Array, Array]:
     """Totals and counts, each (summaries, bins)."""
     totals, counts = np.zeros((len(sums.totals), bins)), np.zeros((len(sums.totals), bins))
     for row, (total, count) in enumerate(zip(sums.totals, sums.counts, strict=True)):
@@ -226,34 +256,36 @@ def _binned(sums: PlaceSums, bins: int) -> tuple[Array, Array]:
     return totals, counts
 
 
-def _permuted(sums: PlaceSums, bins: int, *, seed: int, permutations: int) -> Array:
-    """Contrasts (permutations, 3) with each summary's documents in random places."""
+def _permuted(sums: PlaceSums, bins: int, *, seed: int, permutations: int) -> Iterator[Array]:
+    """Contrasts (permutations, 3) with each summary's documents in random places, _AT_ONCE at a time."""
     rng = np.random.default_rng(seed)
-    totals, counts = np.zeros((permutations, bins)), np.zeros((permutations, bins))
-    for total, count in zip(sums.totals, sums.counts, strict=True):
-        n = len(total)
-        order = rng.permuted(np.tile(np.arange(n), (permutations, 1)), axis=1)
-        held = np.zeros((n, bins))
-        held[np.arange(n), bin_of(n, bins)] = 1
-        totals += total[order] @ held
-        counts += count[order] @ held
-    return np.array([_contrasts(*pair) for pair in zip(totals, counts, strict=True)])
+    for start in range(0, permutations, _AT_ONCE):
+        m = min(_AT_ONCE, permutations - start)
+        totals, counts = np.zeros((m, bins)), np.zeros((m, bins))
+        for total, count in zip(sums.totals, sums.counts, strict=True):
+            n = len(total)
+            order = rng.permuted(np.tile(np.arange(n), (m, 1)), axis=1)
+            held = np.zeros((n, bins))
+            held[np.arange(n), bin_of(n, bins)] = 1
+            totals += total[order] @ held
+            counts += count[order] @ held
+        yield _contrasts(totals, counts)
 
 
-def _contrasts(totals: Array, counts: Array) -> tuple[float, float, float]:
-    """Spread, lead and ends of one curve, from sums (bins,)."""
-    if not counts.sum():
-        return (np.nan, np.nan, np.nan)
-    mean = totals.sum() / counts.sum()
-    held = counts > 0
-    means = np.where(held, totals / np.where(held, counts, 1.0), mean)
-    spread = float(np.sqrt((counts * (means - mean) ** 2).sum() / counts.sum()))
-    third = max(1, len(totals) // 3)
-    first, last = slice(0, third), slice(len(totals) - third, None)
-    middle = slice(third, len(totals) - third)
-    start, end, centre = (_mean(totals[part], counts[part], mean) for part in (first, last, middle))
-    return spread, start - end, (start + end) / 2 - centre
+def _contrasts(totals: Array, counts: Array) -> Array:
+    """Spread, lead and ends, shape (curves, 3), of curves from sums (curves, bins); NaN if a curve has no count."""
+    n = counts.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = totals.sum(axis=1, keepdims=True) / n
+    means = np.where(counts > 0, totals / np.where(counts > 0, counts, 1.0), mean)
+    spread = np.sqrt((counts * (means - mean) ** 2).sum(axis=1) / np.maximum(n[:, 0], 1e-300))
+    third = max(1, totals.shape[1] // 3)
+    parts = slice(0, third), slice(-third, None), slice(third, -third)
+    start, end, centre = (_means(totals[:, part], counts[:, part], mean[:, 0]) for part in parts)
+    return np.column_stack([np.where(n[:, 0] > 0, spread, np.nan), start - end, (start + end) / 2 - centre])
 
 
-def _mean(totals: Array, counts: Array, otherwise: float) -> float:
-    return float(totals.sum() / counts.sum()) if counts.sum() else float(otherwise)
+def _means(totals: Array, counts: Array, otherwise: Array) -> Array:
+    """Means of curves (curves,) over some bins; *otherwise* if nothing falls into them."""
+    n = counts.sum(axis=1)
+    return np.where(n > 0, totals.sum(axis=1) / np.where(n > 0, n, 1.0), otherwise)

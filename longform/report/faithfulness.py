@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longform.report.against_plain import against_tables, against_told
 from longform.report.cost import TOLD, cost_cells, cost_columns, system_costs
 from longform.report.estimates import NO_SCORE, estimate_cell
 from longform.report.lengths import length_sections
@@ -35,8 +36,13 @@ def faithfulness_sections(results: Results) -> Iterator[Section]:
     yield Section(
         FAITHFULNESS,
         "Faithfulness",
-        [_about(found), *repeats_told(found["cells"]), *_not_applicable(found)],
-        [*_scores(results, found), *_orders(results, found), *_permutations(results, found)],
+        [_about(found), *repeats_told(found["cells"]), *_not_applicable(found), *against_told(found)],
+        [
+            *_scores(results, found),
+            *against_tables(results, found),
+            *_orders(results, found),
+            *_permutations(results, found),
+        ],
     )
     yield from place_sections(results, found)
     yield from length_sections(results, found)

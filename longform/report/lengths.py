@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from longform.report.estimates import NOTHING_THERE, estimate_cell
-from longform.report.line_plots import Line, line_plot
-from longform.report.parts import INTERVAL, Judged, Section, by_judge, judge_line
+from longform.report.line_plots import Line, Panel, panel_plot
+from longform.report.parts import INTERVAL, Judged, Section, by_judge, by_panel, judge_line
 from longform.report.plots import Plot
 from longform.report.tables import Cell, Column, Table, count, number, words
 from longform.results.faithfulness import Faithfulness
@@ -114,18 +114,24 @@ def _surface(results: Results, judge: Judged, rows: Sequence[LengthsRow]) -> Ite
 
 
 def length_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """Draw the paper's Figure 3."""
-    for number_, (judge, unit, rows) in enumerate(_by_judge_and_unit(results["faithfulness"])):
-        lines = [
-            Line(
-                f"{row['summarizer']}, {row['setting']}",
-                [(_along(point, unit), point["faithfulness"]) for point in row["lengths"]],
-            )
-            for row in rows
-        ]
+    """Draw the paper's Figure 3, a panel a data set."""
+    found = results["faithfulness"]["lengths"]
+    kinds = [
+        (judge, unit, panels)
+        for unit in (DOCUMENTS, TOKENS)
+        for judge, panels in by_panel([row for row in found if _unit(row) == unit])
+    ]
+    for number_, (judge, unit, panels) in enumerate(kinds):
+        drawn = [Panel(title, [_line(row, unit) for row in rows]) for title, rows in panels.items()]
         x_label = "number of documents" if unit == DOCUMENTS else "thousand tokens of whole documents"
-        plot = line_plot(lines, x_label=x_label, y_label="faithfulness", name=f"length{number_}")
-        yield plot, f"Faithfulness by length. {judge_line(results, judge)}"
+        plot = panel_plot(drawn, x_label=x_label, y_label="faithfulness", name=f"length{number_}")
+        told = "A panel a data set. " if len(panels) > 1 else ""
+        yield plot, f"Faithfulness by length. {told}{judge_line(results, judge)}"
+
+
+def _line(row: LengthsRow, unit: str) -> Line:
+    points = [(_along(point, unit), point["faithfulness"]) for point in row["lengths"]]
+    return Line(f"{row['summarizer']}, {row['setting']}", points)
 
 
 def _along(point: LengthPoint, unit: str) -> float:

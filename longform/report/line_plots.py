@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from longform.metrics.statistics import EstimateColumns
-from longform.report.plots import Plot, or_gap, render, series_style
+from longform.report.plots import Plot, or_gap, render_panels, series_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HEIGHT_IN = 2.6
+_PANEL_IN = 2.1  # of one of several
+_TITLE_CHARACTERS = 34
 _APART = 0.06  # of the distance of two points: intervals of several lines stand side by side
 
 
@@ -22,12 +26,26 @@ class Line(NamedTuple):
     points: Sequence[tuple[float, EstimateColumns]]
 
 
+class Panel(NamedTuple):
+    """Lines that share axes, and the name of what they are of; empty: the figure has no other."""
+
+    title: str
+    lines: Sequence[Line]
+
+
 def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str, joined: bool = True) -> Plot | None:
+    """Return lines over one axis; see `panel_plot`."""
+    return panel_plot([Panel("", lines)], x_label=x_label, y_label=y_label, name=name, joined=joined)
+
+
+def panel_plot(panels: Sequence[Panel], *, x_label: str, y_label: str, name: str, joined: bool = True) -> Plot | None:
     """
-    Lines over one axis, told apart by marker, fill and colour, each point with its interval.
+    Small multiples of lines, told apart by marker, fill and colour, each point with its interval.
+
+    Lines of one label look alike in all panels, and the values of all panels have one scale.
 
     Args:
-        lines: In the order of the legend.
+        panels: Side by side; one without a value is left out.
         x_label: Of the points' first numbers, which are whole.
         y_label: Of the values, of 100.
         name: Makes the SVG's ids unique on a page.
@@ -36,22 +54,37 @@ def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str, j
     Returns:
         None if no point has a value.
     """
-    known = [line for line in lines if any(estimate["value"] is not None for _, estimate in line.points)]
+    known = [Panel(one.title, lines) for one in panels if (lines := [line for line in one.lines if _has_value(line)])]
     if not known:
         return None
+    places = {label: place for place, label in enumerate(dict.fromkeys(x.label for one in known for x in one.lines))}
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: Axes, panel: Panel, first: bool) -> None:
         from matplotlib.ticker import MaxNLocator  # slow to import
 
-        for place, line in enumerate(known):
-            _draw_line(axes, line, place, joined=joined, shift=_APART * (place - (len(known) - 1) / 2))
+        for line in panel.lines:
+            place = places[line.label]
+            _draw_line(axes, line, place, joined=joined, shift=_APART * (place - (len(places) - 1) / 2))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(x_label)
-        axes.set_ylabel(f"{y_label}, of 100")
+        if first:
+            axes.set_ylabel(f"{y_label}, of 100")
+        if panel.title:
+            axes.set_title("\n".join(wrap(panel.title, _TITLE_CHARACTERS, max_lines=2, placeholder="…")), fontsize=9)
         axes.grid(axis="y")
 
-    svg = render(draw, height=_HEIGHT_IN, name=name)
-    return Plot(svg, f"{y_label} by {x_label}. {' '.join(_told(line) for line in known)}")
+    draws = [partial(draw, panel=panel, first=place % 2 == 0) for place, panel in enumerate(known)]
+    svg = render_panels(draws, height=_HEIGHT_IN if len(known) == 1 else _PANEL_IN, name=name)
+    return Plot(svg, f"{y_label} by {x_label}. {' '.join(_told_panel(panel) for panel in known)}")
+
+
+def _has_value(line: Line) -> bool:
+    return any(estimate["value"] is not None for _, estimate in line.points)
+
+
+def _told_panel(panel: Panel) -> str:
+    told = " ".join(_told(line) for line in panel.lines)
+    return f"{panel.title}. {told}" if panel.title else told
 
 
 def _draw_line(axes: Axes, line: Line, place: int, *, joined: bool, shift: float) -> None:

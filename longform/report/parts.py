@@ -91,6 +91,17 @@ def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, list[JudgedRow
             yield Judged(judge, (dataset or NO_DATASET) if several else None), found
 
 
+def by_panel(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, dict[str, list[JudgedRow]]]]:
+    """Yield each judge with its rows by data set, for a figure with a panel each; an empty name: there is only one."""
+    several = has_datasets(rows)
+    for judge in dict.fromkeys(row["judge"] for row in rows):
+        panels: dict[str, list[JudgedRow]] = {}
+        for row in rows:
+            if row["judge"] == judge:
+                panels.setdefault((_dataset(row) or NO_DATASET) if several else "", []).append(row)
+        yield Judged(judge, None), panels
+
+
 def _dataset(row: Columns) -> str | None:
     return text_in(row, "dataset")  # rows of older results have none
 

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from longform.axes import Axes
+from longform.metrics.position_bias import FOUND
 from longform.metrics.statistics import EstimateColumns
+from longform.report.alignment import alignment_figures, alignment_tables
 from longform.report.estimates import NOTHING_THERE, estimate_cell
-from longform.report.line_plots import Line, line_plot
-from longform.report.parts import INTERVAL, NO_DATASET, Section, by_judge, dataset_words, has_datasets, judge_line
+from longform.report.line_plots import Line, Panel, panel_plot
+from longform.report.parts import (
+    INTERVAL,
+    Section,
+    by_judge,
+    by_panel,
+    dataset_words,
+    has_datasets,
+    judge_line,
+)
 from longform.report.plots import Plot
 from longform.report.tables import Cell, Column, Table, count, number, words
 from longform.results.attribution import AttributionRow
 from longform.results.faithfulness import Faithfulness
-from longform.results.faithfulness_rows import AlignmentRow, PlacesRow
+from longform.results.faithfulness_rows import PlacesRow
 from longform.results.results import Results
 
 PLACES = "places"
+UNTESTABLE = "cannot be tested with this judge"
 Measured = Literal["faithfulness", "coverage"]
 _MEASURES: tuple[Measured, ...] = ("faithfulness", "coverage")
 _FEW_PLACES = "fewer than three places"
@@ -33,9 +44,25 @@ _ABOUT_PLACES = (
 def place_sections(results: Results, found: Faithfulness) -> Iterator[Section]:
     """One section if any place is known."""
     if found["places"]:
-        tables = [*_curves(results, found), *_indices(results, found), *_alignment(found)]
-        about = [_ABOUT_PLACES, *_attributed(found)]
+        rows = with_curves(found)
+        tables = [
+            *_curves(results, rows),
+            *_indices(results, rows),
+            *alignment_tables(results, found, _untestable(found)),
+        ]
+        about = [*([_ABOUT_PLACES] if rows else []), *_attributed(found)]
         yield Section(PLACES, "Faithfulness and coverage by place in the prompt", about, tables)
+
+
+def _untestable(found: Faithfulness) -> set[tuple[str | None, str | None]]:
+    """Return judges with the data sets on which they have no curve; older results have no such column."""
+    return {(row["judge"], row.get("dataset")) for row in found["attributed"] if row["untestable"]}
+
+
+def with_curves(found: Faithfulness) -> list[PlacesRow]:
+    """Return the rows of judges that place what they call unsupported; of others nothing is shown."""
+    untestable = _untestable(found)
+    return [row for row in found["places"] if (row["judge"], row["dataset"]) not in untestable]
 
 
 def _attributed(found: Faithfulness) -> list[str]:
@@ -53,10 +80,7 @@ def _attributed(found: Faithfulness) -> list[str]:
 def _attribution(row: AttributionRow) -> str:
     judge, by = row["judge"], row["by"]
     if row["untestable"]:
-        return (
-            f"Judge {judge}: faithfulness by place cannot be tested with this judge: {row['untestable']}. A curve "
-            "without them would be 100 at every place, whatever the summaries say."
-        )
+        return f"Judge {judge}: {UNTESTABLE}."
     if by == judge:
         return f"Judge {judge}: a sentence stands where the judge itself finds its best supporting document."
     n, n_all = row["n_unplaced_by_itself"], row["n_decided"]
@@ -72,9 +96,9 @@ def _curve(row: PlacesRow, measure: Measured) -> list[EstimateColumns]:
     return row[measure]["curve"] or []
 
 
-def _curves(results: Results, found: Faithfulness) -> Iterator[Table]:
+def _curves(results: Results, shown: Sequence[PlacesRow]) -> Iterator[Table]:
     for measure in _MEASURES:
-        for judge, rows in by_judge([row for row in found["places"] if _curve(row, measure)]):
+        for judge, rows in by_judge([row for row in shown if _curve(row, measure)]):
             bins = max(row["bins"] for row in rows)
             columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
             columns += [Column(str(place + 1), group="place") for place in range(bins)]
@@ -91,11 +115,11 @@ def _curves(results: Results, found: Faithfulness) -> Iterator[Table]:
             yield Table(caption, columns, body)
 
 
-def _indices(results: Results, found: Faithfulness) -> Iterator[Table]:
+def _indices(results: Results, shown: Sequence[PlacesRow]) -> Iterator[Table]:
     columns = [Column(name, numeric=False) for name in ("summarizer", "setting", "measure")]
     columns += [Column(name) for name in ("spread", "lead", "ends", "p")]
     columns += [Column("shape", numeric=False), Column("unattributed"), Column("empty")]
-    for judge, rows in by_judge(found["places"]):
+    for judge, rows in by_judge(shown):
         body = [
             [words(row["summarizer"]), words(row["setting"]), words(measure), *_index(row, measure)]
             for row in rows
@@ -106,7 +130,8 @@ def _indices(results: Results, found: Faithfulness) -> Iterator[Table]:
             f"{judge_line(results, judge)}. Distance from flat, in points. Spread: root of the mean square distance of "
             "places from their mean. Lead: first third less last third. Ends: first and last third less the middle. p: "
             "of the spread, when the documents of each prompt change places at random, adjusted for the rows of a "
-            "judge, data set and measure (Holm); the shape is named from unadjusted tests. Unattributed: sentences "
+            f"judge, data set and measure (Holm). Shape: named only if that p, and the p of lead or ends, is at most "
+            f"{FOUND:g}; a flat curve gets a name in about 1 of {round(1 / FOUND):,} families. Unattributed: sentences "
             "that no document supports, or that are undecided; empty: summaries without a sentence."
         )
         yield Table(caption, columns, body)
@@ -128,43 +153,32 @@ def _index(row: PlacesRow, measure: Measured) -> list[Cell]:
     return [*values, unattributed, count(counts["n_empty"], of=counts["n_summaries"])]
 
 
-def _alignment(found: Faithfulness) -> Iterator[Table]:
-    if not found["alignment"]:
-        return
-    several = has_datasets(found["alignment"])
-    columns = [Column(name, numeric=False) for name in (*(["data set"] if several else []), "judge", "second judge")]
-    columns += [Column("Spearman"), Column("sentences")]
-    body = [
-        [
-            *([words(row["dataset"], reason=NO_DATASET)] if several else []),
-            *(words(row["judge"]), words(row["second"]), _spearman(row), count(row["n"])),
-        ]
-        for row in found["alignment"]
-    ]
-    caption = "Whether two judges attribute sentences to the same places; 1: the same order of places."
-    yield Table(caption, columns, body)
-
-
-def _spearman(row: AlignmentRow) -> Cell:
-    return number(row["spearman"], digits=2, reason="fewer than two sentences, or all at one place")
-
-
 def place_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """Draw the paper's Figures 2, 6 and 7 (summarizers side by side), then Figure 4 (a summarizer's settings)."""
+    """
+    Draw the paper's Figures 2, 6 and 7 (summarizers side by side), Figure 4 (a summarizer's settings), and Figure 5.
+
+    Each has a panel a data set.
+    """
     found = results["faithfulness"]
-    for number_, (judge, rows) in enumerate(by_judge(found["places"])):
-        plain = [row for row in rows if _is_plain(row)]
+    for number_, (judge, panels) in enumerate(by_panel(with_curves(found))):
+        told = f"documents as given. {_a_panel(panels)}{judge_line(results, judge)}"
+        plain = {title: [row for row in rows if _is_plain(row)] for title, rows in panels.items()}
         for measure in _MEASURES:
-            told = f"{measure.capitalize()} by place, documents as given. {judge_line(results, judge)}"
-            yield _place_plot(plain, measure, by="summarizer", name=f"place-{measure}{number_}"), told
-        groups: dict[tuple[str, str, int | None], list[PlacesRow]] = {}
-        for row in rows:
-            axes = Axes(**row["axes"])
-            groups.setdefault((row["summarizer"], axes.ranking, axes.budget_tokens), []).append(row)
-        for place, own in enumerate(groups.values()):
-            for part, shown in enumerate(_panels(own)):
-                told = f"{own[0]['summarizer']}: faithfulness by place. {judge_line(results, judge)}"
-                yield _place_plot(shown, "faithfulness", by="setting", name=f"place{number_}-{place}-{part}"), told
+            plot = _place_plot(plain, measure, by="summarizer", name=f"place-{measure}{number_}")
+            yield plot, f"{measure.capitalize()} by place, {told}"
+        for place, (summarizer, own) in enumerate(_by_writer(panels)):
+            for part, shown in enumerate(_parts(own)):
+                plot = _place_plot(shown, "faithfulness", by="setting", name=f"place{number_}-{place}-{part}")
+                yield plot, f"{summarizer}: faithfulness by place. {_a_panel(shown)}{judge_line(results, judge)}"
+    yield from alignment_figures(results)
+
+
+_RowsByPanel = Mapping[str, Sequence[PlacesRow]]
+"""Title of a panel, its data set -> rows."""
+
+
+def _a_panel(panels: _RowsByPanel) -> str:
+    return "A panel a data set. " if len(panels) > 1 else ""
 
 
 def _is_plain(row: PlacesRow) -> bool:
@@ -173,23 +187,39 @@ def _is_plain(row: PlacesRow) -> bool:
     return axes == Axes(axes.retriever, axes.reranker, axes.budget_tokens)
 
 
-def _panels(rows: Sequence[PlacesRow]) -> Iterator[list[PlacesRow]]:
-    """The settings of a summarizer with one retriever and budget, a few a panel, each beside the plain one."""
-    plain, others = ([row for row in rows if _is_plain(row) == is_plain] for is_plain in (True, False))
+def _by_writer(panels: _RowsByPanel) -> Iterator[tuple[str, _RowsByPanel]]:
+    """Yield the rows of each summarizer with one ranking and budget."""
+    groups: dict[tuple[str, str, int | None], dict[str, list[PlacesRow]]] = {}
+    for title, rows in panels.items():
+        for row in rows:
+            axes = Axes(**row["axes"])
+            group = groups.setdefault((row["summarizer"], axes.ranking, axes.budget_tokens), {})
+            group.setdefault(title, []).append(row)
+    yield from ((summarizer, own) for (summarizer, _, _), own in groups.items())
+
+
+def _parts(panels: _RowsByPanel) -> Iterator[_RowsByPanel]:
+    """Yield the settings of a summarizer, a few a figure, each beside the plain one."""
+    every = [row for rows in panels.values() for row in rows]
+    others = list(dict.fromkeys(row["setting"] for row in every if not _is_plain(row)))
     for start in range(0, len(others), _MOST_BESIDE):
-        yield [*plain[:1], *others[start : start + _MOST_BESIDE]]
+        shown = others[start : start + _MOST_BESIDE]
+        yield {
+            title: [row for row in rows if _is_plain(row)][:1] + [row for row in rows if row["setting"] in shown]
+            for title, rows in panels.items()
+        }
 
 
 def _place_plot(
-    rows: Sequence[PlacesRow], measure: Measured, *, by: Literal["setting", "summarizer"], name: str
+    panels: _RowsByPanel, measure: Measured, *, by: Literal["setting", "summarizer"], name: str
 ) -> Plot | None:
-    rows = [row for row in rows if _curve(row, measure)]
-    several = len({row["setting"] for row in rows}) > 1
-    lines = [
-        Line(
-            row[by] if by == "setting" or not several else f"{row['summarizer']}, {row['setting']}",
-            [(place + 1, estimate) for place, estimate in enumerate(_curve(row, measure))],
-        )
-        for row in rows
+    several = len({row["setting"] for rows in panels.values() for row in rows}) > 1
+
+    def label(row: PlacesRow) -> str:
+        return row[by] if by == "setting" or not several else f"{row['summarizer']}, {row['setting']}"
+
+    drawn = [
+        Panel(title, [Line(label(row), list(enumerate(_curve(row, measure), start=1))) for row in rows])
+        for title, rows in panels.items()
     ]
-    return line_plot(lines, x_label="place in the prompt", y_label=measure, name=name)
+    return panel_plot(drawn, x_label="place in the prompt", y_label=measure, name=name)

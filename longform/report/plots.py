@@ -29,6 +29,7 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#767676", "#c4699b")
 _MARKERS = ("osD^v", "PX*<>")
 _INK = "#010203"  # stands for the page's text colour until the SVG is written
 _WIDTH_IN = 5.0
+_PANELS_IN_A_ROW = 2
 _LINE_IN = 0.17
 _LABEL_CHARACTERS, _LABEL_LINES = 20, 3
 _LEGEND_CHARACTERS, _LEGEND_LINES = 32, 2  # of the legend's size in half the width
@@ -349,10 +350,16 @@ def _band_lines(label: str, n_series: int) -> float:
 
 
 def render(draw: Callable[[Axes], None], *, height: float, name: str) -> str:
-    """
-    The figure that *draw* makes, without any of matplotlib's global state left changed.
+    """Return the figure that *draw* makes of one pair of axes; see `render_panels`."""
+    return render_panels([draw], height=height, name=name)
 
-    Two or more labels are a legend above it: in two columns if all of them fit half the width, else in one, wrapped.
+
+def render_panels(draws: Sequence[Callable[[Axes], None]], *, height: float, name: str) -> str:
+    """
+    Return the figure that *draws* make, a pair of axes each, without any of matplotlib's global state left changed.
+
+    Several stand two in a row, on one scale of values, each as high as *height*. Two or more labels are a legend above
+    all: in two columns if all of them fit half the width, else in one, wrapped.
     """
     import matplotlib as mpl  # slow to import
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -361,23 +368,37 @@ def render(draw: Callable[[Axes], None], *, height: float, name: str) -> str:
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # A reader's browser has glyphs that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph")
-        figure = Figure(figsize=(_WIDTH_IN, height), layout="constrained")
+        n_columns = min(_PANELS_IN_A_ROW, len(draws))
+        n_rows = -(-len(draws) // n_columns)
+        figure = Figure(figsize=(_WIDTH_IN, n_rows * height), layout="constrained")
         FigureCanvasSVG(figure)
         figure.patch.set_alpha(0)
-        axes = figure.add_subplot()
-        axes.patch.set_alpha(0)
-        draw(axes)
-        handles, labels = axes.get_legend_handles_labels()
-        if len(labels) > 1:
-            ncols = 2 if max(map(len, labels)) <= _LEGEND_CHARACTERS else 1
-            wrapped = [
-                "\n".join(wrap(label, 2 * _LEGEND_CHARACTERS, max_lines=_LEGEND_LINES, placeholder="…"))
-                for label in labels
-            ]
-            lines = sum(label.count("\n") + 1 for label in wrapped)
-            figure.set_size_inches(_WIDTH_IN, height + -(-lines // ncols) * _LINE_IN)
-            figure.legend(handles, wrapped, loc="outside upper left", ncols=ncols, frameon=False, handletextpad=0.3)
+        panels = list(figure.subplots(n_rows, n_columns, sharey=True, squeeze=False).flat)
+        for axes in panels[len(draws) :]:
+            axes.remove()
+        for axes, draw in zip(panels, draws, strict=False):
+            axes.patch.set_alpha(0)
+            draw(axes)
+        _legend(figure, panels[: len(draws)], n_rows * height)
         return _svg(figure, name)
+
+
+def _legend(figure: Figure, panels: Sequence[Axes], height: float) -> None:
+    """Make one legend of all panels; a label of several of them stands once."""
+    entries = {
+        label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    if len(entries) < 2:
+        return
+    ncols = 2 if max(map(len, entries)) <= _LEGEND_CHARACTERS else 1
+    wrapped = [
+        "\n".join(wrap(label, 2 * _LEGEND_CHARACTERS, max_lines=_LEGEND_LINES, placeholder="…")) for label in entries
+    ]
+    lines = sum(label.count("\n") + 1 for label in wrapped)
+    figure.set_size_inches(_WIDTH_IN, height + -(-lines // ncols) * _LINE_IN)
+    figure.legend(
+        list(entries.values()), wrapped, loc="outside upper left", ncols=ncols, frameon=False, handletextpad=0.3
+    )
 
 
 def _svg(figure: Figure, name: str) -> str:

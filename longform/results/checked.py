@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from longform.metrics.faithfulness import Merging
@@ -61,7 +61,7 @@ class CheckedRun(NamedTuple):
         mode: Whether each document was judged apart, or all of a prompt as one text.
         merging: How cells become one number.
         attribution: The judge that the configuration names for placing sentences; None: none.
-        aligner: The judge that was added for placing sentences alone; it has no rows of its own.
+        aligners: Judges that were added for placing sentences alone; they have no rows of their own.
         attributions: Who places the sentences of each judge on each data set.
         summaries: Each under each support judge, the aligner among them.
         permutations: How many drawn orders were asked for.
@@ -72,7 +72,7 @@ class CheckedRun(NamedTuple):
     mode: Literal["document", "full"]
     merging: Merging
     attribution: str | None
-    aligner: str
+    aligners: Collection[str]
     attributions: Sequence[Attribution]
     summaries: Sequence[CheckedSummary]
     permutations: Permutations

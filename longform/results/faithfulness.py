@@ -6,6 +6,8 @@ from typing import Literal, TypedDict
 
 from longform.results import faithfulness_rows as rows
 from longform.results import faithfulness_tables as tables
+from longform.results.against_plain import AgainstFamily, against_plain
+from longform.results.alignment import AlignmentRow, PlacedTwiceRow, alignment_rows, placed_twice
 from longform.results.attribution import AttributionRow
 from longform.results.checked import CheckedRun
 from longform.results.evidence import Evidence
@@ -30,8 +32,10 @@ class Faithfulness(TypedDict):
     cells: list[rows.FaithfulCell]
     places: list[rows.PlacesRow]
     orders: list[rows.OrdersRow]
+    against_plain: list[AgainstFamily]
     lengths: list[rows.LengthsRow]
-    alignment: list[rows.AlignmentRow]
+    alignment: list[AlignmentRow]
+    placed_twice: list[PlacedTwiceRow]
     permutations: list[rows.StoppedRow]
     not_applicable: list[NotApplicable]
 
@@ -42,19 +46,21 @@ def faithfulness(evidence: Evidence) -> Faithfulness | None:
     if checked is None:
         return None
     how = evidence.averaging._replace(aggregate="pooled")
-    summaries = [summary for summary in checked.summaries if summary.judge != checked.aligner]
+    summaries = [summary for summary in checked.summaries if summary.judge not in checked.aligners]
     attributions = checked.attributions
     untestable = {(one.judge, one.dataset): why for one in attributions if (why := one.untestable) is not None}
     return {
         "mode": checked.mode,
         "merging": {"documents": checked.merging.documents, "sentences": checked.merging.sentences},
         "attribution": checked.attribution,
-        "attributed": [one.as_json() for one in attributions if one.judge != checked.aligner],
+        "attributed": [one.as_json() for one in attributions if one.judge not in checked.aligners],
         "cells": tables.cells(summaries, how),
         "places": tables.place_rows(summaries, how, untestable),
         "orders": tables.order_rows(summaries, how),
+        "against_plain": against_plain(summaries, how),
         "lengths": tables.length_rows(summaries, how, untestable),
-        "alignment": tables.alignment_rows(checked.summaries),
+        "alignment": alignment_rows(checked.summaries, how),
+        "placed_twice": placed_twice(summaries, checked.summaries, how, untestable),
         "permutations": [
             {**row, "stopped": _why_enough(row, checked)}
             for row in tables.permutation_rows(summaries, checked.permutations.half_width)

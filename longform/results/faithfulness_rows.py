@@ -96,17 +96,6 @@ class LengthsRow(NamedRow):
     lengths: list[LengthPoint]
 
 
-class Aligned(TypedDict):
-    spearman: float | None
-    n: int  # sentences that both attribute
-
-
-class AlignmentRow(OfJudge, Aligned):
-    """A pair of judges."""
-
-    second: str
-
-
 class DrawnOrders(TypedDict):
     """The score over drawn orders."""
 

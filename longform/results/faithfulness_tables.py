@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from longform.metrics.order_sensitivity import largest_spread, order_sensitivity, with_holm
 from longform.metrics.position_bias import (
+    FOUND,
     Array,
     BiasIndex,
     PlaceSums,
-    SummaryPlaces,
     attributed_sums,
     averaged,
     bias_index,
@@ -27,6 +26,7 @@ from longform.metrics.position_bias import (
     curve,
     degenerate,
     n_bins,
+    shape_words,
 )
 from longform.metrics.statistics import LEVEL, Estimate, EstimateColumns, holm
 from longform.results.aggregate import Averaging, Scored, cluster_totals, estimate, n_repeats
@@ -37,8 +37,6 @@ from longform.results.columns import (
     with_columns,
 )
 from longform.results.faithfulness_rows import (
-    Aligned,
-    AlignmentRow,
     Curve,
     Curves,
     DrawnOrders,
@@ -60,7 +58,7 @@ Untestable = Mapping[tuple[str, str | None], str]
 
 NOTHING: Untestable = {}
 _POINTS = 100.0
-_PERMUTATIONS_A_ROW = 100  # of the family
+_PERMUTATIONS_A_ROW = round(2 / FOUND)  # of the family: one that reaches the curve leaves the adjusted p below FOUND
 
 
 Group = Sequence[CheckedSummary]
@@ -137,7 +135,7 @@ def place_rows(
     Return curves by place with their index and counts of what has no place, a row a judge, system and data set.
 
     The p-values of one judge, measure and data set are a family, and adjusted together (Holm). Each row draws
-    permutations of its own, enough of them that the smallest adjusted p-value is about 0.01 in a family of any size.
+    permutations of its own, enough of them that a shape can be found in a family of any size.
     *untestable* has judges whose faithfulness has no curve on a data set, with the reason.
     """
     placed = [found for found in groups(summaries) if any(summary.places for summary in found[1])]
@@ -159,6 +157,8 @@ def _adjust(indices: Iterable[IndexColumns | None]) -> None:
     tested = [index for index in indices if index is not None]
     for index, adjusted in zip(tested, holm([index["p"] for index in tested]), strict=True):
         index["p_holm"] = adjusted
+        contrasts = {"lead": index["lead"], "p_lead": index["p_lead"], "ends": index["ends"], "p_ends": index["p_ends"]}
+        index["shape"] = shape_words(adjusted, **contrasts)
 
 
 def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, permutations: int) -> Curves:
@@ -276,40 +276,6 @@ def _both_units(unit: str, length: int, group: Group) -> LengthColumns:
         "most": max(held),
         "length_tokens": length if unit == "tokens" else None,
     }
-
-
-_Placed = dict[tuple[System, str, int], SummaryPlaces]
-"""System, query and repeat -> the summary's places."""
-
-
-def alignment_rows(summaries: Sequence[CheckedSummary]) -> list[AlignmentRow]:
-    """
-    Measure how far two judges attribute sentences to the same places: Spearman's correlation (appendix C.1).
-
-    A row a data set and pair of judges; `n` sentences are attributed by both.
-    """
-    datasets: dict[str | None, dict[str, _Placed]] = {}
-    for summary in summaries:
-        if summary.places is not None:
-            by_judge = datasets.setdefault(summary.info.dataset, {})
-            place = summary.system, summary.info.query_id, summary.info.repeat or 0
-            by_judge.setdefault(summary.judge, {})[place] = summary.places
-    return [
-        {"dataset": dataset, "judge": one, "second": other, **_aligned(by_judge[one], by_judge[other])}
-        for dataset, by_judge in datasets.items()
-        for one, other in combinations(by_judge, 2)
-    ]
-
-
-def _aligned(one: _Placed, other: _Placed) -> Aligned:
-    pairs = [np.column_stack([one[key].aligned, other[key].aligned]) for key in one if key in other]
-    both = np.concatenate(pairs) if pairs else np.zeros((0, 2))
-    both = both[~np.isnan(both).any(axis=1)]
-    if len(both) < 2 or (both == both[0]).all(axis=0).any():
-        return {"spearman": None, "n": len(both)}
-    from scipy.stats import spearmanr  # slow to import
-
-    return {"spearman": float(spearmanr(both[:, 0], both[:, 1]).statistic), "n": len(both)}
 
 
 def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | None) -> list[DrawnRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from sys import intern
 
 import numpy as np
@@ -76,7 +76,7 @@ class ScoreTable:
         rows: Of the scores table; read once. Of two rows of a judge, its repeat, measure and summary the later counts.
         summary_ids: Of the summaries that are reported; rows of others are left out.
         judges: In the report's order. A judge that is not among them comes first, like scores without a judge.
-        aside: A judge whose scores are kept, and that is not among `judges`.
+        aside: Judges whose scores are kept, and that are not among `judges`.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ScoreTable:
         summary_ids: Iterable[str],
         judges: Sequence[str] = (),
         *,
-        aside: str | None = None,
+        aside: Collection[str] = (),
     ) -> None:
         self._place = {summary_id: place for place, summary_id in enumerate(summary_ids)}
         self._reasons: dict[str | None, int] = {None: 0}
@@ -112,7 +112,7 @@ class ScoreTable:
     @property
     def judges(self) -> Sequence[str | None]:
         """Return the judges that have scores; None: some scores have none."""
-        return [judge for judge in self._columns if judge is None or judge != self._aside]
+        return [judge for judge in self._columns if judge is None or judge not in self._aside]
 
     def measures(self, judge: str | None) -> Sequence[str]:
         """Return the measures of a judge."""

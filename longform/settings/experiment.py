@@ -22,7 +22,16 @@ from longform.settings.chat import (
 )
 from longform.settings.fidelity import as_published
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
-from longform.settings.judges import ALIGNER, JudgeSettings, OfflineJudgeSettings, judges_of
+from longform.settings.judges import (
+    ALIGNER,
+    ALIGNERS,
+    SECOND_ALIGNER,
+    SHARED_WORDS,
+    JudgeSettings,
+    OfflineJudgeSettings,
+    PythonJudgeSettings,
+    judges_of,
+)
 from longform.settings.measures import MeasureSettings
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
 from longform.settings.python_class import PythonClassSettings
@@ -59,6 +68,7 @@ class Faithfulness(Strict):
     attribution: str | None = None
     """The support judge whose best document is a sentence's place; null: each judge its own, if it has one for nearly
     every sentence, else the offline judge."""
+    second_aligner: bool = False  # hold the attribution against another one, by shared words (appendix C.1)
 
 
 class Permutations(Strict):
@@ -147,7 +157,7 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _judged_citations_can_be_had(self) -> Experiment:
-        if taken := sorted({*OWN_CITATIONS, ALIGNER} & self.support_judges.keys()):
+        if taken := sorted({*OWN_CITATIONS, *ALIGNERS} & self.support_judges.keys()):
             msg = f"judges: {taken} have another meaning for judges of support; give the judges other names"
             raise ValueError(msg)
         if self.citing_judge is not None and (self.units, self.faithfulness.mode) != ("bullets", "document"):
@@ -302,8 +312,18 @@ class Experiment(Strict):
         Add a support judge that says where sentences stand, if the configured ones may be unable to.
 
         That is the offline one: it reads its texts in the process, and its numbers are graded. It is added if a chat
-        model is asked about each document apart and no judge is named for attribution.
+        model is asked about each document apart and no judge is named for attribution. The second aligner is added if
+        it is asked for, and places are studied.
         """
+        found = self._with_offline_aligner()
+        varied = self.summarizers.keys() - self.ignoring_order
+        how = self.faithfulness
+        if not how.second_aligner or not self.support_judges or not varied or how.mode != "document":
+            return found
+        second = PythonJudgeSettings(kind="python", task="support", class_=SHARED_WORDS)
+        return found.model_copy(update={"judges": {**found.judges, SECOND_ALIGNER: second}})
+
+    def _with_offline_aligner(self) -> Experiment:
         asked = any(judge.asked_model for judge in self.support_judges.values())
         graded = any(judge.is_lexical for judge in self.support_judges.values())
         how, varied = self.faithfulness, self.summarizers.keys() - self.ignoring_order

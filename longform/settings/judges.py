@@ -36,6 +36,14 @@ References = Literal["first", "all"]
 ALIGNER = "shipped aligner"
 """The offline support judge if a run adds it to say where sentences stand; it judges nothing."""
 
+SECOND_ALIGNER = "shared words"
+"""An aligner that a run adds to hold attribution against; it judges nothing, and places no sentence of another."""
+
+ALIGNERS = frozenset({ALIGNER, SECOND_ALIGNER})
+"""Judges whose numbers stand in no table but those of alignment."""
+
+SHARED_WORDS = "longform.judges.shared_words:SharedWords"
+
 _SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
 _UNNAMED: Collection[Task] = ("coverage", "support")
 """Tasks whose name is no part of a judge's identity: stored verdicts are older than the key `task`."""

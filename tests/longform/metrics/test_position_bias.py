@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from longform.metrics.position_bias import (
+    FLAT,
+    FOUND,
     SummaryPlaces,
     attributed_sums,
     bias_index,
@@ -22,7 +24,7 @@ from longform.metrics.position_bias import (
 NAN = float("nan")
 Profile = Callable[[int], float]
 PROFILES: dict[str, Profile] = {
-    "u": lambda place: 0.65 + 0.3 * abs(place - 2) / 2,
+    "u": lambda place: 0.55 + 0.4 * (place - 2) ** 2 / 4,
     "lead": lambda place: 0.95 - 0.08 * place,
     "flat": lambda _: 0.75,
 }
@@ -39,7 +41,7 @@ def planted(profile: Profile, seed: int, *, n: int = 100, documents: int = 5) ->
 
 
 def index_of(profile: str, seed: int):  # type: ignore[no-untyped-def]
-    index = bias_index(attributed_sums(planted(PROFILES[profile], seed)), 5, seed=seed, permutations=400)
+    index = bias_index(attributed_sums(planted(PROFILES[profile], seed)), 5, seed=seed, permutations=2000)
     assert index is not None
     return index
 
@@ -101,8 +103,25 @@ def test_planted_profiles_are_found(profile: str, contrast: str) -> None:
         assert getattr(index, contrast) > 0
 
 
-def test_flat_is_rejected_in_at_most_two_of_twenty() -> None:
-    assert sum(index_of("flat", seed).p < 0.05 for seed in range(20)) <= 2
+def test_flat_is_rejected_in_at_most_two_of_twenty_at_5_percent_and_has_no_shape_in_any() -> None:
+    found = [index_of("flat", seed) for seed in range(20)]
+    assert sum(index.p < 0.05 for index in found) <= 2
+    assert {index.shape for index in found} == {FLAT}
+
+
+def test_a_shape_is_named_by_the_p_value_of_its_family() -> None:
+    index = index_of("u", 2)
+    assert index.shape_at(FOUND) == "U-shaped"
+    assert index.shape_at(1.1 * FOUND) == FLAT
+
+
+def test_permutations_end_early_only_if_the_curve_is_no_verdict() -> None:
+    flat, u = (attributed_sums(planted(PROFILES[name], 2)) for name in ("flat", "u"))
+    early, whole = (bias_index(flat, 5, seed=2, permutations=n) for n in (2000, 50_000))
+    assert early == whole
+    clear = bias_index(u, 5, seed=2, permutations=8000)
+    assert clear is not None
+    assert clear.p == 1 / 8001
 
 
 def test_shapes_have_names() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from longform.metrics.position_bias import attributed_sums, bias_index, summary_places
 from longform.report.page import html, markdown
+from longform.report.places import with_curves
 from longform.results.attribution import Attribution, placed
 
 N = 80
@@ -29,7 +32,7 @@ def test_yes_and_no_alone_leave_a_judge_without_a_curve() -> None:
 def test_sentences_that_nothing_supports_count_where_another_judge_puts_them() -> None:
     aligned = [summary_places(cells, [[place] for place in range(5)]) for cells in u_shaped(1)]
     assert placed(aligned).enough
-    index = bias_index(attributed_sums(aligned), 5, seed=1, permutations=500)
+    index = bias_index(attributed_sums(aligned), 5, seed=1, permutations=2000)
     assert index is not None
     assert "U-shaped" in index.shape
     conditioned = bias_index(attributed_sums([summary_places(cells) for cells in u_shaped(1)]), 5, seed=1)
@@ -37,32 +40,51 @@ def test_sentences_that_nothing_supports_count_where_another_judge_puts_them() -
     assert (conditioned.spread, conditioned.p) == (0.0, 1.0)  # what such a judge would show of itself
 
 
-def test_a_judge_that_nothing_can_align_is_said_to_be_untestable_in_place_of_a_curve() -> None:
+def two_judges(*untestable: str, judges: tuple[str, ...] = ("letter", "graded")) -> dict[str, Any]:
+    """The study of a writer under two judges; those that cannot place what they call unsupported have no curve."""
     point = {"value": 50.0, "low": 40.0, "high": 60.0, "n": 9}
     index = {"spread": 1.0, "lead": 0.0, "ends": 0.0, "p": 0.5, "p_holm": 0.5, "shape": "not distinguishable from flat"}
+    curve = {"curve": [point] * 3, "index": index}
+    none = {"curve": None, "index": None, "reason": "3 of its 9 sentences have no place"}
     row = {
-        "judge": "letter",
         "dataset": None,
         "summarizer": "writer",
         "setting": "full",
         "axes": {"retriever": "full"},
         "bins": 3,
         "degenerate": {"n_summaries": 3, "n_empty": 0, "n_sentences": 9, "n_unattributed": 3},
-        "faithfulness": {"curve": None, "index": None, "reason": "3 of its 9 sentences have no place"},
-        "coverage": {"curve": [point] * 3, "index": index},
+        "coverage": curve,
     }
-    found = {
+    places = [row | {"judge": judge, "faithfulness": none if judge in untestable else curve} for judge in judges]
+    return {
         "mode": "document",
         "merging": {"documents": "max", "sentences": "mean"},
         "attribution": None,
-        "attributed": [{"judge": "letter", "by": "letter", "untestable": "3 of its 9 sentences have no place"}],
-        "places": [row],
-        **dict.fromkeys(("cells", "orders", "lengths", "alignment", "permutations", "not_applicable"), ()),
+        "attributed": [
+            {"judge": judge, "by": judge, "untestable": none["reason"] if judge in untestable else None}
+            for judge in judges
+        ],
+        "places": places,
+        **dict.fromkeys(
+            ("cells", "orders", "against_plain", "lengths", "alignment", "permutations", "not_applicable"), ()
+        ),
     }
+
+
+def test_a_judge_that_nothing_can_align_is_said_to_be_untestable_in_place_of_a_curve() -> None:
+    found = two_judges("letter", judges=("letter",))
     results = {"title": "t", "fidelity": "ours", "aggregate": "pooled", "faithfulness": found, "run": {}}
     text = markdown(results)
-    assert "Judge letter: faithfulness by place cannot be tested with this judge: 3 of its 9 sentences" in text
-    assert "Coverage by place." in text
-    assert "Faithfulness by place." not in text
-    assert "| faithfulness |" not in text
-    assert html(results | {"drilldown": {"queries": {}, "summaries": []}}).count("<svg") == 1  # coverage
+    section = text[text.index("## Faithfulness and coverage by place") : text.index("## How the numbers were made")]
+    assert section.split("\n\n")[1:] == ["Judge letter: cannot be tested with this judge.", ""]
+    assert "<svg" not in html(results | {"drilldown": {"queries": {}, "summaries": []}})
+
+
+def test_other_judges_of_a_run_keep_their_curves() -> None:
+    found = two_judges("letter")
+    assert [row["judge"] for row in with_curves(found)] == ["graded"]
+    text = markdown({"title": "t", "fidelity": "ours", "aggregate": "pooled", "faithfulness": found, "run": {}})
+    section = text[text.index("## Faithfulness and coverage by place") :]
+    assert "Judge letter: cannot be tested with this judge." in section
+    assert "Faithfulness by place. Judge graded" in section
+    assert "by place. Judge letter" not in section

@@ -10,10 +10,11 @@ import pytest
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
 from longform.metrics.position_bias import summary_places
 from longform.report.page import html, markdown
+from longform.results.against_plain import against_plain
 from longform.results.aggregate import Averaging, Scored, SummaryInfo
+from longform.results.alignment import alignment_rows
 from longform.results.checked import FAITHFULNESS, CheckedSummary
 from longform.results.faithfulness_tables import (
-    alignment_rows,
     cells,
     length_rows,
     order_rows,
@@ -81,7 +82,7 @@ def test_repeats_of_a_query_count_as_one_summary_in_every_table() -> None:
     twice = [changed(summary, repeat=repeat) for summary in once for repeat in (0, 1)]
 
     assert order_rows(twice, SETTINGS) == order_rows(once, SETTINGS)
-    assert alignment_rows(twice) == alignment_rows(once) == []
+    assert alignment_rows(twice, SETTINGS) == alignment_rows(once, SETTINGS) == []
     for one, two in zip(place_rows(once, SETTINGS), place_rows(twice, SETTINGS), strict=True):
         for measure in ("faithfulness", "coverage"):
             assert two[measure]["index"] == pytest.approx(one[measure]["index"], nan_ok=True)
@@ -111,8 +112,11 @@ def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> N
     assert {row["dataset"]: row["faithfulness"]["value"] == 0 for row in together} == {None: False, "mail": True}
     assert order_rows([*news, *mail], SETTINGS) == [*order_rows(news, SETTINGS), *order_rows(mail, SETTINGS)]
     assert place_rows([*news, *mail], SETTINGS) == [*place_rows(news, SETTINGS), *place_rows(mail, SETTINGS)]
-    assert alignment_rows([*news, *mail]) == [*alignment_rows(news), *alignment_rows(mail)]
-    assert [row["n"] for row in alignment_rows([*news, *mail])] == [24, 18]
+    assert alignment_rows([*news, *mail], SETTINGS) == [
+        *alignment_rows(news, SETTINGS),
+        *alignment_rows(mail, SETTINGS),
+    ]
+    assert [row["n"] for row in alignment_rows([*news, *mail], SETTINGS)] == [24, 18]
 
 
 def test_failed_summaries_are_counted_by_reason_whatever_step_failed() -> None:
@@ -209,7 +213,7 @@ def test_judges_that_attribute_alike_correlate() -> None:
     one = [rng.random((5, 6)) for _ in range(10)]
     summaries = [checked(q, c, judge=judge) for judge in ("a", "b") for q, c in enumerate(one)]
     reversed_ = [checked(q, c[::-1], judge="c") for q, c in enumerate(one)]
-    rows = {(row["judge"], row["second"]): row for row in alignment_rows([*summaries, *reversed_])}
+    rows = {(row["judge"], row["second"]): row for row in alignment_rows([*summaries, *reversed_], SETTINGS)}
     assert rows["a", "b"]["spearman"] == pytest.approx(1.0)
     assert rows["a", "c"]["spearman"] == pytest.approx(-1.0)
     assert rows["a", "b"]["n"] == 60
@@ -226,8 +230,9 @@ def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> No
         "cells": cells(summaries, SETTINGS),
         "places": place_rows(summaries, SETTINGS),
         "orders": order_rows(summaries, SETTINGS),
+        "against_plain": against_plain(summaries, SETTINGS),
         "lengths": length_rows(summaries, SETTINGS),
-        "alignment": alignment_rows(summaries),
+        "alignment": alignment_rows(summaries, SETTINGS),
         "attribution": None,
         "attributed": [{"judge": "lexical", "by": "lexical", "untestable": None}],
         "permutations": [],

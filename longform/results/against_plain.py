@@ -1,0 +1,118 @@
+"""
+Every method and order of documents against the plain one: faithfulness of the same summarizer on the same queries.
+
+The plain system of a row has its retriever, budget and lengths, the order given and the plain method. The rows of a
+judge and data set are a family, adjusted together (Holm, `longform.metrics.stepwise`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+import numpy as np
+
+from longform.keys import stable_seed
+from longform.metrics.paired_differences import n_sign_changes
+from longform.metrics.stepwise import Adjusted, Pair, stepwise_differences
+from longform.results.aggregate import Averaging, cluster_totals
+from longform.results.checked import FAITHFULNESS, CheckedSummary
+from longform.results.columns import OfJudge
+from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
+from longform.results.faithfulness_tables import Group, Key, groups
+
+_POINTS = 100.0
+NO_QUERY = "no query in common"
+
+
+class AgainstRow(TypedDict):
+    """A system beside its plain one; points, null: unknown."""
+
+    summarizer: str
+    setting: str
+    plain: str  # the setting of the plain one
+    order: str
+    method: str
+    score: float | None  # over all its queries
+    plain_score: float | None
+    difference: float | None  # over the queries that both have
+    low: float | None
+    high: float | None
+    p: float | None  # of this pair alone
+    p_holm: float | None
+    n_queries: int  # that both have
+    finding: str
+
+
+class AgainstFamily(OfJudge):
+    """All rows of a judge and data set, with their tests."""
+
+    n_sign_changes: int
+    rows: list[AgainstRow]
+
+
+def against_plain(summaries: Sequence[CheckedSummary], how: Averaging) -> list[AgainstFamily]:
+    """Return a family for each judge and data set that has a method or order beside a plain one."""
+    found = dict(groups(summaries))
+    families: dict[tuple[str, str | None], list[tuple[Key, Key]]] = {}
+    for key in found:
+        plain = key._replace(system=key.system._replace(order="given", method="plain"))
+        if key.system.permutation is None and key != plain and plain in found:
+            families.setdefault((key.judge, key.dataset), []).append((key, plain))
+    return [_family(found, pairs, how) for pairs in families.values()]
+
+
+def _family(found: dict[Key, Group], pairs: Sequence[tuple[Key, Key]], how: Averaging) -> AgainstFamily:
+    judge, _, dataset = pairs[0][0]
+    seed = stable_seed(how.seed, judge, dataset, "against plain")
+    tested = stepwise_differences([_pair(found[key], found[plain]) for key, plain in pairs], seed=seed)
+    n = max((one.difference.n_clusters for one in tested if one is not None), default=0)
+    rows = [
+        _row(key, plain, _mean(found[key]), _mean(found[plain]), one)
+        for (key, plain), one in zip(pairs, tested, strict=True)
+    ]
+    return {"judge": judge, "dataset": dataset, "n_sign_changes": n_sign_changes(n), "rows": rows}
+
+
+def _pair(group: Group, plain: Group) -> Pair:
+    clusters = list(dict.fromkeys(one.info.cluster for one in (*plain, *group)))
+    sums = [cluster_totals([one.scored for one in own], clusters, FAITHFULNESS) for own in (group, plain)]
+    return Pair(*sums)
+
+
+def _mean(group: Group) -> float | None:
+    clusters = list(dict.fromkeys(one.info.cluster for one in group))
+    total, n = np.sum(cluster_totals([one.scored for one in group], clusters, FAITHFULNESS), axis=0).tolist()
+    return _POINTS * total / n if n else None
+
+
+def _row(key: Key, plain: Key, score: float | None, plain_score: float | None, found: Adjusted | None) -> AgainstRow:
+    difference = None if found is None else found.difference
+    low, high = (None, None) if difference is None else (difference.low, difference.high)
+    return {
+        "summarizer": key.system.summarizer,
+        "setting": key.system.setting,
+        "plain": plain.system.setting,
+        "order": key.system.order,
+        "method": key.system.method,
+        "score": score,
+        "plain_score": plain_score,
+        "difference": None if difference is None else _POINTS * difference.value,
+        "low": None if low is None else _POINTS * low,
+        "high": None if high is None else _POINTS * high,
+        "p": None if difference is None else difference.p,
+        "p_holm": None if found is None else found.p_holm,
+        "n_queries": 0 if difference is None else difference.n_clusters,
+        "finding": finding(found),
+    }
+
+
+def finding(found: Adjusted | None) -> str:
+    """Say in words what the adjusted test shows of a system beside the plain one."""
+    if found is None:
+        return NO_QUERY
+    if found.too_few_clusters:
+        return f"{TOO_FEW} ({found.difference.n_clusters}): no difference could be shown"
+    if not found.difference.distinguishable:
+        return NOT_DISTINGUISHABLE
+    return "better" if found.difference.value > 0 else "worse"

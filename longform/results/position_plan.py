@@ -1,0 +1,130 @@
+"""The size of a study of positions, planned before anything is asked: what it must be, and what that assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypedDict
+
+from longform.judges.card_columns import DataSetRow
+from longform.metrics.position_bias import FOUND
+from longform.metrics.position_power import POWER, Assumed, summaries_needed
+
+MEAN = 0.75
+"""Assumed faithfulness over all places: near that of the paper's summaries (Table 5: 66 to 86, of 100)."""
+ACCURACY = 0.8
+"""Assumed balanced accuracy of a judge without a card, of single sentences."""
+DEPTHS = (40.0, 20.0, 10.0)
+"""Points from the best to the worst place of a U, if none is named."""
+_POINTS = 100.0
+
+
+class SizeColumns(TypedDict):
+    depth: float  # points
+    summaries: int | None  # of each system; null: why_none says why not
+    why_none: str | None
+
+
+class PositionsRow(TypedDict):
+    """A judge and data set."""
+
+    dataset: str | None
+    judge: str
+    n_summaries: int  # of each system, that the run will have
+    n_documents: int
+    n_sentences: float
+    n_curves: int  # tested together
+    mean: float
+    accuracy: float
+    accuracy_from: str  # card, assumed
+    level: float
+    power: float
+    sizes: list[SizeColumns]
+
+
+class Prompts(NamedTuple):
+    """
+    A data set's prompts.
+
+    Attributes:
+        dataset: Its name; None: not stated.
+        n_queries: Each is summarised once by each system for this purpose.
+        n_documents: Of the usual prompt.
+        n_sentences: The mean that is asked for.
+    """
+
+    dataset: str | None
+    n_queries: int
+    n_documents: int
+    n_sentences: float
+
+
+def sentence_accuracy(rows: Sequence[DataSetRow]) -> float | None:
+    """
+    Return the mean balanced accuracy of a card's data sets, in [0, 1]; None if none is known.
+
+    Data sets that are labelled by the sentence count alone if there are any: a study of positions asks of sentences.
+    """
+    known = [(row["level"], value) for row in rows if (value := row["balanced_accuracy"]["value"]) is not None]
+    found = [value for level, value in known if level == "sentence"] or [value for _, value in known]
+    return sum(found) / len(found) if found else None
+
+
+def positions_row(
+    prompts: Prompts, judge: str, accuracy: float | None, *, n_curves: int, depths: Sequence[float]
+) -> PositionsRow:
+    """
+    Return the sizes that find a U of each of *depths*.
+
+    Args:
+        prompts: Of the data set.
+        judge: Its name.
+        accuracy: Of its card; None: it has none.
+        n_curves: That are tested together.
+        depths: In points, from the best to the worst place.
+    """
+    sure = ACCURACY if accuracy is None else accuracy
+
+    def size(depth: float) -> SizeColumns:
+        assumed = Assumed(depth / _POINTS, MEAN, prompts.n_documents, prompts.n_sentences, sure, max(1, n_curves))
+        if not assumed.fits:
+            return {"depth": depth, "summaries": None, "why_none": f"no U of {depth:g} points has a mean of {MEAN:.0%}"}
+        found = summaries_needed(assumed) if sure > 0.5 else None
+        why = None if found else f"a judge of {sure:.0%} balanced accuracy sees too little of it"
+        return {"depth": depth, "summaries": found, "why_none": why}
+
+    return {
+        "dataset": prompts.dataset,
+        "judge": judge,
+        "n_summaries": prompts.n_queries,
+        "n_documents": prompts.n_documents,
+        "n_sentences": prompts.n_sentences,
+        "n_curves": n_curves,
+        "mean": MEAN,
+        "accuracy": sure,
+        "accuracy_from": "assumed" if accuracy is None else "card",
+        "level": FOUND,
+        "power": POWER,
+        "sizes": [size(depth) for depth in depths],
+    }
+
+
+def positions_words(rows: Sequence[PositionsRow]) -> Iterator[str]:
+    """Yield two lines a row: the sizes, and what they assume."""
+    for row in rows:
+        on = f" on {row['dataset']}" if row["dataset"] else ""
+        sizes = "; ".join(_size_words(size) for size in row["sizes"])
+        yield f"positions{on}, judge {row['judge']}: to find {sizes}. The run has {row['n_summaries']:,}."
+        source = "of its card" if row["accuracy_from"] == "card" else "assumed, as it has no card"
+        curves = "1 curve" if row["n_curves"] == 1 else f"{row['n_curves']} curves tested together"
+        yield (
+            f"  assumed: {row['mean']:.0%} of sentences faithful, {row['n_sentences']:g} sentences a summary, "
+            f"{row['n_documents']} documents a prompt, a judge of {row['accuracy']:.0%} balanced accuracy ({source}), "
+            f"{curves}; level {row['level']:g}, power {row['power']:g}"
+        )
+
+
+def _size_words(size: SizeColumns) -> str:
+    lead = f"a U of {size['depth']:g} points"
+    if size["summaries"] is None:
+        return f"{lead}, no size: {size['why_none']}"
+    return f"{lead}, {size['summaries']:,} summaries of each system"
