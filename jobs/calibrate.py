@@ -31,7 +31,7 @@ from longform.judges.kind import Kind
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.named_judges import KNOWN_JUDGES
 
 _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
 """The share of answers above which the exit code says so, if no configuration states one."""
@@ -47,7 +47,7 @@ def calibration_of(arguments: argparse.Namespace, experiment: Experiment | None)
     Raises:
         UsageError: There is no such judge, or an option does not fit it.
     """
-    known = {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})}
+    known = {**KNOWN_JUDGES, **(experiment.judges if experiment else {})}
     task = "support" if arguments.support else None
     name, judges = named_judge(arguments.support or arguments.judge, known, task=task)
     return Calibration(

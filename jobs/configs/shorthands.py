@@ -9,6 +9,7 @@ Short names on the command line for what a preset says at length.
     --set reranker=gpt-4o                 a chat model scores documents, in place of those named
     --set support_judge=gpt-4o            a chat model checks sentences, in place of the support judges named
     --set support_judge=checker           the checker that ships does
+    --set support_judge=minicheck-flan-t5 a checkpoint of MiniCheck does
 
 Where a preset has chat models in these places, they keep their prompts and settings, and the model is another one.
 
@@ -26,8 +27,7 @@ import yaml
 from pydantic import JsonValue
 
 from longform.errors import UsageError
-from longform.settings.judges import judges_of
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.named_judges import KNOWN_CHECKERS
 
 Content = dict[str, JsonValue]
 """A mapping of a configuration, as YAML."""
@@ -108,8 +108,8 @@ def _judge(content: Content, model: JsonValue) -> None:
 
 def _support_judge(content: Content, model: JsonValue) -> None:
     judging, _ = _judges_apart(content)
-    if isinstance(model, str) and model in judges_of("support", SHIPPED_JUDGES):
-        checking: Content = {model: SHIPPED_JUDGES[model].model_dump(mode="json")}
+    if isinstance(model, str) and model in KNOWN_CHECKERS:
+        checking: Content = {model: KNOWN_CHECKERS[model].model_dump(mode="json")}
     else:
         checking = {_NAME: {"task": "support", "kind": "chat", "chat": _chat(model)}}
     content["judges"] = _one_list(judging, checking)
@@ -179,8 +179,8 @@ def full_keys(content: Mapping[str, JsonValue], key: str, text: str) -> list[str
         return [f"systems.{place}.budget_tokens={text}" for place in places]
     if key == "retrievers":
         return [f"systems={json.dumps(_with_retrievers(content, _as_list(yaml.safe_load(text))))}"]
-    if key == "support_judge" and text in SHIPPED_JUDGES:
-        judge = SHIPPED_JUDGES[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True)
+    if key == "support_judge" and text in KNOWN_CHECKERS:
+        judge = KNOWN_CHECKERS[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True)
         return [f"judges.{text}={json.dumps({'task': 'support'} | judge)}"]
     chat = text if text.lstrip().startswith("{") else f"{{model: {text}}}"
     chosen = f"{{kind: chat, chat: {chat}}}"
