@@ -82,12 +82,10 @@ class CheckpointScorer:
             self.tokenizer: Tokenizer = transformers.AutoTokenizer.from_pretrained(path)
             model, found = kind.from_pretrained(path, dtype=torch.float32, output_loading_info=True)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
-            own = (
-                ""
-                if Path(path).is_dir()
-                else f"; weights in a folder or at s3:// are the judge {own_weights(settings)}"
-            )
-            raise UsageError(f"{cannot_load(settings.model, error)}{own}") from error
+            told = cannot_load(settings.model, error)
+            if not Path(path).is_dir():
+                told += f"; if you have its weights in a folder or at s3://, name it as {own_weights(settings)}"
+            raise UsageError(told) from error
         if found["missing_keys"]:
             msg = (
                 f"checkpoint {settings.model!r} is no trained {settings.family}: it lacks the weights "
