@@ -35,7 +35,7 @@ from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mod
 from longform.report.judge_page import judge_markdown
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.named_judges import KNOWN_JUDGES
 
 _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
 """The share of answers above which the exit code says so, if no configuration states one."""
@@ -78,7 +78,7 @@ def calibrations_of(arguments: argparse.Namespace, experiment: Experiment | None
 def _calibration(
     arguments: argparse.Namespace, experiment: Experiment | None, text: str, task: str | None
 ) -> Calibration:
-    known = {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})}
+    known = {**KNOWN_JUDGES, **(experiment.judges if experiment else {})}
     name, judges = named_judge(text, known, task=task)
     return Calibration(
         judge=name,

@@ -160,7 +160,8 @@ def test_commands_run_as_written(page: str, readme_folder: Path, tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("released"))
 def test_commands_on_released_files_run_as_written(page: str, tmp_path: Path, released: Path) -> None:
-    named = [released / "longformfact/generation/multixscience.jsonl.gz", released / "msrs/story"]
+    positional_bias = ("generation/multixscience", "generation/pubmed", "metric_benchmark/longeval_pubmed")
+    named = [*(released / f"longformfact/{name}.jsonl.gz" for name in positional_bias), released / "msrs/story"]
     for file in [*(released / "summhay").glob("*.gz"), *named]:
         (tmp_path / file.name).symlink_to(file)
     _run_page(page, "released", tmp_path)

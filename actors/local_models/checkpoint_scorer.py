@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -81,7 +82,10 @@ class CheckpointScorer:
             self.tokenizer: Tokenizer = transformers.AutoTokenizer.from_pretrained(path)
             model, found = kind.from_pretrained(path, dtype=torch.float32, output_loading_info=True)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise UsageError(cannot_load(settings.model, error)) from error
+            told = cannot_load(settings.model, error)
+            if not Path(path).is_dir():
+                told += f"; if you have its weights in a folder or at s3://, name it as {own_weights(settings)}"
+            raise UsageError(told) from error
         if found["missing_keys"]:
             msg = (
                 f"checkpoint {settings.model!r} is no trained {settings.family}: it lacks the weights "
@@ -178,6 +182,17 @@ def supported_logits(wrong: Tensor, of_sentence: Tensor) -> Tensor:
         of_sentence: Which tokens are the sentence's, the same shape.
     """
     return -wrong.float().masked_fill(~of_sentence, -inf).logsumexp(dim=1)
+
+
+def own_weights(settings: CheckpointJudgeSettings) -> str:
+    """Return the judge *settings* with weights in a FOLDER, as a command line takes it."""
+    stated = settings.model_dump(mode="json", exclude={"kind", "task", "model"}, exclude_defaults=True)
+    named = {"task": settings.task, "kind": settings.kind, "model": "FOLDER", **stated}
+    return "'{" + ", ".join(f"{key}: {_quoted(value)}" for key, value in named.items()) + "}'"
+
+
+def _quoted(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) and not value.isidentifier() else str(value)
 
 
 def _supported_output(config: ModelConfig, settings: CheckpointJudgeSettings) -> int | None:

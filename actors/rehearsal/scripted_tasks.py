@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from math import log
 from typing import NamedTuple
@@ -29,6 +29,8 @@ _ANSWERED = (  # prompts of answers, the field with the documents, and sentences
     ("condense_to_snippets", "document", 4),
     ("condense_to_summary", "document", 4),
 )
+_SUMMARIZING = tuple(f"summarize_{kind}" for kind in ("sentences", "sections", "articles", "abstracts", "diverse"))
+_UNASKED = 5  # sentences, if the prompt names no number
 _MAJOR, _MINOR = 0.4, 0.8  # shares of a reference below which details are missing
 _MISSED = (("Said.", 1.0), ("Incomplete.", 0.5), ("General.", 0.25), ("Missing.", 0.0))  # least share of its stems
 _LITERAL, _ELSE_AT_MOST, _LEAST = 0.95, 0.45, 1e-4  # P(yes)
@@ -160,13 +162,13 @@ SentenceTask = Answering | Sentences | Merging | Updating | Supporting | Rating 
 
 def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask | None:
     """Return the task of *prompt*; None if it is no task about sentences."""
-    if (values := _values("summarize_sentences", prompt)) is not None:
+    if (values := _any_values(_SUMMARIZING, prompt)) is not None:
         documents = tuple(values["documents"].split(_SEPARATOR))
-        return Sentences(documents, int(values["n_sentences"]), _focus(values["focus"]), profile, seed)
-    if (values := _values("merge_summaries", prompt)) is not None:
-        return Merging(tuple(values["summaries"].split(_SEPARATOR)), int(values["n_sentences"]), seed)
-    if (values := _values("update_summary", prompt)) is not None:
-        shown = Sentences((values["document"],), int(values["n_sentences"]), None, profile, seed)
+        return Sentences(documents, _n_sentences(values), _focus(values["focus"]), profile, seed)
+    if (values := _any_values(("merge_summaries", "merge_diverse"), prompt)) is not None:
+        return Merging(tuple(values["summaries"].split(_SEPARATOR)), _n_sentences(values), seed)
+    if (values := _any_values(("update_summary", "update_diverse"), prompt)) is not None:
+        shown = Sentences((values["document"],), _n_sentences(values), None, profile, seed)
         return Updating(values["summary"], shown)
     return _read_answering(prompt, profile, seed) or _read_judging(prompt) or _read_scoring(prompt)
 
@@ -202,6 +204,15 @@ _JUDGING: Mapping[str, tuple[Callable[[str, str], SentenceTask], str, str]] = {
     "judge_errors": (Erring, "summary", "reference"),
 }
 """Prompt of a judge -> its task, and the fields of the prompt that the task has."""
+
+
+def _any_values(names: Iterable[str], prompt: str) -> dict[str, str] | None:
+    """Return the fields of *prompt* if it is one of those called *names*."""
+    return next((values for name in names if (values := _values(name, prompt)) is not None), None)
+
+
+def _n_sentences(values: Mapping[str, str]) -> int:
+    return int(values.get("n_sentences", _UNASKED))
 
 
 def _values(name: str, prompt: str) -> dict[str, str] | None:

@@ -26,8 +26,9 @@ from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
 from longform.rows import SummaryRow
 from longform.settings.chat import ChatSummarizerSettings
-from longform.settings.methods import SHIPPED_METHODS, MethodSettings
+from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings, MethodSettings
 from longform.summaries.asking import step_replies
+from longform.summaries.drawn_orders import drawn_replies
 from longform.summaries.methods import Plan, Step, make_plan
 from longform.summaries.replies import EMPTY_SUMMARY, summary_text
 
@@ -125,7 +126,12 @@ class ChatSummarizer(Summarizer):
     def _of_row(self, place: int, row: AskedContext, plan: Plan | str) -> Asks[InPlace]:
         if isinstance(plan, str):
             return {place: [summary_row(row, failed(plan), None)]}
-        replies = yield from step_replies(plan, partial(self._prompts.request, row), partial(self._read, row))
+        request, read = partial(self._prompts.request, row), partial(self._read, row)
+        if plan[-1].task == "merge" and (method := self._sampling(row)) is not None:
+            drawn = partial(make_plan, method, len(row["doc_ids"]), seed=_seed(row))
+            plan, replies = yield from drawn_replies(method, len(row["doc_ids"]), drawn, request, read)
+        else:
+            replies = yield from step_replies(plan, request, read)
         return {place: [self._written(row, step, replies[step.name]) for step in plan]}
 
     def _alike(self, asked: Mapping[int, _Asked]) -> Asks[InPlace]:
@@ -159,10 +165,19 @@ class ChatSummarizer(Summarizer):
         if name not in self._methods:
             return f"unknown_method: {name}"
         try:
-            # the context's seed, and not the row's: all models see the same orders
-            return make_plan(self._methods[name], len(row["doc_ids"]), seed=stable_seed(row["context_id"]))
+            return make_plan(self._methods[name], len(row["doc_ids"]), seed=_seed(row))
         except UsageError as error:
             return f"method_refused: {error}"
+
+    def _sampling(self, row: AskedContext) -> CalibrationMethodSettings | None:
+        """Return the row's method if it draws orders until their summaries agree."""
+        method = self._methods[row["method"]]
+        return method if isinstance(method, CalibrationMethodSettings) and method.spread is not None else None
+
+
+def _seed(row: AskedContext) -> int:
+    """Return the context's seed, and not the row's: all models see the same orders."""
+    return stable_seed(row["context_id"])
 
 
 def _beginning(row: AskedContext) -> str:

@@ -37,16 +37,23 @@ _ANSWERS = ("summarize_story", "summarize_story_oracle", "summarize_meeting", "a
 _FREE = "_free"
 """Ends the name of a prompt that withholds the number of bullets."""
 
-_SENTENCES = "summarize_sentences"
-_MERGE, _UPDATE = "merge_summaries", "update_summary"
+_DIVERSE = "summarize_diverse"
+_SENTENCES = ("summarize_sentences", "summarize_sections", "summarize_articles", "summarize_abstracts", _DIVERSE)
+"""Prompts for sentences of running text about documents without numbers and headings, in answer to no question."""
+
 _PROMPT_OF_TASK = {
-    "merge": _MERGE,
-    "update": _UPDATE,
+    "merge": "merge_summaries",
+    "update": "update_summary",
     "snippets": "condense_to_snippets",
     "summaries": "condense_to_summary",
 }
+_PROMPT_OF_DIVERSE = {"merge": "merge_diverse", "update": "update_diverse"}
+"""Prompts of later steps that name no number of sentences, as the first one does not."""
+
 _FOCUS_OF = {place: f"focus_{place}" for place in ("top", "middle", "bottom")}
-_LABELLED = frozenset({_SENTENCES, _MERGE, _UPDATE})
+_LABELLED = frozenset(
+    {*_SENTENCES, *(prompts[task] for prompts in (_PROMPT_OF_TASK, _PROMPT_OF_DIVERSE) for task in ("merge", "update"))}
+)
 _MERGING = IncrementalMethodSettings | HierarchicalMethodSettings | CalibrationMethodSettings
 
 
@@ -71,7 +78,7 @@ def prompts_of(settings: ChatSummarizerSettings, method: MethodSettings) -> list
             "bullets: free withholds the number of bullets, and merging and updating ask for a number of sentences: "
             "expected method plain, one with a focus, or one that condenses documents"
         )
-    alone = settings.prompt if settings.prompt in (_SENTENCES, *_ANSWERS, FROM_MEMORY) else None
+    alone = settings.prompt if settings.prompt in (*_SENTENCES, *_ANSWERS, FROM_MEMORY) else None
     names = [*([alone] if alone else sorted(_HEADING_OF)), *sorted((settings.prompt_with or {}).values())]
     if is_free(settings):
         names = [f"{name}{_FREE}" for name in names]
@@ -79,13 +86,18 @@ def prompts_of(settings: ChatSummarizerSettings, method: MethodSettings) -> list
         case FocusMethodSettings(at=place):
             return [*names, _FOCUS_OF[place]]
         case IncrementalMethodSettings():
-            return [*names, _UPDATE]
+            return [*names, _later_prompt(settings.prompt, "update")]
         case HierarchicalMethodSettings() | CalibrationMethodSettings():
-            return [*names, _MERGE]
+            return [*names, _later_prompt(settings.prompt, "merge")]
         case CondensedMethodSettings(to=task):
-            return [*names, _PROMPT_OF_TASK[task]]
+            return [*names, _later_prompt(settings.prompt, task)]
         case _:
             return names
+
+
+def _later_prompt(first: str | None, task: str) -> str:
+    """Return the prompt of a step that follows, or goes before, a summary of documents by the prompt *first*."""
+    return _PROMPT_OF_DIVERSE.get(task, _PROMPT_OF_TASK[task]) if first == _DIVERSE else _PROMPT_OF_TASK[task]
 
 
 def check_prompts(settings: ChatSummarizerSettings) -> None:
@@ -95,7 +107,7 @@ def check_prompts(settings: ChatSummarizerSettings) -> None:
     Raises:
         UsageError: One is not.
     """
-    offered = {*_HEADING_OF, *_ANSWERS, _SENTENCES, FROM_MEMORY}
+    offered = {*_HEADING_OF, *_ANSWERS, *_SENTENCES, FROM_MEMORY}
     named = [*([settings.prompt] if settings.prompt else []), *(settings.prompt_with or {}).values()]
     if unknown := [prompt for prompt in named if prompt not in offered]:
         raise UsageError(f"expected a prompt of {sorted(offered)}, found {unknown[0]!r}")
@@ -123,7 +135,7 @@ class SummaryPrompts:
         own = settings.prompt_with or {}
         names = [settings.prompt] if settings.prompt else sorted(_HEADING_OF)
         names += [f"{name}{_FREE}" for name in _HEADING_OF if is_free(settings)]
-        names += [*own.values(), *_PROMPT_OF_TASK.values(), *_FOCUS_OF.values()]
+        names += [*own.values(), *_PROMPT_OF_TASK.values(), *_PROMPT_OF_DIVERSE.values(), *_FOCUS_OF.values()]
         self._prompts = {prompt: asking.prompt(prompt) for prompt in names}
         self._benchmark = benchmark
         self._settings = settings
@@ -166,7 +178,7 @@ class SummaryPrompts:
         if step.task == "summarize":
             name = self._summarize_prompt(row)
             return self._prompts[f"{name}{_FREE}" if is_free(self._settings) else name]
-        return self._prompts[_PROMPT_OF_TASK[step.task]]
+        return self._prompts[_later_prompt(self._summarize_prompt(row), step.task)]
 
     def _summarize_prompt(self, row: AskedContext) -> str:
         if (named := self._settings.prompt_of(row["retriever"])) is not None:
@@ -216,7 +228,7 @@ class SummaryPrompts:
     def _question(self, summarize_prompt: str, query: Query) -> str:
         """Return the line of a merge or update that states the question; empty if the summaries answer none."""
         match summarize_prompt:
-            case "summarize_sentences":
+            case prompt if prompt in _SENTENCES:
                 return ""
             case "summarize_news" if query.subtopic:  # its prompt asks by subtopic, too
                 return f"\nQuestion: what do the documents say about this subtopic: {query.subtopic}\n"
@@ -227,7 +239,7 @@ class SummaryPrompts:
         self, summarize_prompt: str, row: AskedContext, step: Step, condensed: Sequence[str]
     ) -> dict[str, str]:
         texts = condensed if step.task == "summarize" and step.parents else self._texts(row, step)
-        if summarize_prompt == _SENTENCES:
+        if summarize_prompt in _SENTENCES:
             joined = SEPARATOR.join(texts)
             return {"documents": joined, "document": joined}
         heading = _HEADING_OF.get(summarize_prompt, _HEADING_OF[_PROMPT_OF_ANY])

@@ -29,15 +29,32 @@ def read_experiment(name: str, changes: Sequence[str] = ()) -> Experiment:
     """
     Read the experiment of a file, or of a preset by its name, with `key=value` changes applied.
 
-    A preset takes short names, too.
+    A preset takes short names, too. A configuration with the key `base` begins with the preset of that name: its own
+    keys at the top stand in place of the preset's.
 
     Raises:
         UsageError: The configuration is wrong, or a change is, or a file of one's own was given a short name.
     """
-    content = read_yaml(name, folder="configs")
+    content = _on_its_base(read_yaml(name, folder="configs"), name)
     if isinstance(content, dict):
         changes = _with_short_names(content, changes, name)
     return validated(Experiment, content, changes, where=name)
+
+
+def _on_its_base(content: JsonValue, name: str) -> JsonValue:
+    """
+    Return a configuration whose keys stand in place of those of the preset that its key `base` names.
+
+    Raises:
+        UsageError: There is no such preset.
+    """
+    if not isinstance(content, dict) or "base" not in content:
+        return content
+    base = content.pop("base")
+    if not isinstance(base, str) or is_file(base):
+        raise UsageError(f"{name}: base: expected the name of a preset, found {base!r}")
+    under = _on_its_base(read_yaml(base, folder="configs"), base)
+    return {**under, **content} if isinstance(under, dict) else content
 
 
 def _with_short_names(content: Content, changes: Sequence[str], name: str) -> list[str]:

@@ -9,6 +9,7 @@ Short names on the command line for what a preset says at length.
     --set reranker=gpt-4o                 a chat model scores documents, in place of those named
     --set support_judge=gpt-4o            a chat model checks sentences, in place of the support judges named
     --set support_judge=checker           the checker that ships does
+    --set support_judge=minicheck-flan-t5 a checkpoint of MiniCheck does
     --set 'model=[gpt-4o, {model: m, base_url: "http://127.0.0.1:8000/v1"}]'
                                           each of them writes summaries, in rows of its own; judges likewise
 
@@ -32,7 +33,7 @@ from pydantic import JsonValue
 from jobs.configs.model_lists import chat_of, crossed, named_models, replaced
 from longform.errors import UsageError
 from longform.settings.judges import judges_of
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.named_judges import KNOWN_CHECKERS, KNOWN_JUDGES
 
 Content = dict[str, JsonValue]
 """A mapping of a configuration, as YAML."""
@@ -131,18 +132,19 @@ def _refuse_taken(key: str, made: Mapping[str, JsonValue], kept: Mapping[str, Js
 
 
 def _chat_judges(models: Mapping[str, JsonValue], task: str) -> Content:
-    """Return a judge of *task* for each of *models*; one that ships by its name."""
+    """Return a judge of *task* for each of *models*; one that is known by its name, as it is."""
     stated: Content = {"task": task} if task != "coverage" else {}
     return {
-        name: SHIPPED_JUDGES[name].model_dump(mode="json")
-        if _ships(entry, task)
+        name: KNOWN_JUDGES[name].model_dump(mode="json")
+        if _is_known(entry, task)
         else {**stated, "kind": "chat", "chat": chat_of(entry)}
         for name, entry in models.items()
     }
 
 
-def _ships(entry: JsonValue, task: str) -> bool:
-    return isinstance(entry, str) and entry in judges_of(task, SHIPPED_JUDGES)
+def _is_known(entry: JsonValue, task: str) -> bool:
+    """Return whether a name is one of a judge that asks no chat model."""
+    return isinstance(entry, str) and entry in judges_of(task, KNOWN_JUDGES) and KNOWN_JUDGES[entry].asked_model is None
 
 
 def _judges(content: Content, models: Mapping[str, JsonValue]) -> None:
@@ -178,8 +180,8 @@ def _support_judge(content: Content, model: JsonValue) -> None:
         models = named_models("support_judge", model)
         content["judges"] = _one_list(judging, _chat_judges(models, "support"))
         return
-    if isinstance(model, str) and model in judges_of("support", SHIPPED_JUDGES):
-        checking: Content = {model: SHIPPED_JUDGES[model].model_dump(mode="json")}
+    if isinstance(model, str) and model in KNOWN_CHECKERS:
+        checking: Content = {model: KNOWN_CHECKERS[model].model_dump(mode="json")}
     else:
         checking = {_NAME: {"task": "support", "kind": "chat", "chat": _chat(model)}}
     content["judges"] = _one_list(judging, checking)
@@ -247,8 +249,8 @@ def full_keys(content: Mapping[str, JsonValue], key: str, text: str) -> list[str
         return [f"systems.{place}.budget_tokens={text}" for place in places]
     if key == "retrievers":
         return [f"systems={json.dumps(_with_retrievers(content, _as_list(yaml.safe_load(text))))}"]
-    if key == "support_judge" and text in SHIPPED_JUDGES:
-        judge = SHIPPED_JUDGES[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True)
+    if key == "support_judge" and text in KNOWN_CHECKERS:
+        judge = KNOWN_CHECKERS[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True)
         return [f"judges.{text}={json.dumps({'task': 'support'} | judge)}"]
     if isinstance(value := yaml.safe_load(text), list) and key in ("model", "judge", "support_judge"):
         return _full_keys_of_list(key, value, places)

@@ -140,7 +140,7 @@ class Summarize(Stage[Summarized]):
         n = None if is_free(self.settings) else n_bullets(benchmark, self.bullets, context.key.query_id)
         depends: list[Any] = [self.settings.identity, n, self.versions[wanted.method]]
         if wanted.method != "plain":
-            depends.append(self.methods[wanted.method].model_dump())
+            depends.append(self.methods[wanted.method].identity)
         if repeat:
             depends.append(f"repeat {repeat}")
         work_id = content_key("summaries", context.work_id, self.summarizer, wanted.setting, depends)

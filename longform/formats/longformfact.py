@@ -2,7 +2,7 @@
 Releases of Wan et al., On Positional Bias of Faithfulness for Long-form Summarization (2025): labels and inputs.
 
     metric_benchmark/SET.jsonl   {"documents": [...], "document", "summary", "faithfulness", "ranking" (or not)}
-    generation/SET.jsonl         {"document": [...], "summary" (the reference), "ranking"}
+    generation/SET.jsonl         {"document": [...], "summary" (the reference, or not), "ranking" (or not)}
 
 `faithfulness` is 0 or 1 for the whole summary, or a list with 0, 1 or null for each of its sentences. `ranking` has the
 indices of the documents, the most important first. Each example becomes a haystack of its own.
@@ -42,7 +42,7 @@ _QUESTION = "Summarise these documents."
 
 class _Line(Entry):
     texts: list[Text] = Field(validation_alias=AliasChoices("documents", "document"))  # empty ones included
-    summary: Filled
+    summary: Filled | None = None  # of inputs: the reference, which DiverseSumm has none of
     ranking: list[Int32] | None = None
     model: JsonValue = None
     faithfulness: JsonValue = None
@@ -173,15 +173,13 @@ def _ranking(example: Example, documents: Mapping[int, Document]) -> list[Shippe
 
 def _input(example: Example, name: str, keep_empty: bool) -> HaystackRows:
     documents = _documents(example, keep_empty)
-    reference = Target(
-        f"{example.haystack_id}:reference", "reference", example.haystack_id, example.haystack_id, 0, None,
-        example.line.summary,
-    )  # fmt: skip
+    here, text = example.haystack_id, example.line.summary
+    references = [] if text is None else [Target(f"{here}:reference", "reference", here, here, 0, None, text)]
     return HaystackRows(
         example.haystack_id,
         documents=list(documents.values()),
         queries=[_query(example, name)],
-        targets=[reference],
+        targets=references,
         rankings=_ranking(example, documents),
     )
 
@@ -189,7 +187,9 @@ def _input(example: Example, name: str, keep_empty: bool) -> HaystackRows:
 def _labelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
     documents = _documents(example, keep_empty)
     summary_id = f"{example.haystack_id}:summary"
-    model = example.line.model
+    model, text = example.line.model, example.line.summary
+    if text is None:
+        raise example.record.error("summary", expected="the summary that the labels are of")
     summary: ShippedSummary = {
         "work_id": summary_id,
         "summary_id": summary_id,
@@ -198,7 +198,7 @@ def _labelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
         "summarizer": model if isinstance(model, str) else "unknown",
         "setting": "released",
         "method": "plain",
-        "text": example.line.summary,
+        "text": text,
     }
     return HaystackRows(
         example.haystack_id,
@@ -206,15 +206,15 @@ def _labelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
         queries=[_query(example, name)],
         rankings=_ranking(example, documents),
         summaries=[summary],
-        labels=_labels(example, summary_id),
+        labels=_labels(example, summary_id, text),
     )
 
 
-def _labels(example: Example, summary_id: str) -> list[ShippedLabel]:
+def _labels(example: Example, summary_id: str, text: str) -> list[ShippedLabel]:
     given = example.line.faithfulness
     if not isinstance(given, list):
         return [_label(example, summary_id, None, given)]
-    n_sentences = len(release_sentences(example.line.summary))
+    n_sentences = len(release_sentences(text))
     if len(given) != n_sentences:
         raise example.record.error(
             "faithfulness",

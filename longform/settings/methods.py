@@ -41,19 +41,29 @@ class CalibrationMethodSettings(Strict):
     Permutation calibration: summaries of several orders of the documents, merged.
 
     `rotations` are the n cyclic ones (as released); `all` are n! (as the paper says), refused above `most` orders;
-    `sampled` draws `n_orders` different ones.
+    `sampled` draws `n_orders` different ones, and with a `spread` more of them until the summaries agree as well as it
+    says, or `most` are drawn.
     """
+
+    newer = frozenset({"spread"})
 
     kind: Literal["calibration"]
     orders: Literal["rotations", "all", "sampled"]
     n_orders: int | None = Field(None, gt=1)  # sampled only
-    most: int = Field(24, gt=0)  # all only
+    most: int = Field(24, gt=0)  # all, and sampled with a spread
     seed: int = 0
+    spread: float | None = Field(None, gt=0, lt=1)  # sampled only: of summaries over orders; null: `n_orders`, no more
 
     @model_validator(mode="after")
     def _says_how_many(self) -> CalibrationMethodSettings:
         if (self.n_orders is not None) != (self.orders == "sampled"):
             msg = f"n_orders is for sampled orders, and needed there; found {self.n_orders} with {self.orders}"
+            raise ValueError(msg)
+        if self.spread is not None and (self.n_orders is None or self.n_orders > self.most):
+            msg = (
+                f"spread is for sampled orders, of which n_orders are drawn first: expected n_orders of at most "
+                f"{self.most} (`most`), found {self.n_orders} with {self.orders}"
+            )
             raise ValueError(msg)
         return self
 
@@ -91,5 +101,6 @@ SHIPPED_METHODS: Mapping[str, MethodSettings] = {
     "summaries": CondensedMethodSettings(kind="condensed", to="summaries"),
     "calibration-rotations": CalibrationMethodSettings(kind="calibration", orders="rotations"),
     "calibration-all": CalibrationMethodSettings(kind="calibration", orders="all"),
+    "calibration-sampled": CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=3, spread=0.25),
 }
 """Methods that need no definition."""

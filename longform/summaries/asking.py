@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, failed
@@ -15,15 +15,23 @@ Read = Callable[[Step, ChatReply], ChatReply]
 """A step and its reply -> the reply whose text is the step's."""
 
 
-def step_replies(plan: Plan, request: Request, read: Read) -> Asks[dict[str, ChatReply]]:
+def step_replies(
+    plan: Plan, request: Request, read: Read, earlier: Mapping[str, ChatReply] | None = None
+) -> Asks[dict[str, ChatReply]]:
     """
     Ask the steps of a plan, and map each name to its reply, in the plan's order.
 
     A step that would read a failed one is not asked: it fails with `parent_failed: STEP: reason`, where STEP is the one
     that failed itself.
+
+    Args:
+        plan: The steps.
+        request: Makes the request of a step.
+        read: Reads its reply.
+        earlier: Replies to steps of the plan that are not asked again.
     """
     steps = {step.name: step for step in plan}
-    found: dict[str, ChatReply] = {}
+    found: dict[str, ChatReply] = {name: reply for name, reply in (earlier or {}).items() if name in steps}
     asked: set[str] = set()
     while True:
         new: dict[Name, ChatRequest] = {}

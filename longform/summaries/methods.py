@@ -65,7 +65,7 @@ Plan = tuple[Step, ...]
 Order = tuple[int, ...]
 
 
-def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0) -> Plan:
+def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0, n_orders: int | None = None) -> Plan:
     """
     Return the steps of *settings* on a context; every document is shown at least once.
 
@@ -75,6 +75,7 @@ def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0) -> P
         settings: The method.
         n_documents: Of the context.
         seed: Of the context; with the method's own it draws the orders of `calibration: sampled`.
+        n_orders: How many of them, the first of which are those of a smaller number; None: as many as the method says.
 
     Raises:
         UsageError: All orders are wanted, and there are more than the method allows.
@@ -94,7 +95,7 @@ def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0) -> P
         case IncrementalMethodSettings():
             return _incremental(n_documents)
         case CalibrationMethodSettings():
-            orders = _orders(settings, n_documents, seed)
+            orders = _orders(settings, n_documents, seed, n_orders)
             return _merged([Step(f"order-{k}", "summarize", order) for k, order in enumerate(orders, 1)])
         case _:
             assert_never(settings)
@@ -142,9 +143,14 @@ def _incremental(n_documents: int) -> Plan:
 # ---------------------------------------------------------------- orders
 
 
-def _orders(settings: CalibrationMethodSettings, n: int, seed: int) -> list[Order]:
+def most_orders(settings: CalibrationMethodSettings, n_documents: int) -> int:
+    """Return the number of orders at which `calibration: sampled` ends, however much its summaries differ."""
+    return min(settings.most, factorial(n_documents))
+
+
+def _orders(settings: CalibrationMethodSettings, n: int, seed: int, wanted: int | None) -> list[Order]:
     """Return different orders of *n* documents; rotations and all orders begin with the given one."""
-    n_orders = _n_orders(settings, n)
+    n_orders = _n_orders(settings, n) if wanted is None else min(wanted, factorial(n))
     match settings.orders:
         case "rotations":
             return [tuple((start + place) % n for place in range(n)) for start in range(n)]

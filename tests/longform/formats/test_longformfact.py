@@ -36,6 +36,19 @@ def test_an_input_is_a_haystack_with_reference_and_importance() -> None:
     ]
 
 
+def test_an_input_without_a_reference_or_importance_has_neither() -> None:
+    """DiverseSumm has none."""
+    found = read({"document": ["One.", "Two."]})
+    assert [d.text for d in found.documents] == ["One.", "Two."]
+    assert [*found.targets, *found.rankings] == []
+    assert [query.dataset for query in found.queries] == ["set"]
+
+
+def test_labels_need_the_summary_that_they_are_of() -> None:
+    with pytest.raises(InputError, match="expected the summary that the labels are of"):
+        read({"documents": ["One."], "faithfulness": 1})
+
+
 def test_empty_documents_stay_where_asked_for() -> None:
     assert [d.text for d in read(INPUT, keep_empty=True).documents] == ["One.", " ", "Three."]
 
