@@ -25,6 +25,7 @@ VERBS = {
     "annotate": "sheets for people to label, out and back in, with their agreement",
     "calibrate": "a judge against human labels -> judge card",
     "report": "write a run's pages again; several runs side by side",
+    "compare": "two runs on the queries that both have: differences, groups, settings, costs",
     "status": "how a run stands: stages, rate, time left, spend, failures",
     "ledger": "what was called and what it cost",
     "probe": "what a model accepts, found out by asking it",

@@ -23,12 +23,14 @@ from functools import cache, partial
 from importlib import resources
 from itertools import accumulate, groupby
 from typing import NamedTuple
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
-from longform.report.figures import figures
+from longform.report.figures import Figure, figures
 from longform.report.measures import all_heads
+from longform.report.parts import Section
 from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.tables import Cell, Column, Table
@@ -48,8 +50,13 @@ def markdown(results: Results) -> str:
         LongformError: `results` lack a title, or say something that cannot be reported, such as a NaN.
     """
     _check(results)
-    parts = [f"# {_escaped(results['title'])}"]
-    for section in sections(results):
+    return page_markdown(results["title"], sections(results))
+
+
+def page_markdown(title: str, made: Sequence[Section]) -> str:
+    """Return any sections as a page of GitHub-flavoured Markdown."""
+    parts = [f"# {_escaped(title)}"]
+    for section in made:
         parts.append(f"## {section.title}")
         parts += [_escaped(paragraph) for paragraph in section.paragraphs]
         for table in section.tables:
@@ -93,9 +100,31 @@ def html(
         LongformError: As `markdown`, or the drill-down names a query or a target that it does not list.
     """
     _check(results)
+    return _rendered(
+        results["title"],
+        [(section, figures(section.anchor, results)) for section in sections(results)],
+        drilldown=None if pages else embedded or _drilldown(results),
+        pages=pages,
+        file_of=file_of or {},
+    )
+
+
+def page_html(title: str, made: Sequence[Section]) -> str:
+    """Return any sections as one HTML page with sortable tables, which loads nothing; it has no figures."""
+    return _rendered(title, [(section, []) for section in made], drilldown=None, pages=(), file_of={})
+
+
+def _rendered(
+    title: str,
+    made: Sequence[tuple[Section, Sequence[Figure]]],
+    *,
+    drilldown: str | None,
+    pages: Sequence[SummaryPage],
+    file_of: Mapping[str, str],
+) -> str:
     return _template("report.html.j2").render(
-        title=results["title"],
-        sections=[(section, figures(section.anchor, results)) for section in sections(results)],
+        title=title,
+        sections=made,
         heads=heads,
         group_starts=group_starts,
         unknowns=unknowns,
@@ -104,10 +133,10 @@ def html(
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
-        drilldown=None if pages else embedded or _drilldown(results),
+        drilldown=drilldown,
         pages=pages,
         n_summaries=sum(page.n_summaries for page in pages),
-        place_of=partial(_place_of, file_of or {}),
+        place_of=partial(_place_of, file_of),
         **_script_and_style(),
     )
 
@@ -238,7 +267,9 @@ def _pipe_table(table: Table) -> str:
 def _cell_text(cell: Cell) -> str:
     if cell.text is None:
         return UNKNOWN
-    return _escaped(cell.text if cell.detail is None else f"{cell.text} {cell.detail}")
+    text = _escaped(cell.text)
+    shown = text if cell.link is None else f"[{text}](<{quote(cell.link)}>)"
+    return shown if cell.detail is None else f"{shown} {_escaped(cell.detail)}"
 
 
 def _escaped(text: str) -> str:
