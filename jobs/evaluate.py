@@ -18,6 +18,7 @@ from jobs.parsers.evaluate import parser
 from jobs.parsers.steps import REPORT
 from jobs.results.faithfulness import with_another_order
 from jobs.results.retrieval import retrieval_so_far
+from jobs.runs.heartbeat import Heartbeat
 from jobs.runs.record import RECORD_FILE, check_goes_on
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unranked, unscored
@@ -42,6 +43,7 @@ def evaluate(
     limit: int | None = None,
     until: str = REPORT,
     vectors: Vectors | None = None,
+    heartbeat: Heartbeat | None = None,
 ) -> dict[str, Any]:
     """
     Return the results of an experiment; with an earlier *until*, the run's record.
@@ -55,6 +57,7 @@ def evaluate(
         limit: Only the first queries of the benchmark.
         until: The last stage to do.
         vectors: Kept beside the benchmark; None: there are none.
+        heartbeat: Tells other processes how far the command is; None: it tells nobody.
 
     Raises:
         UsageError: Something the experiment names cannot be used; found before any work.
@@ -62,6 +65,7 @@ def evaluate(
         ServerGoneError: A model's server cannot be used; what is done is kept.
     """
     given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": limit, "vectors": vectors}
+    given["heartbeat"] = heartbeat
     evaluation = Evaluation(experiment, bench_url, out_url, **given)
     forget_passing_failures(evaluation.run, evaluation.plan)
     found = evaluation.through(until)
@@ -134,8 +138,16 @@ def _evaluated(arguments: argparse.Namespace, experiment: Experiment, cluster: C
             evaluation = Evaluation(experiment, bench, arguments.out, planning=True, **given)
             planned = evaluation.spending(depth=arguments.depth)
             return Outcome(planned, "\n".join([plan_words(planned), *positions_words(planned.get("positions", []))]))
-        results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given)
-        failures = calling.failure_words()
+        with Heartbeat(calling.job, "evaluate") as heartbeat:
+            results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given, heartbeat=heartbeat)
+            outcome = _told(arguments, experiment, results, calling.failure_words())
+            heartbeat.ends_with(outcome.exit_code)
+    return outcome
+
+
+def _told(
+    arguments: argparse.Namespace, experiment: Experiment, results: dict[str, Any], failures: Sequence[str]
+) -> Outcome:
     if arguments.until != REPORT:
         done = f"done until {arguments.until}: {arguments.out}"
         return Outcome(results, "\n".join([done, *results["unscored"], *map(_ranking_words, results["retrieval"])]))

@@ -15,11 +15,12 @@ from jobs.parsers.steps import REPORT
 from jobs.results.calls import noted_calls
 from jobs.results.evaluated import evaluation_results
 from jobs.runs.begin import begin
+from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.positions import positions_plan
 from jobs.runs.stage_order import steps_until
 from jobs.spending.plan import keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
-from jobs.stages.runner import run_stage
+from jobs.stages.runner import no_pulse, run_stage
 from jobs.stages.stage import Stage
 from jobs.vectors import Vectors
 from longform.settings.experiment import Experiment
@@ -39,6 +40,7 @@ class Evaluation:
         planning: Whether the command only plans.
         goes_on: Whether what the command did before is part of its call, as with a further order of documents.
         vectors: Kept beside the benchmark; None: there are none.
+        heartbeat: Tells other processes how far the command is; None: it tells nobody.
 
     Raises:
         UsageError: Something the experiment names cannot be used; found before any work.
@@ -56,6 +58,7 @@ class Evaluation:
         planning: bool = False,
         goes_on: bool = False,
         vectors: Vectors | None = None,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
         self.configured, self.cluster, self.calling, self._vectors = experiment, cluster, calling, vectors
         threads = max(1, int(cluster.cpus))
@@ -71,6 +74,9 @@ class Evaluation:
             vectors=vectors.place if vectors else None,
         )
         self.budget_ended = False
+        self._pulse = heartbeat or no_pulse
+        if heartbeat is not None:
+            heartbeat.begin(self.run, sizes_of(self.plan))
 
     def through(self, until: str) -> dict[str, Any]:
         """Do the steps up to and with *until*; return the results if that is the report, else the run's record."""
@@ -130,6 +136,7 @@ class Evaluation:
                 note=self.record.note,
                 notice=self.calling.notice,
                 here=self._calls_here() if asks else None,
+                pulse=self._pulse,
             )
             if asks:
                 self.calling.check_servers()

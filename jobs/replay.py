@@ -19,13 +19,14 @@ from jobs.parsers.replay import parser
 from jobs.results.evidence import RunEvidence, Work, by_summary
 from jobs.results.write import write_results
 from jobs.runs.cards import released_judge_row
+from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
 from jobs.stages.judge import Judged
 from jobs.stages.performing import Runnable
 from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks, scored_measures
 from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins
-from jobs.stages.runner import Task, run_stage
+from jobs.stages.runner import Task, no_pulse, run_stage
 from jobs.stages.score import Score, TaskOf
 from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
@@ -58,7 +59,15 @@ class ReplaySettings(Strict):
 class Replay:
     """The summaries and labels of one benchmark into one run folder, by stages that ask no model."""
 
-    def __init__(self, bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster) -> None:
+    def __init__(
+        self,
+        bench_url: str,
+        out_url: str,
+        settings: ReplaySettings,
+        *,
+        cluster: Cluster,
+        heartbeat: Heartbeat | None = None,
+    ) -> None:
         self.settings, self.cluster = settings, cluster
         self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
         tasks = labelled_tasks(self.benchmark)
@@ -89,11 +98,14 @@ class Replay:
         check_replay_goes_on(self.run)
         self.record = RunRecord(
             self.run,
-            command=command_name("replay"),
+            command=heartbeat.command if heartbeat else command_name("replay"),
             verb="replay",
             benchmark=self.benchmark,
             config=settings.model_dump(),
         )
+        self._pulse = heartbeat or no_pulse
+        if heartbeat is not None:
+            heartbeat.begin(self.run, sizes_of(self.plan))
 
     def do(self, step: str) -> None:
         """Do the stages of one step."""
@@ -134,7 +146,7 @@ class Replay:
         self._perform(stage, len(items), stage.tasks(self.run, items))
 
     def _perform(self, stage: Runnable, wanted: int, tasks: list[Task]) -> None:
-        run_stage(self.run, stage, wanted, tasks, cluster=self.cluster, note=self.record.note)
+        run_stage(self.run, stage, wanted, tasks, cluster=self.cluster, note=self.record.note, pulse=self._pulse)
 
     def _released_systems(self) -> list[SystemName]:
         return [SystemName(one.key.summarizer, one.key.setting) for one in self.plan.of(Released)]
@@ -155,9 +167,16 @@ def _stages(
     ]
 
 
-def replay(bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster) -> dict[str, Any]:
+def replay(
+    bench_url: str,
+    out_url: str,
+    settings: ReplaySettings,
+    *,
+    cluster: Cluster,
+    heartbeat: Heartbeat | None = None,
+) -> dict[str, Any]:
     """Return the results: the tables of the report, as one JSON document."""
-    job = Replay(bench_url, out_url, settings, cluster=cluster)
+    job = Replay(bench_url, out_url, settings, cluster=cluster, heartbeat=heartbeat)
     job.do_all()
     return job.report()
 
@@ -169,8 +188,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _work(arguments: argparse.Namespace) -> Outcome:
     given = {"citations": arguments.citations} if arguments.citations else {}
     settings = validated(ReplaySettings, given, arguments.set, where="replay")
-    with cluster_of(arguments) as cluster:
-        results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster)
+    with cluster_of(arguments) as cluster, Heartbeat(command_name("replay"), "replay") as heartbeat:
+        results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster, heartbeat=heartbeat)
     return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.out}/report/report.html")
 
 

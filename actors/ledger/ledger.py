@@ -21,7 +21,7 @@ from actors.ledger.entry import Entry, Session, process_lives, this_host, this_s
 from actors.ledger.history import history
 from actors.ledger.s3_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
 from actors.ledger.sqlite import CallRecords
-from actors.ledger.totals import By, Totals, call_totals, stage_totals, totals
+from actors.ledger.totals import By, Totals, call_failures, call_totals, stage_totals, totals
 from actors.storage.folder import Folder, open_location
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Admission, Intent, Receipt
@@ -133,6 +133,11 @@ class Ledger:
         """Return sums over the attempts of *jobs* for each stage and configured model, in the order of the calls."""
         with self._lock:
             return stage_totals(self._records, jobs)
+
+    def failures(self, jobs: Sequence[str]) -> dict[str, int]:
+        """Return how many attempts of *jobs* failed for each reason, the most frequent first."""
+        with self._lock:
+            return call_failures(self._records, jobs)
 
     def totals_of_calls(self, call_ids: Sequence[str]) -> Totals:
         """Return sums over all attempts of these calls, by any job."""

@@ -108,6 +108,20 @@ def call_totals(records: CallRecords, call_ids: Sequence[str]) -> Totals:
     return _totals(sums)
 
 
+def call_failures(records: CallRecords, jobs: Sequence[str]) -> dict[str, int]:
+    """Return how many attempts of *jobs* failed for each reason, the most frequent first; refusals are among them."""
+    query = (
+        "SELECT ifnull(failure, 'no reason recorded') AS reason, count(*) AS n FROM attempts "
+        "WHERE job IN (SELECT value FROM json_each(:jobs)) AND state = 'failed' GROUP BY reason ORDER BY n DESC, reason"
+    )
+    return {one.reason: one.n for one in records.rows(query, {"jobs": json.dumps(list(jobs))}, _Failed)}
+
+
+class _Failed(NamedTuple):
+    reason: str
+    n: int
+
+
 class _Sums(NamedTuple):
     """The key of the sums, then `_SUMS`."""
 

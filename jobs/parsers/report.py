@@ -1,10 +1,10 @@
 """
-Write the pages of finished runs again, to a folder of their own.
+Write the pages of finished runs again, to a folder of their own; of several runs also one page over all of them.
 
     longform report RUN... --out DIR
 
 Reads   results.json and the tables of each run
-Writes  DIR/<run>.html and DIR/<run>.md
+Writes  DIR/<run>.html and DIR/<run>.md; of several runs also DIR/index.html and DIR/index.md
 """
 
 from __future__ import annotations

@@ -182,6 +182,11 @@ def _of_command(work: Iterable[dict[str, Any]], command: str) -> dict[str, Any] 
 # ---------------------------------------------------------------- what stands there
 
 
+def stored_record(run: Folder) -> dict[str, Any]:
+    """Return the record of a run, also of one that has only been planned; nothing if no run stands there."""
+    return _read(run)
+
+
 def read_record(run: Folder) -> dict[str, Any]:
     """
     Return the record of a run that was made before.

@@ -118,6 +118,16 @@ def no_note(report: StageReport, *, final: bool) -> None:
     """Note nothing."""
 
 
+class Pulse(Protocol):
+    """Takes how far a stage is: of *wanted* work ids *todo* were not there when it began, and *done* of these are."""
+
+    def __call__(self, stage: Runnable, *, wanted: int, todo: int, done: int) -> None: ...
+
+
+def no_pulse(stage: Runnable, *, wanted: int, todo: int, done: int) -> None:
+    """Take nothing."""
+
+
 def run_stage(
     run: Folder,
     stage: Runnable,
@@ -129,6 +139,7 @@ def run_stage(
     log: TextIO | None = None,
     notice: Callable[[], str] = str,
     here: bool | None = None,
+    pulse: Pulse = no_pulse,
 ) -> StageReport:
     """
     Do *tasks* and commit what they make.
@@ -143,6 +154,7 @@ def run_stage(
         log: Where progress goes; None: to standard error.
         notice: What the line of progress says besides; an empty text: nothing.
         here: Whether they run in this process; None: as the cluster says.
+        pulse: Called at the beginning and with every receipt.
 
     Raises:
         StageError: A task failed, or none can succeed; the message has the first error, with a traceback if it is ours.
@@ -171,6 +183,7 @@ def run_stage(
             workers=place.workers,
         )
 
+    pulse(stage, wanted=wanted, todo=todo, done=0)
     try:
         for receipt in receipts(run, stage, _Rows(tasks), place):
             if receipt["error"]:
@@ -181,6 +194,7 @@ def run_stage(
                 rows += receipt["rows"]
                 pieces += len(work_ids)
                 progress.step(len(work_ids))
+                pulse(stage, wanted=wanted, todo=todo, done=pieces)
             if len(waiting) >= receipts_a_commit:
                 run.commit(stage.table, waiting)
                 waiting = []

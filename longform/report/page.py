@@ -23,6 +23,7 @@ from functools import cache, partial
 from importlib import resources
 from itertools import accumulate, groupby
 from typing import NamedTuple
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
@@ -276,7 +277,9 @@ def _pipe_table(table: Table) -> str:
 def _cell_text(cell: Cell) -> str:
     if cell.text is None:
         return UNKNOWN
-    return _escaped(cell.text if cell.detail is None else f"{cell.text} {cell.detail}")
+    text = _escaped(cell.text)
+    shown = text if cell.link is None else f"[{text}](<{quote(cell.link)}>)"
+    return shown if cell.detail is None else f"{shown} {_escaped(cell.detail)}"
 
 
 def _escaped(text: str) -> str:

@@ -37,6 +37,7 @@ class Cell(NamedTuple):
     detail: str | None = None  # smaller, beside the text: an interval or a share
     reason: str | None = None  # why the text is None
     beside: bool = False  # its row belongs below the row above, however the table is sorted
+    link: str | None = None  # a page beside this one; None: the text is no link
 
 
 class Column(NamedTuple):

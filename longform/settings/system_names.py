@@ -21,9 +21,11 @@ class SystemName(NamedTuple):
         return f"{self.summarizer}, {self.setting}"
 
 
-def named_system(wanted: str, systems: Iterable[SystemName]) -> SystemName:
+def named_system(wanted: str, systems: Iterable[SystemName], *, asked: str = "compare_with") -> SystemName:
     """
     Return the system that *wanted* names: by "summarizer, setting", or by one of both if that names a single system.
+
+    *asked* is the key or option that names it.
 
     Raises:
         UsageError: None, or several.
@@ -37,7 +39,7 @@ def named_system(wanted: str, systems: Iterable[SystemName]) -> SystemName:
     else:
         near = get_close_matches(wanted, [part for name in known for part in (str(name), *name)], n=1)
         told = f"found no such system{f'; did you mean {near[0]!r}?' if near else ''} Systems: {_listed(known)}"
-    raise UsageError(f"compare_with: expected one system as 'SUMMARIZER, SETTING', found {wanted!r}: {told}")
+    raise UsageError(f"{asked}: expected one system as 'SUMMARIZER, SETTING', found {wanted!r}: {told}")
 
 
 def _listed(names: Sequence[SystemName]) -> str:

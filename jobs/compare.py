@@ -1,0 +1,246 @@
+"""Compare two runs on the queries that both have."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from actors.storage.folder import Folder
+from jobs.commands import Outcome, run_verb
+from jobs.parsers.compare import parser
+from jobs.results.common_queries import common_queries
+from jobs.results.same_judges import same_judges
+from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored
+from longform.errors import UsageError
+from longform.measures import SHIPPED
+from longform.metrics.measure import Description, described
+from longform.report.compared_runs import compared_sections, compared_words, conclusion
+from longform.report.page import sections_html, sections_markdown
+from longform.results.compared_runs import RunScores, clustered, main_measure, tested_runs
+from longform.results.comparison import ComparedRun, Comparison
+from longform.results.run_differences import cost_rows, setting_rows
+from longform.settings.experiment import Experiment
+from longform.settings.system_names import SystemName, named_system
+
+NAME = "compare"
+_SCORING = ("aggregate", "partial_score", "faithfulness", "units")
+"""Settings that make other scores of the same verdicts."""
+
+
+def compare(
+    urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float
+) -> Comparison:
+    """
+    Return what can be said of two runs.
+
+    Args:
+        urls: Of the two.
+        systems: Pairs `A=B` of systems of the first and of the second; none: those of the same name.
+        measures: Only these; none: all that the runs list.
+        now: Seconds since 1970.
+
+    Raises:
+        UsageError: They cannot be compared; the message says why.
+    """
+    first, second = (read_stored(url, label, now=now) for url, label in zip(urls, labels_of(urls), strict=True))
+    common, judges = common_queries(first, second), same_judges(first, second)
+    sides = clustered(
+        *(
+            {key: info for key, info in run.infos.items() if info.query_id in set(common.query_ids)}
+            for run in (first, second)
+        )
+    )
+    scores = [RunScores(run.label, infos, run.table) for run, infos in zip((first, second), sides, strict=True)]
+    pairs = _pairs(scores[0], scores[1], systems)
+    described_ = _measures(first, second, judges.same, measures)
+    how = averaging_of(first)
+    found = tested_runs(scores[0], scores[1], judges=judges.same, measures=described_, pairs=pairs, how=how)
+    if not found.rows:
+        raise UsageError(_nothing(first, second, judges.told, measures))
+    comparison: Comparison = {
+        "runs": [_run(run) for run in (first, second)],
+        "n_common": len(common.query_ids),
+        "cautions": [*_cautions(first, second), *common.told, *judges.told, *_left_out(scores, pairs)],
+        "conclusion": [],
+        "tests": found.rows,
+        "family": found.family,
+        "groups": found.groups,
+        "settings": setting_rows(_settings(first), _settings(second)),
+        "costs": cost_rows(_spend(first), _spend(second)),
+    }
+    main = {
+        judge: main_measure(described_, [run.table.measures(judge) for run in (first, second)]) for judge in judges.same
+    }
+    comparison["conclusion"] = conclusion(comparison, {judge: one["name"] for judge, one in main.items() if one})
+    return comparison
+
+
+def _spend(run: StoredRun) -> Any:
+    """Return the spend of a run: nothing called is a spend of nothing."""
+    if not run.record.get("jobs"):
+        return _NOTHING
+    return run.spend.sums if not run.spend.missing else None
+
+
+_NOTHING = {"calls": 0, "known_usd": 0.0, "n_unknown_usd": 0, "open": 0, "refused": 0}
+
+
+# ---------------------------------------------------------------- which systems and measures
+
+
+def _pairs(first: RunScores, second: RunScores, wanted: Sequence[str]) -> list[tuple[SystemName, SystemName]]:
+    sides = first.systems(), second.systems()
+    if wanted:
+        return [_wanted(one, sides) for one in wanted]
+    same = [(name, name) for name in sides[0] if name in sides[1]]
+    if not same and len(sides[0]) == len(sides[1]) == 1:
+        return [(sides[0][0], sides[1][0])]
+    if not same:
+        lists = ["; ".join(map(str, side)) for side in sides]
+        raise UsageError(
+            f"no system of {first.label} has the name of one of {second.label}; say which to compare with --systems "
+            f"'A=B'. {first.label} has: {lists[0]}. {second.label} has: {lists[1]}"
+        )
+    return same
+
+
+def _wanted(words: str, sides: tuple[list[SystemName], list[SystemName]]) -> tuple[SystemName, SystemName]:
+    first, equals, second = words.partition("=")
+    if not equals or not first.strip() or not second.strip():
+        raise UsageError(f"--systems: expected A=B, a system of each run, found {words!r}")
+    return named_system(first.strip(), sides[0], asked="--systems"), named_system(
+        second.strip(), sides[1], asked="--systems"
+    )
+
+
+def _measures(
+    first: StoredRun, second: StoredRun, judges: Sequence[str | None], wanted: Sequence[str]
+) -> list[Description]:
+    """Return the measures to compare: those wanted, else those that a run lists, with those of judges without any."""
+    known = {one["name"]: one for one in [*map(described, SHIPPED), *first.measures, *second.measures]}
+    both = {judge: set(first.table.measures(judge)) & set(second.table.measures(judge)) for judge in judges}
+    every = {name for names in both.values() for name in names}
+    if wanted:
+        if unknown := [name for name in wanted if name not in every]:
+            raise UsageError(f"--measure: expected some of {', '.join(sorted(every))}, found {', '.join(unknown)}")
+        return [known.get(name) or _unknown(name) for name in dict.fromkeys(wanted)]
+    listed = {one["name"]: one for one in [*first.measures, *second.measures]}
+    for names in both.values():
+        if names and not names & listed.keys():
+            listed |= {name: one for name, one in known.items() if name in names}
+    return list(listed.values())
+
+
+def _unknown(name: str) -> Description:
+    """Describe a measure of a user's, of which the results of neither run tell."""
+    return {"name": name, "title": name, "unit": "count", "better": None, "told": "", "judged_by": None}
+
+
+def _nothing(first: StoredRun, second: StoredRun, told: Sequence[str], measures: Sequence[str]) -> str:
+    why = " ".join(told) or "no measure has scores in both."
+    return f"{first.url} and {second.url}: nothing can be compared{' by these measures' if measures else ''}. {why}"
+
+
+# ---------------------------------------------------------------- what stands beside the differences
+
+
+def _run(run: StoredRun) -> ComparedRun:
+    systems = dict.fromkeys(str(SystemName(one.summarizer, one.setting)) for one in run.infos.values())
+    return {
+        "run": run.url,
+        "label": run.label,
+        "verb": run.record["verb"],
+        "title": run.status["title"],
+        "state": run.status["state"],
+        "finished": run.finished,
+        "benchmark": run.record["benchmark"]["url"],
+        "dataset_hash": run.dataset_hash,
+        "n_queries": len(run.query_ids),
+        "systems": list(systems),
+    }
+
+
+def _cautions(first: StoredRun, second: StoredRun) -> list[str]:
+    found = []
+    for run in (first, second):
+        if not run.finished:
+            words = "is still under way" if run.status["state"] == "running" else "is not finished"
+            left = [stage for stage in run.status["stages"] if stage["done"] < stage["wanted"]]
+            told = ", ".join(f"{stage['name']} {stage['done']:,} of {stage['wanted']:,}" for stage in left)
+            found.append(f"{run.label} {words} ({told or 'its command is at work'}): compared is what it has so far.")
+    other = setting_rows(*({key: run.record["config"].get(key) for key in _SCORING} for run in (first, second)))
+    if first.record["verb"] == second.record["verb"] and other:
+        told = "; ".join(
+            f"{row['key']} is {row['first']} in {first.label}, {row['second']} in {second.label}" for row in other
+        )
+        found.append(
+            f"The runs score what was judged by other rules ({told}), so part of a difference may be that of the rules; "
+            "longform aggregate RUN --set KEY=VALUE scores a run again."
+        )
+    return found
+
+
+def _left_out(scores: Sequence[RunScores], pairs: Sequence[tuple[SystemName, SystemName]]) -> list[str]:
+    told = []
+    for place, run in enumerate(scores):
+        named = {pair[place] for pair in pairs}
+        if left := [str(name) for name in run.systems() if name not in named]:
+            told.append(f"Systems of {run.label} without a partner stand in the groups only: {'; '.join(left)}.")
+    return told
+
+
+def _settings(run: StoredRun) -> dict[str, object]:
+    """Return the configuration with the values of keys that it is older than, and what else made the run."""
+    record = run.record
+    config: Mapping[str, Any] = record["config"]
+    if record["verb"] == "evaluate":
+        try:
+            config = Experiment.model_validate(config).model_dump(mode="json")
+        except ValidationError:
+            config = record["config"]
+    makers = [record["commands"][name] for name in record["commands"]]
+    versions = sorted({maker["versions"].get("longform", "unknown") for maker in makers})
+    commits = sorted({str(maker["git_commit"]) for maker in makers})
+    return {
+        **config,
+        "verb": record["verb"],
+        "limit": record.get("limit"),
+        "benchmark dataset": run.dataset_hash,
+        "prompt versions": record.get("prompts") or {},
+        "longform version": ", ".join(versions),
+        "git commit": ", ".join(commits),
+    }
+
+
+def write_pages(comparison: Comparison, out: str) -> list[str]:
+    """Write the comparison as HTML, Markdown and JSON; return the names of the files."""
+    folder = Folder(out)
+    title = " and ".join(run["label"] for run in comparison["runs"])
+    sections = compared_sections(comparison)
+    folder.write_bytes(
+        f"{NAME}.html", sections_html(f"Comparison of {title}", [(section, []) for section in sections]).encode()
+    )
+    folder.write_bytes(f"{NAME}.md", sections_markdown(f"Comparison of {title}", sections).encode())
+    folder.write_json(f"{NAME}.json", comparison)
+    return [f"{NAME}.html", f"{NAME}.md", f"{NAME}.json"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_verb(parser(), _work, argv)
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    comparison = compare(arguments.runs, systems=arguments.systems, measures=arguments.measure, now=time.time())
+    words = compared_words(comparison)
+    if arguments.out:
+        names = write_pages(comparison, arguments.out)
+        words += f"\n\n{arguments.out}: {', '.join(names)}"
+    return Outcome(dict(comparison), words)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

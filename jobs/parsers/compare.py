@@ -1,0 +1,30 @@
+"""
+Compare two runs on the queries that both have: differences with intervals and tests, groups, settings, costs.
+
+    longform compare RUN RUN [--systems A=B ...] [--measure M ...] [--out DIR]
+
+Reads   the records, scores and ledgers of both runs, and their benchmarks if these differ; it writes nothing to them
+Writes  DIR/compare.html, DIR/compare.md and DIR/compare.json, if asked for
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from jobs.parsers.verb import verb_parser
+
+
+def parser() -> argparse.ArgumentParser:
+    made = verb_parser("compare", __doc__)
+    made.add_argument("runs", nargs=2, metavar="RUN", help="folders or s3:// URLs; differences are second less first")
+    made.add_argument(
+        "--systems",
+        action="append",
+        default=[],
+        metavar="A=B",
+        help="compare system A of the first run with system B of the second, each as 'SUMMARIZER, SETTING' or by one "
+        "of both; default: systems of the same name",
+    )
+    made.add_argument("--measure", action="append", default=[], metavar="M", help="only this measure")
+    made.add_argument("--out", metavar="DIR", help="write pages to this folder")
+    return made

@@ -1,0 +1,127 @@
+"""The queries that runs have in common, and whether these ask the same of their systems."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from actors.storage.benchmark import Benchmark
+from jobs.results.stored_run import StoredRun
+from longform.errors import UsageError
+from longform.keys import content_key
+
+_SHOWN = 3
+
+
+class Common(NamedTuple):
+    """
+    Queries of two runs.
+
+    Attributes:
+        query_ids: That both have summaries of, in the first one's order.
+        told: What a reader should know of them, in sentences.
+    """
+
+    query_ids: Collection[str]
+    told: list[str]
+
+
+def common_queries(first: StoredRun, second: StoredRun) -> Common:
+    """
+    Return the queries that both runs have summaries of.
+
+    Raises:
+        UsageError: They have none in common, or ask for other targets.
+    """
+    both = second.query_ids
+    found = [query_id for query_id in first.query_ids if query_id in both]
+    if first.dataset_hash == second.dataset_hash:
+        if not found:
+            raise UsageError(
+                f"{first.url} and {second.url} are runs on the same benchmark and have no query in common: nothing can "
+                "be compared; give one of them more queries (--limit)"
+            )
+        return Common(found, [])
+    benches = _benchmark(first), _benchmark(second)
+    same = [query_id for query_id in found if _text(benches[0], query_id) == _text(benches[1], query_id)]
+    if not same:
+        raise UsageError(
+            f"{first.url} and {second.url} are runs on other benchmarks ({_named(first)}; {_named(second)}), and no "
+            "query of the one has the id and the text of a query of the other: nothing can be compared. Run both on "
+            "one benchmark"
+        )
+    _check_targets(first, second, benches, same)
+    told = [
+        f"The benchmarks differ ({_named(first)}; {_named(second)}): compared are the {len(same):,} queries that have "
+        f"the same id, text and targets in both.{_other_documents(benches, same)}"
+    ]
+    return Common(same, told)
+
+
+def _named(run: StoredRun) -> str:
+    return f"{run.record['benchmark']['url']}, dataset {run.dataset_hash}"
+
+
+def _benchmark(run: StoredRun) -> Benchmark:
+    if run.benchmark is None:
+        raise UsageError(
+            f"{run.url}: its benchmark {_named(run)} is not there, or has changed, and the other run has another one: "
+            "it cannot be told whether their queries ask the same. Call the command from the folder in which the run "
+            "was made, or put the benchmark back"
+        )
+    return run.benchmark
+
+
+def _text(benchmark: Benchmark, query_id: str) -> str | None:
+    query = benchmark.queries.get(query_id)
+    return None if query is None else query.text
+
+
+def _check_targets(
+    first: StoredRun, second: StoredRun, benches: tuple[Benchmark, Benchmark], query_ids: Iterable[str]
+) -> None:
+    gold = [_gold(bench) for bench in benches]
+    other = [
+        query_id
+        for query_id in query_ids
+        if len({content_key(list(_targets(bench, query_id, one))) for bench, one in zip(benches, gold, strict=True)})
+        > 1
+    ]
+    if other:
+        shown = ", ".join(other[:_SHOWN]) + (f" and {len(other) - _SHOWN:,} more" if len(other) > _SHOWN else "")
+        raise UsageError(
+            f"{first.url} and {second.url} are runs on benchmarks whose targets, or the documents that state them, "
+            f"differ ({_named(first)}; {_named(second)}): queries {shown}. Scores against other targets cannot be "
+            "compared; run both on one benchmark"
+        )
+
+
+def _targets(benchmark: Benchmark, query_id: str, gold: dict[str, list[str]]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield kind, text and gold documents of the targets of a query."""
+    for target in benchmark.targets_by_query(benchmark.queries[query_id].haystack_id).get(query_id, ()):
+        yield target.kind, target.text, gold.get(target.target_id, [])
+
+
+def _gold(benchmark: Benchmark) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for qrel in benchmark.qrels:
+        if qrel.target_id is not None and qrel.relevance > 0:
+            found.setdefault(qrel.target_id, []).append(qrel.doc_id)
+    return {target_id: sorted(doc_ids) for target_id, doc_ids in found.items()}
+
+
+def _other_documents(benches: tuple[Benchmark, Benchmark], query_ids: Collection[str]) -> str:
+    """Say of how many queries the haystacks hold other documents."""
+    keys = [_documents(bench, query_ids) for bench in benches]
+    n = sum(keys[0][query_id] != keys[1][query_id] for query_id in query_ids)
+    return f" The haystacks of {n:,} of them hold other documents: systems had not the same to read." if n else ""
+
+
+def _documents(benchmark: Benchmark, query_ids: Iterable[str]) -> dict[str, str]:
+    """Query id -> a key of the documents of its haystack."""
+    haystack_of = {query_id: benchmark.queries[query_id].haystack_id for query_id in query_ids}
+    keys = {
+        haystack_id: content_key([(document.doc_id, document.text) for document in benchmark.documents(haystack_id)])
+        for haystack_id in dict.fromkeys(haystack_of.values())
+    }
+    return {query_id: keys[haystack_id] for query_id, haystack_id in haystack_of.items()}

@@ -1,0 +1,178 @@
+"""Read the status of a run: its record, heartbeats, tables and ledgers. Nothing is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from actors.storage.benchmark import MANIFEST
+from actors.storage.folder import Folder
+from jobs.results.spend import run_spend
+from jobs.runs.heartbeat import Heard, heartbeats, lives
+from jobs.runs.record import RECORD_FILE, stored_record
+from longform.errors import UsageError
+from longform.results.run_status import (
+    CommandStatus,
+    RunStatus,
+    StageStatus,
+    State,
+    a_minute,
+    next_step,
+    seconds_left,
+)
+
+_REPORT = "report/report.html"
+_LEDGER_FILES = ("calls.sqlite", "ledger.json")
+# Table -> the column that names who made a row; a stage's name ends with it.
+_MADE_BY = {"summaries": "summarizer", "verdicts": "judge", "rankings": "reranker"}
+_STEPS = {"summaries": ("summarize",), "verdicts": ("judge", "check"), "rankings": ("rerank",)}
+
+
+def run_status(url: str, *, now: float) -> RunStatus:
+    """
+    Return the status of the run at *url*.
+
+    Args:
+        url: The run's folder.
+        now: Seconds since 1970.
+
+    Raises:
+        UsageError: No run stands there; the message says what does.
+    """
+    run = Folder(url)
+    record = stored_record(run)
+    if not record:
+        raise UsageError(f"no run at {url!r}: expected a folder with {RECORD_FILE}, found {_found(run)}")
+    heard = heartbeats(run)
+    current = next((one for one in heard if lives(one, now=now)), heard[0] if heard else None)
+    state = _state(record, current, now)
+    stages = _stages(run, record, current if state == "running" else None, heard[:1], now)
+    spend = run_spend(record)
+    report = f"{url.rstrip('/')}/{_REPORT}" if run.has(_REPORT) else None
+    complete = report is not None and all(stage["done"] >= stage["wanted"] for stage in stages)
+    code = current["ended"]["exit_code"] if current is not None and current["ended"] else None
+    return {
+        "run": url,
+        "verb": record["verb"],
+        "title": (record.get("config") or {}).get("name"),
+        "benchmark": record["benchmark"]["url"],
+        "state": state,
+        "commands": [_command(one, now) for one in heard],
+        "stages": stages,
+        "spend": spend.sums if record.get("jobs") else None,
+        "missing_ledgers": spend.missing,
+        "report": report,
+        "next": next_step(state, code, record["verb"], url, complete=complete),
+    }
+
+
+def _found(run: Folder) -> str:
+    """Say what stands in a folder that is no run."""
+    if not run.exists() and not run.names():
+        return "no such folder, or an empty one; `longform evaluate` makes a run"
+    if run.has(MANIFEST):
+        return "a benchmark; name a run that was made on it"
+    if any(run.has(name) for name in _LEDGER_FILES):
+        return "a ledger; `longform ledger` tells what it holds"
+    if run.commits("pieces") or run.child("synthesis").commits("haystacks") or run.child("synthesis").commits("pieces"):
+        return "a benchmark that is not finished; the same `longform synthesize` goes on"
+    names = run.names()
+    return f"files such as {', '.join(names[:3])}" if names else "an empty folder; `longform evaluate` makes a run"
+
+
+def _state(record: Mapping[str, Any], heard: Heard | None, now: float) -> State:
+    if heard is not None:
+        return "running" if lives(heard, now=now) else "ended" if heard["ended"] else "killed"
+    return "planned" if record.get("config") is None else "unknown"
+
+
+def _command(heard: Heard, now: float) -> CommandStatus:
+    ended = heard["ended"]
+    host, pid, _ = heard["session"]
+    last = ended["at"] if ended else heard["written_at"]
+    running = lives(heard, now=now)
+    return {
+        "command": heard["command"],
+        "verb": heard["verb"],
+        "state": "running" if running else "ended" if ended else "killed",
+        "host": str(host),
+        "pid": int(pid),
+        "seconds": (now if running else last) - heard["began_at"],
+        "seconds_since_heard": max(0.0, now - last),
+        "exit_code": ended["exit_code"] if ended else None,
+    }
+
+
+# ---------------------------------------------------------------- stages
+
+
+def _stages(
+    run: Folder, record: Mapping[str, Any], heard: Heard | None, last: Sequence[Heard], now: float
+) -> list[StageStatus]:
+    """Return the stages that the record or a command knows, in the order of the command."""
+    recorded = {stage["name"]: stage for stage in record.get("stages") or []}
+    told = {stage["name"]: stage for stage in (last[0]["stages"] if last else [])}
+    failures = _failures(run)
+    return [
+        _stage(name, recorded.get(name), told.get(name), failures, heard, now)
+        for name in dict.fromkeys([*told, *recorded])
+    ]
+
+
+def _stage(
+    name: str,
+    recorded: Mapping[str, Any] | None,
+    told: Mapping[str, Any] | None,
+    failures: Mapping[str, Mapping[str, Counter[str]]],
+    heard: Heard | None,
+    now: float,
+) -> StageStatus:
+    table = str((told or recorded or {})["table"])
+    wanted = int((told or recorded or {})["wanted"])
+    done = told["done"] if told is not None and "done" in told else _recorded_done(recorded)
+    at = heard["now"] if heard is not None else None
+    under_way = at is not None and at["name"] == name and done < wanted
+    failed = _failed_of(name, table, failures)
+    found: StageStatus = {
+        "name": name,
+        "table": table,
+        "unit": told["unit"] if told is not None else None,
+        "wanted": wanted,
+        "done": min(done, wanted),
+        "failed": sum(failed.values()),
+        "failures": dict(failed.most_common()),
+        "under_way": under_way,
+        "a_minute": None,
+        "seconds_left": None,
+    }
+    if under_way and at is not None:
+        seconds = now - at["began_at"]
+        found["a_minute"] = a_minute(at["done"], seconds)
+        found["seconds_left"] = seconds_left(at["done"], at["todo"], seconds)
+    return found
+
+
+def _recorded_done(recorded: Mapping[str, Any] | None) -> int:
+    return 0 if recorded is None else int(recorded["pieces"] + recorded["pieces_untold"])
+
+
+def _failures(run: Folder) -> dict[str, dict[str, Counter[str]]]:
+    """Return table -> who made the rows -> how many failed for each reason; numbers behind a colon are no other one."""
+    found: dict[str, dict[str, Counter[str]]] = {}
+    for table, column in _MADE_BY.items():
+        of_table = found.setdefault(table, {})
+        for batch in run.batches(table, columns=["work_id", column, "failure"]):
+            failed = batch.filter(batch["failure"].is_valid())
+            for row in failed.to_pylist():
+                reason = row["failure"].partition(":")[0]
+                of_table.setdefault(row[column] or "", Counter())[reason] += 1
+    return found
+
+
+def _failed_of(name: str, table: str, failures: Mapping[str, Mapping[str, Counter[str]]]) -> Counter[str]:
+    """Return the failures of a stage: those of its table whose maker it is named for."""
+    for maker, counted in failures.get(table, {}).items():
+        if name in {f"{step} {maker}" for step in _STEPS[table]}:
+            return counted
+    return Counter()

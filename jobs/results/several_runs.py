@@ -1,0 +1,97 @@
+"""Read several runs for the page over all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from jobs.results.stored_run import StoredRun, averaging_of, read_stored
+from longform.results.run_status import SpendStatus
+from longform.results.several_runs import RunFactsRow, RunTable, SameJudge, SeveralRuns, run_tables
+from longform.settings.system_names import SystemName
+
+
+def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: float) -> SeveralRuns:
+    """
+    Return what the page over several runs shows.
+
+    Args:
+        urls: Of each run, by its name.
+        pages: The page of each run, likewise.
+        now: Seconds since 1970.
+
+    Raises:
+        UsageError: One of them is no run, or has no scores.
+    """
+    runs = [read_stored(url, label, now=now) for label, url in urls.items()]
+    same = _same_judges(runs)
+    tables: list[RunTable] = [table for one in same for table in run_tables(one)]
+    return {
+        "runs": [_facts(run, pages[run.label]) for run in runs],
+        "cautions": _cautions(runs, same),
+        "tables": tables,
+    }
+
+
+def _same_judges(runs: Sequence[StoredRun]) -> list[SameJudge]:
+    """Return the runs that have the same judge on the same benchmark, for each judge; those without a judge last."""
+    found: dict[tuple[str, str, str], list[tuple[StoredRun, str | None]]] = {}
+    for run in runs:
+        for judge in run.table.judges:
+            signature = "" if judge is None else json.dumps(run.judges[judge], sort_keys=True)
+            found.setdefault((judge or "", signature, run.dataset_hash), []).append((run, judge))
+    ordered = sorted(found.items(), key=lambda one: one[0][0] == "")
+    return [_same(key[2], having) for key, having in ordered]
+
+
+def _same(dataset_hash: str, having: Sequence[tuple[StoredRun, str | None]]) -> SameJudge:
+    measures = {one["name"]: one for run, _ in having for one in run.measures}
+    return SameJudge(
+        having[0][1],
+        dataset_hash,
+        {run.label: (run.infos, run.table, averaging_of(run)) for run, _ in having},
+        list(measures.values()),
+    )
+
+
+def _cautions(runs: Sequence[StoredRun], same: Sequence[SameJudge]) -> list[str]:
+    told = []
+    if len({run.dataset_hash for run in runs}) > 1:
+        told.append("The runs are on several benchmarks; those of each stand in tables of their own.")
+    of_judge: dict[tuple[str, str], int] = {}
+    for one in same:
+        if one.judge is not None:
+            key = (one.judge, one.dataset_hash)
+            of_judge[key] = of_judge.get(key, 0) + 1
+    told += [
+        f"Judge {judge} is not the same in all runs (its settings, prompt, version or model): {n} tables stand apart, and "
+        "their scores are not comparable; longform compare RUN RUN says what differs."
+        for (judge, _), n in of_judge.items()
+        if n > 1
+    ]
+    unfinished = [run.label for run in runs if not run.finished]
+    if unfinished:
+        told.append(f"Not finished, and shown as far as they are: {', '.join(unfinished)}.")
+    return told
+
+
+def _facts(run: StoredRun, page: str) -> RunFactsRow:
+    record = run.record
+    makers = record["commands"].values()
+    spend: SpendStatus | None = run.spend.sums
+    return {
+        "label": run.label,
+        "page": page,
+        "title": run.status["title"],
+        "verb": record["verb"],
+        "state": run.status["state"],
+        "finished": run.finished,
+        "benchmark": record["benchmark"]["url"],
+        "dataset_hash": run.dataset_hash,
+        "n_queries": len(run.query_ids),
+        "n_systems": len({SystemName(info.summarizer, info.setting) for info in run.infos.values()}),
+        "judges": [judge for judge in run.table.judges if judge is not None],
+        "versions": ", ".join(sorted({maker["versions"].get("longform", "unknown") for maker in makers})) or "unknown",
+        "spend": spend,
+        "called": bool(record.get("jobs")),
+    }

@@ -1,0 +1,193 @@
+"""A run as it stands in its folder, read without its plan and without a write: scores, judges, state, spend."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue, ValidationError
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from jobs.results.infos import summary_infos
+from jobs.results.run_status import run_status
+from jobs.results.spend import Spend, run_spend
+from jobs.results.write import RESULTS
+from jobs.runs.record import read_record
+from longform.errors import LongformError, UsageError
+from longform.measures import RANKING, SHIPPED, default_names
+from longform.metrics.measure import Description, described
+from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.run_status import RunStatus
+from longform.results.score_table import ScoreTable
+from longform.settings.experiment import Experiment
+from longform.settings.judges import ALIGNER, whole_identity
+
+_SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason"]
+
+
+class JudgeSignature(NamedTuple):
+    """
+    What has to be the same of two judges, or their scores are not comparable.
+
+    Attributes:
+        settings: All that can change an answer.
+        versions: Of its prompt or model, as its verdicts state them, sorted.
+        models: That answered, as providers named them, sorted; empty: none, or not known.
+    """
+
+    settings: JsonValue
+    versions: tuple[str, ...]
+    models: tuple[str, ...]
+
+
+class StoredRun(NamedTuple):
+    """
+    A run.
+
+    Attributes:
+        url: Its folder.
+        label: Its name in tables.
+        record: Its `run.json`.
+        status: How it stands.
+        benchmark: None: it is not where the run found it.
+        infos: Summary id -> what is known of it.
+        table: Its scores.
+        judges: By name.
+        measures: That the run lists.
+        spend: Of all its commands.
+    """
+
+    url: str
+    label: str
+    record: Mapping[str, Any]
+    status: RunStatus
+    benchmark: Benchmark | None
+    infos: Mapping[str, SummaryInfo]
+    table: ScoreTable
+    judges: Mapping[str, JudgeSignature]
+    measures: Sequence[Description]
+    spend: Spend
+
+    @property
+    def dataset_hash(self) -> str:
+        return str(self.record["benchmark"]["dataset_hash"])
+
+    @property
+    def finished(self) -> bool:
+        """Return whether all stages have what they want, and no command is at work."""
+        done = all(stage["done"] >= stage["wanted"] for stage in self.status["stages"])
+        return done and self.status["state"] != "running"
+
+    @property
+    def query_ids(self) -> Collection[str]:
+        return dict.fromkeys(info.query_id for info in self.infos.values())
+
+
+def read_stored(url: str, label: str, *, now: float) -> StoredRun:
+    """
+    Read the run at *url*, whoever works on it; *now* is in seconds since 1970.
+
+    Raises:
+        UsageError: No run stands there, or it has no scores yet.
+    """
+    run = Folder(url)
+    status = run_status(url, now=now)
+    record = read_record(run)
+    benchmark = _benchmark(record["benchmark"]["url"], record["benchmark"]["dataset_hash"])
+    infos = _infos(run, benchmark)
+    judges = list((record["config"] or {}).get("judges") or {})
+    rows = (row for batch in run.batches("scores", columns=_SCORE_COLUMNS) for row in batch.to_pylist())
+    table = ScoreTable(rows, infos, judges, aside=ALIGNER)
+    if not table.judges:
+        raise UsageError(
+            f"{url}: expected a run with scores, found none yet; longform status {url} says how far it is, and the "
+            "command that makes it goes on to its scores"
+        )
+    spend = run_spend(record)
+    return StoredRun(
+        url,
+        label,
+        record,
+        status,
+        benchmark,
+        infos,
+        table,
+        _signatures(run, record, table, spend),
+        _measures(run, record),
+        spend,
+    )
+
+
+def _benchmark(url: str, dataset_hash: str) -> Benchmark | None:
+    with suppress(LongformError):
+        found = Benchmark(url)
+        if found.manifest["dataset_hash"] == dataset_hash:
+            return found
+    return None
+
+
+def _infos(run: Folder, benchmark: Benchmark | None) -> dict[str, SummaryInfo]:
+    found = summary_infos(run, list(run.locate("summaries"))).values()
+    queries = benchmark.queries if benchmark is not None else {}
+    return {
+        info.summary_id: info._replace(dataset=queries[info.query_id].dataset) if info.query_id in queries else info
+        for info in found
+    }
+
+
+def _signatures(run: Folder, record: Mapping[str, Any], table: ScoreTable, spend: Spend) -> dict[str, JudgeSignature]:
+    settings = _judge_settings(record)
+    versions: dict[str, set[str]] = {}
+    for batch in run.batches("verdicts", columns=["work_id", "judge", "prompt_version"]):
+        for pair in batch.group_by(["judge", "prompt_version"]).aggregate([]).to_pylist():
+            versions.setdefault(pair["judge"], set()).update([pair["prompt_version"]] if pair["prompt_version"] else [])
+    return {
+        judge: JudgeSignature(
+            settings.get(judge, {"labels": judge}),
+            tuple(sorted(versions.get(judge, ()))),
+            tuple(sorted({one for step in ("judge", "check") for one in spend.models.get(f"{step} {judge}", ())})),
+        )
+        for judge in table.judges
+        if judge is not None
+    }
+
+
+def _judge_settings(record: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """Return the identity of each judge; the settings as they stand if an older version wrote others."""
+    if record["verb"] != "evaluate":
+        return {}
+    try:
+        judges = Experiment.model_validate(record["config"]).with_aligner().judges
+    except ValidationError:
+        return dict(record["config"].get("judges") or {})
+    return {name: whole_identity(judge, judges) for name, judge in judges.items()}
+
+
+def _measures(run: Folder, record: Mapping[str, Any]) -> list[Description]:
+    """Return the measures that the results list; of a run without results those that follow from its judges."""
+    if run.has(RESULTS):
+        listed: list[Description] | None = run.read_json(RESULTS).get("measures")
+        if listed:
+            return listed
+    judges = (record["config"] or {}).get("judges") or {}
+    names = default_names([str(judge.get("task", "coverage")) for judge in judges.values()])
+    ranking = {one.name for one in RANKING}
+    return [described(one) for one in SHIPPED if one.name in names and one.name not in ranking]
+
+
+def averaging_of(run: StoredRun) -> Averaging:
+    """Return how the run averages its scores."""
+    config = run.record["config"]
+    return Averaging(config.get("aggregate", "pooled"), int(config.get("seed", 1)), int(config.get("resamples", 2000)))
+
+
+def labels_of(urls: Sequence[str]) -> list[str]:
+    """Return names of runs: of their folders, with as many folders above as tell them apart; else the whole URLs."""
+    parts = [url.rstrip("/").split("/") for url in urls]
+    for depth in range(1, max(map(len, parts), default=1) + 1):
+        names = ["/".join(part[-depth:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{'/'.join(part[-1:])} ({number})" for number, part in enumerate(parts, start=1)]

@@ -1,0 +1,216 @@
+"""
+The heartbeat of a command that works on a run: a small file, written every few seconds, that other processes read.
+
+    RUN/progress/<command>.json     the stages of the command, how far the one under way is, and how it ended
+
+Nothing depends on these files: they may be deleted, and a command that cannot write one goes on without. A later command
+deletes those of commands that have ended. A file that is not written any more is of a command that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, NamedTuple, NotRequired, Self, TypedDict
+
+from actors.ledger.entry import Session, process_lives, this_host, this_session
+from actors.storage.errors import StorageError
+from actors.storage.folder import Folder
+from jobs.exit_codes import DONE, FAILED
+from jobs.interrupts import Interrupted, exit_code
+from jobs.stages.performing import Runnable
+from jobs.stages.stage import Plan
+from longform.errors import LongformError
+
+FOLDER = "progress"
+EVERY_S = 5.0
+STALE_S = 30.0
+"""A command whose last heartbeat is older counts as killed: it missed six of them."""
+_FORMAT = 1
+_SIGINT = 2
+
+
+class PlannedStage(TypedDict):
+    """A stage of the command, in its order."""
+
+    name: str
+    table: str
+    unit: str
+    wanted: int  # work ids that it is to have in the end
+    done: NotRequired[int]  # of them; absent: the command has not come to it
+
+
+class StageNow(TypedDict):
+    """The stage under way."""
+
+    name: str
+    todo: int  # when it began
+    done: int  # since
+    began_at: float
+
+
+class Ended(TypedDict):
+    at: float
+    exit_code: int
+
+
+class Heard(TypedDict):
+    """A heartbeat as it stands in its file; times are seconds since 1970."""
+
+    format: int
+    command: str
+    verb: str
+    session: Sequence[Any]  # host, process, its start
+    began_at: float
+    written_at: float
+    stages: list[PlannedStage]
+    now: StageNow | None
+    ended: Ended | None
+
+
+class StageSize(NamedTuple):
+    """A stage of a plan, and the work ids it wants."""
+
+    name: str
+    table: str
+    unit: str
+    wanted: int
+
+
+def sizes_of(plan: Plan) -> list[StageSize]:
+    """Return the stages of a plan with the work ids they want."""
+    return [StageSize(stage.name, stage.table, stage.unit, len(plan.items(stage))) for stage in plan.stages]
+
+
+class Heartbeat:
+    """
+    Writes how far a command is, from `begin` to the end of the `with`; without `begin` it writes nothing.
+
+    Args:
+        command: The command's name, as in the run's record.
+        verb: Of the command.
+        every_s: Seconds from one file to the next.
+    """
+
+    def __init__(self, command: str, verb: str, *, every_s: float = EVERY_S) -> None:
+        self.command = command
+        self._name, self._every = f"{FOLDER}/{command}.json", every_s
+        now = time.time()
+        self._heard: Heard = {
+            "format": _FORMAT,
+            "command": command,
+            "verb": verb,
+            "session": list(this_session()),
+            "began_at": now,
+            "written_at": now,
+            "stages": [],
+            "now": None,
+            "ended": None,
+        }
+        self._run: Folder | None = None
+        self._exit_code = DONE
+        self._lock, self._over = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._keep_writing, daemon=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._run is None:
+            return
+        self._over.set()
+        self._thread.join()
+        self._heard["ended"] = {"at": time.time(), "exit_code": self._exit_code if error is None else _code(error)}
+        self._write()
+
+    def ends_with(self, code: int) -> None:
+        """State the exit code of the command, if no error ends it."""
+        self._exit_code = code
+
+    def begin(self, run: Folder, stages: Sequence[StageSize]) -> None:
+        """Start to write to *run*; a second call, with the stages of a further order of documents, goes on."""
+        with self._lock:
+            known = {stage["name"]: stage for stage in self._heard["stages"]}
+            self._heard["stages"] = [_planned(stage, known.get(stage.name)) for stage in stages]
+        if self._run is None:
+            self._run = run
+            with suppress(StorageError, OSError):
+                _forget_ended(run)
+            self._write()
+            self._thread.start()
+
+    def __call__(self, stage: Runnable, *, wanted: int, todo: int, done: int) -> None:
+        """Take how far *stage* is; costs next to nothing, the file is written by a thread of its own."""
+        with self._lock:
+            now = self._heard["now"]
+            if now is None or now["name"] != stage.name or done == 0:
+                now = {"name": stage.name, "todo": todo, "done": 0, "began_at": time.time()}
+            self._heard["now"] = {**now, "done": done}
+            for one in self._heard["stages"]:
+                if one["name"] == stage.name:
+                    one.update(wanted=wanted, done=wanted - todo + done)
+
+    def _keep_writing(self) -> None:
+        while not self._over.wait(self._every):
+            self._write()
+
+    def _write(self) -> None:
+        assert self._run is not None
+        with self._lock:
+            self._heard["written_at"] = time.time()
+            content = json.dumps(self._heard).encode()
+        with suppress(StorageError, OSError):  # a full disk ends the command where rows are lost, and not here
+            self._run.write_bytes(self._name, content)
+
+
+def _planned(stage: StageSize, before: PlannedStage | None) -> PlannedStage:
+    found: PlannedStage = {"name": stage.name, "table": stage.table, "unit": stage.unit, "wanted": stage.wanted}
+    if before is not None and "done" in before:
+        found["done"] = before["done"]
+    return found
+
+
+def _code(error: BaseException) -> int:
+    """Return the exit code of a command that *error* ends."""
+    if isinstance(error, Interrupted):
+        return exit_code(error.number)
+    if isinstance(error, KeyboardInterrupt):
+        return exit_code(_SIGINT)
+    return error.exit_code if isinstance(error, LongformError) else FAILED
+
+
+def _forget_ended(run: Folder) -> None:
+    for heard in heartbeats(run):
+        if heard["ended"] is not None or _is_gone(heard):
+            run.delete(f"{FOLDER}/{heard['command']}.json")
+
+
+# ---------------------------------------------------------------- what other processes hear
+
+
+def heartbeats(run: Folder) -> list[Heard]:
+    """Return the heartbeats that stand in a run, the one written last first; unreadable files are left out."""
+    found: list[Heard] = []
+    for name in run.names(FOLDER):
+        with suppress(StorageError, OSError, ValueError):  # deleted meanwhile, or another's
+            heard = json.loads(run.read_bytes(f"{FOLDER}/{name}"))
+            if isinstance(heard, dict) and heard.get("format") == _FORMAT:
+                found.append(heard)  # type: ignore[arg-type]  # of our own format
+    return sorted(found, key=lambda heard: -heard["written_at"])
+
+
+def lives(heard: Heard, *, now: float) -> bool:
+    """Return whether the command of a heartbeat is at work; *now* is in seconds since 1970."""
+    return heard["ended"] is None and now - heard["written_at"] <= STALE_S and not _is_gone(heard)
+
+
+def _is_gone(heard: Heard) -> bool:
+    """Return whether its process is known to be gone; nobody can look into another machine."""
+    session = Session(*heard["session"])
+    return session.host == this_host() and not process_lives(session)

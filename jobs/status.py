@@ -1,0 +1,85 @@
+"""Say how a run stands, once or until its command ends."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+from jobs.commands import Outcome, run_verb
+from jobs.interrupts import Interrupted, exit_code
+from jobs.parsers.status import parser
+from jobs.results.run_status import run_status
+from longform.errors import UsageError
+from longform.report.run_status import status_line, status_words
+from longform.results.run_status import RunStatus
+
+_CLEAR = "\x1b[2J\x1b[H"
+_LOAD = 10  # a refresh that takes long waits so many times as long before the next one
+
+
+def watch(
+    read: Callable[[], RunStatus],
+    *,
+    every_s: float,
+    as_json: bool,
+    out: TextIO,
+    wait: Callable[[float], None] = time.sleep,
+) -> Outcome:
+    """
+    Print the status until no command is at work on the run; return the last one, which is not printed.
+
+    Args:
+        read: Reads the status.
+        every_s: Seconds from one to the next; more if reading takes long.
+        as_json: Whether a refresh is a line of JSON.
+        out: Where it is printed; a terminal is redrawn, elsewhere each refresh is a line.
+        wait: Waits for so many seconds.
+    """
+    while True:
+        began = time.monotonic()
+        status = read()
+        if status["state"] != "running":
+            if not as_json and out.isatty():
+                print(_CLEAR, end="", file=out)
+            return _outcome(status)
+        try:
+            print(_shown(status, as_json=as_json, redrawn=out.isatty()), file=out, flush=True)
+            wait(max(every_s, _LOAD * (time.monotonic() - began)))
+        except Interrupted as signal:
+            print("watching stopped; the run goes on by itself", file=sys.stderr)
+            return _outcome(status)._replace(exit_code=exit_code(signal.number))
+
+
+def _shown(status: RunStatus, *, as_json: bool, redrawn: bool) -> str:
+    if as_json:
+        return json.dumps(status, ensure_ascii=False, allow_nan=False)
+    return f"{_CLEAR}{status_words(status)}" if redrawn else status_line(status)
+
+
+def _outcome(status: RunStatus) -> Outcome:
+    document: dict[str, Any] = dict(status)
+    return Outcome(document, status_words(status))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_verb(parser(), _work, argv)
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    if arguments.every <= 0:
+        raise UsageError(f"--every: expected seconds above 0, found {arguments.every}")
+
+    def read() -> RunStatus:
+        return run_status(arguments.run, now=time.time())
+
+    if not arguments.watch:
+        return _outcome(read())
+    return watch(read, every_s=arguments.every, as_json=arguments.json, out=sys.stdout)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
