@@ -15,6 +15,7 @@ from jobs.stages import (
     repair_by_judge,
     rerank,
     retrieve,
+    retrieve_asked,
     score,
     split,
     summarize,
@@ -30,6 +31,7 @@ Makes = Callable[[Experiment, Site], Sequence[Stage[Any]]]
 
 _MAKES: tuple[Makes, ...] = (
     retrieve.stages,
+    retrieve_asked.stages,
     rerank.stages,
     pack.stages,
     summarize.stages,
