@@ -131,7 +131,7 @@ def test_calls_and_dollars_are_bounded(bench: str, tmp_path: Path, capsys: pytes
         assert sum(system.asked.values()) == 3
     with OwnSystem(cost_usd=0.3) as system:
         priced = of_http(system.url, cost_usd_per_call=0.5)
-        assert ends(config(tmp_path, priced, priced), bench, tmp_path / "run", "--max-cost", "0.6") == 4
+        assert ends(config(tmp_path, priced, priced), bench, tmp_path / "dear", "--max-cost", "0.6") == 4
 
 
 def test_a_class_goes_through_the_ledger_and_fails_alone(
@@ -140,7 +140,7 @@ def test_a_class_goes_through_the_ledger_and_fails_alone(
     write: Write,  # noqa: F811
 ) -> None:
     write("noting", CALLS)
-    query = sorted(row["query_id"] for row in rows(Path(bench), "queries"))[0]
+    query = min(row["query_id"] for row in rows(Path(bench), "queries"))
     calls = {"attempts": 2, "cost_usd_per_call": 0.02}
     mine = {"kind": "python", "class": "noting:Notes", "calls": calls}
     notes = tmp_path / "notes"
