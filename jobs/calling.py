@@ -15,7 +15,7 @@ from actors.ledger.ledger import Ledger
 from jobs.parsers.calling import LEDGER_VARIABLE
 from longform.chat.server_standing import Standing
 from longform.errors import ServerGoneError, UsageError
-from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSettings, asked_by
 from longform.settings.experiment import Experiment
 
 
@@ -103,7 +103,11 @@ class Calling:
             return
         prices = PriceList.read(self._prices)
         if unknown := sorted({settings.model for settings in models if prices.price(settings) is None}):
-            raise UsageError(f"--max-cost needs prices, and those of {unknown} are unknown; state them with --prices")
+            own = any(settings.provider in ("http", "python") for settings in models)
+            more = ", those of a system of your own by its `cost_usd_per_call`" if own else ""
+            raise UsageError(
+                f"--max-cost needs prices, and those of {unknown} are unknown; state them with --prices{more}"
+            )
 
 
 def command_name(verb: str) -> str:
@@ -124,8 +128,9 @@ def _failures_of(standing: Standing) -> str:
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:
     """Return the chat models that an experiment asks."""
-    writing = [settings.chat for settings in experiment.summarizers.values() if settings.kind == "chat"]
-    scoring = [*experiment.used_rerankers.values(), *experiment.judges.values()]
+    writing = [asked for settings in experiment.summarizers.values() if (asked := asked_by(settings)) is not None]
+    ranking = [experiment.retrievers[name] for name in experiment.used_retrievers]
+    scoring = [*ranking, *experiment.used_rerankers.values(), *experiment.judges.values()]
     return [*writing, *(one.asked_model for one in scoring if one.asked_model is not None)]
 
 

@@ -158,6 +158,8 @@ def usd(inputs: Sequence[Span], output: Span, price: Price, history: History) ->
     """
     if price.is_free:
         return NOTHING
+    if price.per_call is not None:
+        return Span(0.0, price.per_call * len(inputs), price.per_call * len(inputs))
     n = len(inputs)
     low = sum(_least_usd(span.low, output.low / n, price) for span in inputs)
     high = sum(most_usd(ceil(span.high), ceil(output.high / n), price) or 0.0 for span in inputs)

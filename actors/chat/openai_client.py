@@ -33,7 +33,16 @@ class _Connections:
 
 
 class OpenAIChat:
-    """Makes one attempt a request, each within `timeout_s`; the caller bounds how many are in flight."""
+    """
+    Makes one attempt a request, each within `timeout_s`; the caller bounds how many are in flight.
+
+    Attributes:
+        path: Behind the base URL.
+        of_openai: Whether the environment's organization is told.
+    """
+
+    path = "/chat/completions"
+    of_openai = True
 
     def __init__(self, settings: ChatSettings) -> None:
         self.settings = settings
@@ -60,28 +69,37 @@ class OpenAIChat:
         loop = asyncio.get_running_loop()
         if self._connections is None or self._connections.loop is not loop:
             timeout_s = self.settings.timeout_s
-            opened = tuple(open_posts(url, self._key, timeout_s) for url in servers(self.settings))
+            opened = tuple(
+                open_posts(url, self._key, timeout_s, of_openai=self.of_openai) for url in servers(self.settings)
+            )
             self._connections = _Connections(loop, opened)
         return self._connections.servers
 
     async def _attempt(self, server: Posts, request: ChatRequest) -> ChatReply:
         import aiohttp
 
-        body = _encoded(completion_parameters(self.settings, self.accepted, request))
+        body = self.encoded(request)
         try:
             async with asyncio.timeout(self.settings.timeout_s):
-                answer = await server.post("/chat/completions", body)
+                answer = await server.post(self.path, body)
         except TimeoutError as error:
             # a connection that the system gave up is no deadline of ours, though it has the same type
             return failed("timeout") if error.errno is None else unanswered(error)
         except (OSError, BodyTooLargeError, aiohttp.ClientError) as error:
             return unanswered(error)
-        return replace(_read(answer), signals=read_signals(answer.headers, now=time()))
+        reply = self.read(request, answer) if 200 <= answer.status < 300 else _refused(answer)
+        return replace(reply, signals=read_signals(answer.headers, now=time()))
 
+    def encoded(self, request: ChatRequest) -> bytes:
+        """Return the body of a request."""
+        return _encoded(completion_parameters(self.settings, self.accepted, request))
 
-def _read(answer: Answer) -> ChatReply:
-    if 200 <= answer.status < 300:
+    def read(self, _request: ChatRequest, answer: Answer) -> ChatReply:
+        """Read the answer to a request."""
         return read_completion(answer.body)
+
+
+def _refused(answer: Answer) -> ChatReply:
     try:
         said = json.loads(answer.body)
     except ValueError:
@@ -108,6 +126,8 @@ def api_key(settings: ChatSettings) -> str:
     Raises:
         UsageError: The variable is not set or empty, and a server is neither on a loopback address nor of the cluster.
     """
+    if not settings.api_key_env:  # a system of one's own that wants none
+        return ""
     key = secret(settings.api_key_env)
     if key:
         return key

@@ -23,7 +23,7 @@ from actors.chat.price_list import PriceList
 from actors.closing import close_later
 from actors.json_value import Json
 from actors.ledger.keeper import open_keeper
-from actors.secret_values import redaction
+from actors.secret_values import redaction, token_in
 from actors.serving.handle import SCHEME, is_of_cluster
 from actors.storage.folder import Folder
 from longform import prompts
@@ -43,7 +43,8 @@ def open_chat(settings: ChatSettings) -> ChatModel:
     Raises:
         UsageError: As `check_chat` says.
     """
-    check_chat(settings)
+    if settings.provider != "http":
+        check_chat(settings)
     match settings.provider:
         case "openai":
             return OpenAIChat(settings)
@@ -55,20 +56,26 @@ def open_chat(settings: ChatSettings) -> ChatModel:
             from actors.chat.llama_cpp_client import LlamaChat
 
             return LlamaChat(settings)
+        case "http":
+            from actors.chat.own_system_client import HttpChat
+
+            return HttpChat(settings)
+        case "python":
+            raise AssertionError("a class is opened by what asks it")
         case "scripted":
             from actors.rehearsal.scripted_chat import ScriptedChat
 
             return ScriptedChat(settings)
 
 
-def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
+def open_pool(settings: ChatSettings, context: CallContext, model: ChatModel | None = None) -> ChatPool:
     """
-    Open the configured model behind the pool: within its limits, recorded, never paid twice.
+    Open the configured model, or *model*, behind the pool: within its limits, recorded, never paid twice.
 
     Raises:
         UsageError: As `check_chat` says.
     """
-    model = open_chat(settings)
+    model = model or open_chat(settings)
     pool = ChatPool(
         model,
         settings,
@@ -84,7 +91,7 @@ def open_pool(settings: ChatSettings, context: CallContext) -> ChatPool:
 
 def _server(settings: ChatSettings) -> Server | None:
     """Return the server that a model asks over a network; None if it is in this process."""
-    if settings.provider in ("scripted", "llama_cpp"):
+    if settings.provider in ("scripted", "llama_cpp", "python"):
         return None
     is_litellm = settings.provider == "litellm" and settings.base_url is None
     name = f"litellm ({settings.model.partition('/')[0]})" if is_litellm else ", ".join(servers(settings))
@@ -93,7 +100,7 @@ def _server(settings: ChatSettings) -> Server | None:
 
 def _leases(settings: ChatSettings, context: CallContext) -> LeaseSource:
     told = Limits(settings.requests_per_minute, settings.tokens_per_minute, settings.in_flight)
-    if settings.provider == "scripted" and told == Limits():
+    if settings.provider in ("scripted", "python") and told == Limits():
         return Unlimited()
     return open_governor(quota_domain(settings), told, memory=context.ledger)
 
@@ -116,6 +123,11 @@ def check_chat(settings: ChatSettings, *, logprobs: bool = False, with_key: bool
             field of `extra_body` is unknown to the server or holds a secret of the environment, or the script is
             missing, unknown or not wanted.
     """
+    if settings.provider in ("http", "python"):
+        raise UsageError(
+            f"model {settings.model!r}: provider {settings.provider!r} is of summarizers and retrievers of `kind: "
+            f"{settings.provider}`, which are configured without `chat`; name another provider"
+        )
     _check_provider(settings, with_key=with_key)
     _check_extra_body(settings)
     accepted = capabilities(settings)
@@ -161,6 +173,18 @@ def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
         api_key(settings)
         for url in servers(settings):
             proxy_of(url)
+
+
+def check_endpoint(settings: ChatSettings, *, with_key: bool) -> None:
+    """
+    Check that a server of one's own can be asked; look for its key if *with_key*.
+
+    Raises:
+        UsageError: The variable of the key is not set, or the environment's proxy is none of HTTP.
+    """
+    if with_key and settings.provider == "http":
+        token_in(settings.api_key_env or None, f"{settings.model!r} at {settings.base_url}")
+        proxy_of(settings.base_url or "")
 
 
 def _check_extra_body(settings: ChatSettings) -> None:

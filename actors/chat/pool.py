@@ -207,7 +207,8 @@ class ChatPool:
                 self._turns.hear_left(sent, tokens)
                 reply = self._redaction.reply(await self._model.complete(attempt.request))
                 self._hear(attempt.request, reply, sent, tokens)
-                reply = replace(reply, cost_usd=cost_usd(reply.usage, self._price))
+                if reply.cost_usd is None:  # a system of one's own may state it
+                    reply = replace(reply, cost_usd=cost_usd(reply.usage, self._price))
                 await self._batches.settle(attempt.attempt_id, attempt.call_id, reply)
         finally:
             self._turns.end()

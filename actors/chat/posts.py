@@ -80,17 +80,20 @@ class HttpPosts:
 
     Args:
         base_url: In front of each path.
-        key: The bearer token.
+        key: The bearer token; an empty one is not sent.
+        of_openai: Whether to tell the organization that the environment names.
 
     Raises:
         UsageError: As of `proxy_of`.
     """
 
-    def __init__(self, base_url: str, key: str) -> None:
+    def __init__(self, base_url: str, key: str, *, of_openai: bool = True) -> None:
         import aiohttp
 
         self._base_url = base_url.rstrip("/")
-        organization = {header: os.environ[name] for name, header in _ORGANIZATION.items() if os.environ.get(name)}
+        told = _ORGANIZATION if of_openai else {}
+        organization = {header: os.environ[name] for name, header in told.items() if os.environ.get(name)}
+        bearer = {"Authorization": f"Bearer {key}"} if key else {}
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 limit=0,
@@ -98,7 +101,7 @@ class HttpPosts:
                 ssl=_certificates() if base_url.startswith("https") else True,
             ),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # the caller has a deadline
-            headers={"Authorization": f"Bearer {key}", **_HEADERS, **organization},
+            headers={**bearer, **_HEADERS, **organization},
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=proxy_of(base_url),
             trace_configs=[_noting_reuse()],
@@ -149,14 +152,16 @@ class HandlePosts:
         pass
 
 
-def open_posts(base_url: str, key: str, timeout_s: float) -> Posts:
+def open_posts(base_url: str, key: str, timeout_s: float, *, of_openai: bool = True) -> Posts:
     """
     Return what posts to the server of *base_url*, for a caller that waits *timeout_s* for an answer.
 
     Raises:
         UsageError: As of `Application` and `proxy_of`.
     """
-    return HandlePosts(base_url, timeout_s) if is_of_cluster(base_url) else HttpPosts(base_url, key)
+    if is_of_cluster(base_url):
+        return HandlePosts(base_url, timeout_s)
+    return HttpPosts(base_url, key, of_openai=of_openai)
 
 
 def proxy_of(url: str) -> str | None:

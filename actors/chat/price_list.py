@@ -31,6 +31,7 @@ from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
 
 _OWN_MACHINE = ("llama_cpp", "scripted")  # providers that nobody is paid for
+_OWN_SYSTEMS = ("http", "python")
 _TABLE = "model_prices_and_context_window_backup.json"
 _MILLION = 1_000_000
 
@@ -104,9 +105,13 @@ class PriceList:
     def _find(self, settings: ChatSettings) -> tuple[Price | None, str | None]:
         if settings.provider in _OWN_MACHINE:
             return FREE, "a model of one's own machine"
+        if settings.usd_per_call is not None:
+            return Price(input=0.0, output=0.0, per_call=settings.usd_per_call), "the configuration"
         for name in (settings.model, settings.model.split("/", 1)[-1]):
             if name in self._own:
                 return self._own[name], self._origin
+        if settings.provider in _OWN_SYSTEMS:  # that has a provider's name is no model of that provider
+            return None, None
         found = _litellm_price(settings.model)
         return found, None if found is None else f"litellm {version('litellm')}"
 

@@ -33,7 +33,8 @@ class HaystackRetriever:
         self._settings = settings
         self._resources = Resources(bench_url, query_text=settings.query_text, threads=threads)
         self._benchmark = self._resources.benchmark
-        self._retrievers = make_retrievers(settings.retrievers, settings.retrievers, self._resources)
+        here = [name for name, retriever in settings.retrievers.items() if retriever.asked_model is None]
+        self._retrievers = make_retrievers(settings.retrievers, here, self._resources)
         self._haystack: Haystack | None = None
 
     def rank(self, haystack_id: str, query_ids: Sequence[str], names: Sequence[str]) -> list[RankedRow]:

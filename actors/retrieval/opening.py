@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import JsonValue
 
-from actors.chat.opening import REPAIR_PROMPT, Asking, check_chat, load_prompt, versions_of
+from actors.chat.opening import REPAIR_PROMPT, Asking, check_chat, check_endpoint, load_prompt, versions_of
 from actors.local_models.checkpoints import changing_content, check_checkpoint
 from actors.python_class import check_class, class_version
 from actors.retrieval.chat_reranker import ChatReranker, check_prompt
@@ -37,6 +37,7 @@ from longform.settings.retrievers import (
     FullContextSettings,
     FusionRetrieverSettings,
     GoldRetrieverSettings,
+    HttpRetrieverSettings,
     KeywordRetrieverSettings,
     NoDocumentsSettings,
     OkapiRetrieverSettings,
@@ -102,6 +103,8 @@ def _made(settings: RetrieverSettings, bases: Mapping[str, Retriever], resources
             return ReleasedRetriever(settings, resources)
         case PythonRetrieverSettings():
             return PythonRetriever(settings, resources)
+        case HttpRetrieverSettings():
+            raise AssertionError("rankings of a server are asked for by a stage of their own")
 
 
 def made_by(settings: RetrieverSettings) -> list[str]:
@@ -169,7 +172,11 @@ def check_loadable(experiment: Experiment, *, bench_url: str, with_keys: bool = 
     """
     systems = experiment.all_systems()
     resources = Resources(bench_url, query_text=experiment.query_text, threads=1)
-    used = (system.retriever for system in systems)
+    used = [system.retriever for system in systems]
+    for name in dict.fromkeys(used):
+        if (asked := experiment.retrievers[name].asked_model) is not None:
+            check_endpoint(asked, with_key=with_keys)
+    used = [name for name in used if not isinstance(experiment.retrievers[name], HttpRetrieverSettings)]
     for retriever in make_retrievers(experiment.retrievers, used, resources).values():
         retriever.check()
     for settings in experiment.used_rerankers.values():

@@ -41,24 +41,32 @@ class PythonRanker:
         """
         with user_code(self._settings, "rank"):
             found = self._ranker.rank(query, documents)
-        return self._numbers(found, len(documents), query)
+        return numbers(self._settings, found, len(documents), query)
 
-    def _numbers(self, found: object, n_documents: int, query: Query) -> NDArray[np.float64]:
+
+def numbers(settings: PythonClassSettings, found: object, n_documents: int, query: Query) -> NDArray[np.float64]:
+    """
+    Return the scores that a class returned for a query, shape (documents,); NaN: it is not ranked.
+
+    Raises:
+        UserCodeError: They are no finite numbers, one a document.
+    """
+
+    def wrong(found: str) -> UserCodeError:
         expected = f"{n_documents} numbers, one a document (None: not ranked)"
-        try:
-            scores = np.asarray(found, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise self._wrong(expected, f"{type(found).__name__} {str(found)[:60]}", query) from None
-        if scores.shape != (n_documents,):
-            raise self._wrong(expected, f"shape {list(scores.shape)}", query)
-        if np.isinf(scores).any():
-            raise self._wrong(expected, "an infinite one", query)
-        return scores
-
-    def _wrong(self, expected: str, found: str, query: Query) -> UserCodeError:
         return UserCodeError(
-            f"{self._settings.class_}: rank: expected {expected}, found {found}, for query {query.query_id!r}"
+            f"{settings.class_}: rank: expected {expected}, found {found}, for query {query.query_id!r}"
         )
+
+    try:
+        scores = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise wrong(f"{type(found).__name__} {str(found)[:60]}") from None
+    if scores.shape != (n_documents,):
+        raise wrong(f"shape {list(scores.shape)}")
+    if np.isinf(scores).any():
+        raise wrong("an infinite one")
+    return scores
 
 
 class PythonRetriever(Retriever):

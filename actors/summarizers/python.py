@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from actors.python_class import UserCodeError, class_version, open_class, user_code
 from actors.storage.benchmark import Benchmark
-from actors.summarizers.summarizer import AskedContext, Summarizer, summary_row
+from actors.summarizers.summarizer import AskedContext, Summarizer, shown_documents, summary_row
 from longform import protocols
 from longform.chat.call import ChatReply, Usage
 from longform.protocols import Written
@@ -39,17 +39,9 @@ class PythonSummarizer(Summarizer):
         return list(await gather(*(self._summary(row) for row in rows)))
 
     async def _summary(self, row: AskedContext) -> SummaryRow:
-        documents = self._documents(row)
+        documents = shown_documents(self._benchmark, row)
         written = await self._written(row, documents) if documents else Written(None, "no_documents")
-        usage = Usage(input_tokens=written.input_tokens, output_tokens=written.output_tokens)
-        reply = ChatReply(
-            text=written.text,
-            failure=written.failure if written.text is None else None,
-            model=written.model,
-            usage=usage,
-            cost_usd=written.cost_usd,
-        )
-        return summary_row(row, reply, self._version)
+        return summary_row(row, written_reply(written), self._version)
 
     async def _written(self, row: AskedContext, documents: Sequence[Document]) -> Written:
         query = self._benchmark.queries[row["query_id"]]
@@ -62,18 +54,33 @@ class PythonSummarizer(Summarizer):
         return self._checked(found, query.query_id)
 
     def _checked(self, found: object, query_id: str) -> Written:
-        written = Written(found) if isinstance(found, str) else found
-        if not isinstance(written, Written) or not isinstance(written.text, str | None):
-            raise UserCodeError(
-                f"{self._settings.class_}: summarize: expected a text, or longform.protocols.Written with one, "
-                f"found {type(found).__name__} {str(found)[:60]!r}, for query {query_id!r}"
-            )
-        if written.text is None or not written.text.strip():
-            return written._replace(text=None, failure=written.failure or _TEXTLESS)
-        return written
+        return checked(self._settings, found, query_id)
 
-    def _documents(self, row: AskedContext) -> list[Document]:
-        """Return the documents of a context, in the order of its prompt, cut as it says."""
-        known = {document.doc_id: document for document in self._benchmark.documents(row["haystack_id"])}
-        kept = zip(row["doc_ids"], row["doc_chars"], strict=True)
-        return [known[doc_id]._replace(text=known[doc_id].text[:chars]) for doc_id, chars in kept]
+
+def written_reply(written: Written) -> ChatReply:
+    """Return what a class wrote as a reply."""
+    return ChatReply(
+        text=written.text,
+        failure=written.failure if written.text is None else None,
+        model=written.model,
+        usage=Usage(input_tokens=written.input_tokens, output_tokens=written.output_tokens),
+        cost_usd=written.cost_usd,
+    )
+
+
+def checked(settings: PythonSummarizerSettings, found: object, query_id: str) -> Written:
+    """
+    Return what a class returned for a query, as written.
+
+    Raises:
+        UserCodeError: It is neither a text nor `Written`.
+    """
+    written = Written(found) if isinstance(found, str) else found
+    if not isinstance(written, Written) or not isinstance(written.text, str | None):
+        raise UserCodeError(
+            f"{settings.class_}: summarize: expected a text, or longform.protocols.Written with one, "
+            f"found {type(found).__name__} {str(found)[:60]!r}, for query {query_id!r}"
+        )
+    if written.text is None or not written.text.strip():
+        return written._replace(text=None, failure=written.failure or _TEXTLESS)
+    return written

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from actors.storage.benchmark import Benchmark
 from longform.chat.call import ChatReply
 from longform.keys import content_key
+from longform.records import Document
 from longform.rows import ContextRow, SummaryRow
 from longform.summaries.methods import FINAL, Step
 
@@ -72,6 +74,13 @@ def summary_row(row: AskedContext, reply: ChatReply, prompt_version: str | None,
         "cost_usd": reply.cost_usd,
         "seconds": reply.seconds,
     }
+
+
+def shown_documents(benchmark: Benchmark, row: ContextRow) -> list[Document]:
+    """Return the documents of a context, in the order of its prompt, cut as it says."""
+    known = {document.doc_id: document for document in benchmark.documents(row["haystack_id"])}
+    kept = zip(row["doc_ids"], row["doc_chars"], strict=True)
+    return [known[doc_id]._replace(text=known[doc_id].text[:chars]) for doc_id, chars in kept]
 
 
 def summary_id(work_id: str, step: str = FINAL) -> str:

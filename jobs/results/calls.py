@@ -20,7 +20,7 @@ from longform.chat.prices import Price
 from longform.errors import UsageError
 from longform.results.calls import CallsRow, MadeOfPlan, Planned, PlannedRow, Spent
 from longform.results.work import CalledStage, JobFacts
-from longform.settings.chat import ChatSettings
+from longform.settings.chat import ChatSettings, asked_by
 from longform.settings.experiment import Experiment
 from longform.spending import saved_by_caching_usd
 
@@ -112,8 +112,9 @@ def _rows(
 
 def models_by_stage(experiment: Experiment) -> dict[str, ChatSettings]:
     """Return the models of an experiment by the stages that ask them."""
-    found = {
-        f"summarize {n}": settings.chat for n, settings in experiment.summarizers.items() if settings.kind == "chat"
+    found = {f"summarize {n}": asked for n, settings in experiment.summarizers.items() if (asked := asked_by(settings))}
+    found |= {
+        f"retrieve {n}": chat for n, retriever in experiment.retrievers.items() if (chat := retriever.asked_model)
     }
     found |= {f"rerank {n}": chat for n, reranker in experiment.rerankers.items() if (chat := reranker.asked_model)}
     return found | {

@@ -12,6 +12,7 @@ from jobs.stages.stage import Plan
 from longform.records import Qrel
 from longform.results.ranked import PackedQuery, RankedQuery, Ranker
 from longform.results.retrieval_tables import RankingRow, ranking_rows
+from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.experiment import Experiment
 
 _RANKING_COLUMNS = ["work_id", "doc_id", "rank"]
@@ -36,7 +37,7 @@ def ranked_queries(run: Folder, wanted: Mapping[str, Ranked], depth: int) -> Ite
     found: dict[Ranked, list[tuple[int, str]]] = {}
     for part in run.batches("rankings", work_ids=wanted, columns=_RANKING_COLUMNS):
         for row in part.to_pylist():
-            if row["rank"] < depth:
+            if row["rank"] < depth and row["doc_id"] != NOT_RANKED:
                 found.setdefault(wanted[row["work_id"]], []).append((row["rank"], row["doc_id"]))
     for key in dict.fromkeys(wanted.values()):
         if key in found:

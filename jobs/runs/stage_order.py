@@ -15,6 +15,7 @@ from jobs.stages import (
     repair_by_judge,
     rerank,
     retrieve,
+    retrieve_asked,
     score,
     shipped,
     split,
@@ -31,6 +32,7 @@ Makes = Callable[[Experiment, Site], Sequence[Stage[Any]]]
 
 _MAKES: tuple[Makes, ...] = (
     retrieve.stages,
+    retrieve_asked.stages,
     rerank.stages,
     pack.stages,
     shipped.stages,

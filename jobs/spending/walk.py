@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from actors.chat.opening import Asking
 from actors.ledger.ledger import Ledger
@@ -29,6 +30,7 @@ from longform.spending import Span
 
 _NOT_ASKED = "not asked yet"
 _WITHOUT = "no reply: later calls are counted as if these were not made"
+_IN_ORDER = "no ranking: later prompts are counted with documents in the order of the benchmark"
 _TEXT = ("step", "text", "failure", "cause")
 
 
@@ -95,7 +97,8 @@ class _Walk:
         texts = self._texts(stage, calls, items)
         for one in left:
             needed = one.work_id in self._needed
-            assume = partial(_assumed, calls, texts, self._lines, stage.n_lines(one.key), needed=needed)
+            usual = partial(_assumed, calls, texts, self._lines, stage.n_lines(one.key), needed=needed)
+            assume = partial(_as_stage_says, calls, stage, usual)
             self._carry_out(stage, calls, plans, one, assume)
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
@@ -150,6 +153,15 @@ class _Walk:
         rows += [row for work_id in held for row in self._held_texts(stage, work_id)]
         found = [WrittenText(n_lines[row["work_id"]], row["text"]) for row in rows if not row["step"] and row["text"]]
         return AssumedTexts(self._counter, stage.name, found, max_tokens=calls.chat.max_tokens)
+
+
+def _as_stage_says(calls: StageCalls, stage: Stage[Any], usual: Assume, request: ChatRequest) -> ChatReply:
+    """Return the reply that a stage assumes, which is noted, or the usual one."""
+    text = stage.assumed(request)
+    if text is None:
+        return usual(request)
+    calls.assumed[_IN_ORDER] += 1
+    return ChatReply(text=text, failure=None)
 
 
 def _assumed(

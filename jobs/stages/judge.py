@@ -29,7 +29,7 @@ from longform.keys import content_key
 from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings
+from longform.settings.judges import JudgeSettings, ServedJudgeSettings
 from longform.tables import DOCUMENTS, TARGETS
 
 _OFFLINE_SUMMARIES_A_TASK = 64
@@ -161,7 +161,15 @@ class AskJudge(JudgeStage):
 
     @property
     def holds_model(self) -> bool:
-        return of_documents(self.kind) or self.chat is not None or self.settings.kind == "python"
+        return of_documents(self.kind) or self.chat is not None or self.settings.kind in {"python", "served"}
+
+    @property
+    def asynchronous(self) -> bool:
+        return self.chat is not None or isinstance(self.settings, ServedJudgeSettings)
+
+    @property
+    def slots(self) -> int:
+        return self.settings.concurrency if isinstance(self.settings, ServedJudgeSettings) else super().slots
 
     @property
     def embeds(self) -> bool:

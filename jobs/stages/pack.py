@@ -14,6 +14,7 @@ from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.axes import Axes
 from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, capped, pack, whole_within
+from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import ContextRow, RankingRow
 from longform.settings.experiment import Experiment
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings, SimilarityImportanceSettings
@@ -123,7 +124,8 @@ class Pack(Stage[Packed]):
             documents = benchmark.documents(query.haystack_id)
             index = {document.doc_id: document.doc_index for document in documents}
             needed = how.order in BY_IMPORTANCE
-            ranking = [index[row["doc_id"]] for row in sorted(rows, key=lambda row: row["rank"])][: how.n_documents]
+            there = [row for row in rows if row["doc_id"] != NOT_RANKED]
+            ranking = [index[row["doc_id"]] for row in sorted(there, key=lambda row: row["rank"])][: how.n_documents]
             shown, whole = ranking, tokens(query.haystack_id)
             if how.length_tokens is not None:
                 shown = whole_within(ranking, capped(whole, how.document_tokens), how.length_tokens)

@@ -21,6 +21,7 @@ from jobs.stages.stage import Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
 from longform.keys import content_key
 from longform.records import shown_query
+from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import RankingRow
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
@@ -117,7 +118,8 @@ class Rerank(Stage[Ranked]):
         benchmark = Benchmark(self.bench)
 
         def read(one: Given[Ranked]) -> Before:
-            rows = sorted(reader.rows(one.sources[0], RankingRow), key=lambda row: row["rank"])
+            there = (row for row in reader.rows(one.sources[0], RankingRow) if row["doc_id"] != NOT_RANKED)
+            rows = sorted(there, key=lambda row: row["rank"])
             query = benchmark.queries[one.key.query_id]
             documents = {document.doc_id: document for document in benchmark.documents(query.haystack_id)}
             shown = shown_query(query, query_text=self.query_text)

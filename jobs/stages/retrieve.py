@@ -87,15 +87,7 @@ class Retrieve(Stage[Ranked]):
         return replace(self, threads=cores)
 
     def items(self, plan: Plan) -> list[Item[Ranked]]:
-        dataset = plan.benchmark.manifest["dataset_hash"]
-        given = {name: definition(self.retrieval.retrievers, name) for name in self.names}
-        how = [self.retrieval.query_text, self.retrieval.ranking_depth, VERSION]
-        haystacks = {query_id: plan.benchmark.queries[query_id].haystack_id for query_id in plan.query_ids}
-        return [
-            Item(content_key("rankings", dataset, query_id, name, settings, how), Ranked(query_id, haystack_id, name))
-            for query_id, haystack_id in haystacks.items()
-            for name, settings in given.items()
-        ]
+        return ranking_items(plan, self.retrieval, self.names)
 
     def groups(self, given: Sequence[Given[Ranked]]) -> Iterator[list[Given[Ranked]]]:
         """Give queries of one haystack that lack the same retrievers, together."""
@@ -134,9 +126,22 @@ class Retrieve(Stage[Ranked]):
         return retrieve
 
 
+def ranking_items(plan: Plan, retrieval: RetrievalSettings, names: Sequence[str]) -> list[Item[Ranked]]:
+    """Return the rankings that a run wants by the retrievers *names*."""
+    dataset = plan.benchmark.manifest["dataset_hash"]
+    given = {name: definition(retrieval.retrievers, name) for name in names}
+    how = [retrieval.query_text, retrieval.ranking_depth, VERSION]
+    haystacks = {query_id: plan.benchmark.queries[query_id].haystack_id for query_id in plan.query_ids}
+    return [
+        Item(content_key("rankings", dataset, query_id, name, settings, how), Ranked(query_id, haystack_id, name))
+        for query_id, haystack_id in haystacks.items()
+        for name, settings in given.items()
+    ]
+
+
 def stages(experiment: Experiment, site: Site) -> list[Retrieve]:
-    """Return the stage that ranks for all systems."""
-    names = tuple(dict.fromkeys(system.retriever for system in experiment.all_systems()))
+    """Return the stage that ranks for all systems whose retriever computes here."""
+    names = tuple(name for name in experiment.used_retrievers if experiment.retrievers[name].asked_model is None)
     if not names:
-        return []  # all texts are shipped
+        return []  # all texts are shipped, or servers rank
     return [Retrieve(run=site.run, bench=site.bench, names=names, retrieval=experiment.retrieval, threads=site.threads)]

@@ -22,6 +22,7 @@ from jobs.stages.items import Given, Item, Key, Source, SourceReader, to_do
 from jobs.stages.performing import Worker
 from jobs.stages.runner import Task
 from longform.chat.asking import Asks
+from longform.chat.call import ChatRequest
 from longform.rows import TableRow
 from longform.settings.chat import ChatSettings
 
@@ -143,6 +144,10 @@ class Stage(ABC, Generic[Key]):
         Return 0 if its replies are no text from which later requests are made.
         """
         return 0
+
+    def assumed(self, _request: ChatRequest) -> str | None:
+        """Return the text that a request is assumed to be answered with while a run is planned; None: none."""
+        return None
 
     def groups(self, given: Sequence[Given[Key]]) -> Iterable[Sequence[Given[Key]]]:
         """Give the items of each task."""

@@ -29,7 +29,11 @@ from longform.rows import ContextRow, SummaryRow
 from longform.settings.chat import (
     ChatSettings,
     ChatSummarizerSettings,
+    HttpSummarizerSettings,
+    OwnSummarizerSettings,
+    PythonSummarizerSettings,
     SummarizerSettings,
+    asked_by,
     is_free,
 )
 from longform.settings.experiment import Experiment
@@ -113,7 +117,7 @@ class Summarize(Stage[Summarized]):
 
     @property
     def chat(self) -> ChatSettings | None:
-        return self.settings.chat if isinstance(self.settings, ChatSummarizerSettings) else None
+        return asked_by(self.settings)
 
     @property
     def holds_model(self) -> bool:
@@ -169,6 +173,8 @@ class Summarize(Stage[Summarized]):
     def plans(self, asking: Asking, reader: SourceReader) -> Plans[Summarized]:
         from actors.summarizers.chat import ChatSummarizer, InPlace
 
+        if isinstance(self.settings, PythonSummarizerSettings | HttpSummarizerSettings):
+            return self._own_plans(self.settings, asking, reader)
         assert isinstance(self.settings, ChatSummarizerSettings), self.name
         summarizer = ChatSummarizer(self.bench, self.summarizer, self.settings, asking, methods=self.methods)
 
@@ -177,6 +183,16 @@ class Summarize(Stage[Summarized]):
             return [row for place in sorted(in_place) for row in in_place[place]]
 
         return lambda given: [rows(plan.asks) for plan in summarizer.plans(_asked_rows(reader, given))]
+
+    def _own_plans(self, settings: OwnSummarizerSettings, asking: Asking, reader: SourceReader) -> Plans[Summarized]:
+        from actors.summarizers.own import OwnSummarizer
+
+        own = OwnSummarizer(self.bench, settings, asking.chat)
+
+        def rows(row: AskedContext) -> Asks[list[SummaryRow]]:
+            return [(yield from own.plan(row))]
+
+        return lambda given: [rows(row) for row in _asked_rows(reader, given)]
 
     def worker(self, reader: SourceReader) -> Works[Summarized]:
         summarizer = make_summarizer(

@@ -225,7 +225,7 @@ def known_capabilities(model: str) -> Capabilities:
 
 def capabilities(settings: ChatSettings) -> Capabilities:
     """Return the configured model's capabilities: those that the configuration states, else the known ones."""
-    found = known_capabilities(settings.model)
+    found = Capabilities() if settings.provider in ("http", "python") else known_capabilities(settings.model)
     if settings.provider == "scripted":
         found = replace(found, logprobs=True)
     if settings.provider == "llama_cpp" or (settings.base_url or "").startswith("serve://"):

@@ -22,6 +22,7 @@ class Price:
         batch: The price through the provider's batch API; None: not known, or there is none.
         above_tokens: Calls with more input than this, cached or not, are charged by `above`, from the first token on.
         above: The price of those; None: one price for all lengths.
+        per_call: Dollars a call, whatever its tokens; None: tokens are charged.
     """
 
     input: float
@@ -31,9 +32,12 @@ class Price:
     batch: Price | None = None
     above_tokens: int | None = None
     above: Price | None = None
+    per_call: float | None = None
 
     @property
     def is_free(self) -> bool:
+        if self.per_call is not None:
+            return self.per_call == 0
         rates = (self.input, self.output, self.cached_input or 0.0, self.reasoning or 0.0)
         return not any(rates) and (self.above is None or self.above.is_free)
 
@@ -72,6 +76,8 @@ def cost_usd(usage: Usage, price: Price | None) -> float | None:
         return None
     if price.is_free:
         return 0.0
+    if price.per_call is not None:
+        return price.per_call
     given, cached, written, reasoned = usage
     if given is None or written is None:
         return None
@@ -90,6 +96,8 @@ def most_usd(input_tokens: int, max_tokens: int, price: Price | None) -> float |
     """
     if price is None:
         return None
+    if price.per_call is not None:
+        return price.per_call
     prices = {price, price.of(input_tokens)}
     dearest_input = max(max(p.input, p.cached_input or 0.0) for p in prices)
     dearest_output = max(max(p.output, p.reasoning or 0.0) for p in prices)

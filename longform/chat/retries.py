@@ -13,7 +13,10 @@ CANCELLED = "cancelled"
 OF_THE_ACCOUNT = ("http_401", "http_402", "http_403", "http_404", "http_407", "insufficient_quota")
 """The key, the credit or the address is at fault, whatever was asked."""
 
-_PASSING = re.compile(r"http_(408|409|425|5\d\d)|timeout|connection|bad_body|reply_too_large")
+RAISED = "raised"
+"""Begins the failure of a call to a class of a user's own that raised: `raised: IndexError: ...`."""
+
+_PASSING = re.compile(rf"http_(408|409|425|5\d\d)|timeout|connection|bad_body|reply_too_large|{RAISED}: .*", re.DOTALL)
 _FIRST_S, _LONGEST_S = 0.25, 30.0
 
 

@@ -24,6 +24,10 @@ _ACRONYM = r"(?:[^\W\d_]\.){2,}"
 _KEYWORD = re.compile(rf"{_ACRONYM}|{_CLITIC}|{_MARK}|\.(?=\s|$)|(?:(?!{_CLITIC}|{_MARK}|\.(?:\s|$))\S)+")
 
 
+NOT_RANKED = ""
+"""The document of the one row of a ranking that could not be made; its failure says why."""
+
+
 def rounded(scores: ArrayLike) -> NDArray[np.float64]:
     """Return the scores as they are stored and compared: 6 decimals, no negative zero."""
     return np.asarray(scores, dtype=np.float64).round(SCORE_DECIMALS) + 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from longform.settings.extra_body import ExtraBody
 from longform.settings.python_class import PythonClassSettings
@@ -29,11 +29,13 @@ class ChatSettings(Strict):
             "quota",
             "prefix_cache",
             "batch",
+            "usd_per_call",
         }
     )
     newer = frozenset({"top_p", "seed", "reasoning_effort", "extra_body"})
 
-    provider: Literal["openai", "litellm", "llama_cpp", "scripted"] = "openai"
+    # http and python: a system of one's own, which summarizers and retrievers of these kinds make of their settings
+    provider: Literal["openai", "litellm", "llama_cpp", "scripted", "http", "python"] = "openai"
     model: str  # llama_cpp: the path or s3:// URL of a GGUF file
     base_url: str | None = None  # null: the provider's own; serve://APPLICATION/v1: one that this cluster serves
     replicas: tuple[str, ...] = ()  # base URLs of equal servers of the model; calls that share a text go to one
@@ -57,6 +59,7 @@ class ChatSettings(Strict):
     quota: str | None = None  # models that name one quota share one limit upstream
     prefix_cache: Literal["shared", "slot"] = "shared"  # slot: a server that keeps one prefix a slot (llama.cpp)
     batch: bool = False  # through the provider's batch API: cheaper, within a day
+    usd_per_call: float | None = Field(None, ge=0)  # of a system of one's own: the most that a call costs
 
 
 class MayAskSettings(Strict):
@@ -71,6 +74,66 @@ class MayAskSettings(Strict):
     def prompt_name(self) -> str | None:
         """The prompt that it asks with; None: it has none."""
         return None
+
+
+class CallSettings(Strict):
+    """Limits of the calls to a system of one's own, and what each costs at most."""
+
+    timeout_s: float = Field(400.0, gt=0)  # the deadline of one attempt
+    attempts: int = Field(6, gt=0)  # at what may pass: 5xx, resets, timeouts, bodies that are no answer; not 429
+    patience_s: float = Field(300.0, gt=0)  # every call refused (429) for so long ends the command
+    concurrency: int = Field(16, gt=0)  # calls in flight a worker
+    in_flight: int | None = Field(None, gt=0)  # of all workers together; null: no limit but `concurrency`
+    requests_per_minute: float | None = Field(None, gt=0)  # null: found out
+    cost_usd_per_call: float | None = Field(None, ge=0)  # at most; an answer may state less. null: unknown
+
+    def asked_as(self, provider: Literal["http", "python"], model: str, **more: str) -> ChatSettings:
+        """Return the settings of the pool that carries the calls."""
+        return ChatSettings(
+            provider=provider,
+            model=model,
+            timeout_s=self.timeout_s,
+            attempts=self.attempts,
+            patience_s=self.patience_s,
+            concurrency=self.concurrency,
+            in_flight=self.in_flight,
+            requests_per_minute=self.requests_per_minute,
+            usd_per_call=self.cost_usd_per_call,
+            **{"api_key_env": "", **more},
+        )
+
+
+class HttpSettings(CallSettings):
+    """A server of one's own that speaks the protocol of docs/own-systems.md."""
+
+    how_it_is_asked = frozenset({*CallSettings.model_fields, "api_key_env"})
+
+    kind: Literal["http"]
+    url: str = Field(pattern=r"^(https?|serve)://[^@\s?]+$")  # whole; serve://APPLICATION/PATH: of this cluster
+    model: str = Field(min_length=1)  # what answers there, and its version: another's answers are others
+    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
+    options: dict[str, JsonValue] = Field(default_factory=dict)  # sent with every request
+
+    def __hash__(self) -> int:
+        return hash(self.model_dump_json())  # options may be lists and mappings
+
+    @property
+    def asked_model(self) -> ChatSettings:
+        """The pool's settings for its calls."""
+        return self.asked_as("http", self.model, base_url=self.url, api_key_env=self.api_key_env or "")
+
+
+class OwnClassSettings(PythonClassSettings):
+    """A class of one's own that writes or ranks, by itself or through the ledger."""
+
+    how_it_is_asked = PythonClassSettings.how_it_is_asked | {"calls"}
+
+    calls: CallSettings | None = None  # through the ledger, within these limits; null: its calls are its own
+
+    @property
+    def asked_model(self) -> ChatSettings | None:
+        """The pool's settings for its calls; None: they are its own."""
+        return None if self.calls is None else self.calls.asked_as("python", self.class_)
 
 
 class OfflineSummarizerSettings(Strict):
@@ -150,13 +213,24 @@ class ShippedSummarizerSettings(Strict):
         return True
 
 
-class PythonSummarizerSettings(PythonClassSettings):
+class PythonSummarizerSettings(OwnClassSettings):
     ignores_order: bool = False  # whether it writes the same for every order of documents
     deterministic: bool = False  # whether it writes the same text however often it is asked
 
 
+class HttpSummarizerSettings(HttpSettings):
+    ignores_order: bool = False  # as above
+    deterministic: bool = False  # as above
+
+
+OwnSummarizerSettings = PythonSummarizerSettings | HttpSummarizerSettings
+
 SummarizerSettings = Annotated[
-    OfflineSummarizerSettings | ChatSummarizerSettings | ShippedSummarizerSettings | PythonSummarizerSettings,
+    OfflineSummarizerSettings
+    | ChatSummarizerSettings
+    | ShippedSummarizerSettings
+    | PythonSummarizerSettings
+    | HttpSummarizerSettings,
     Field(discriminator="kind"),
 ]
 
@@ -164,3 +238,14 @@ SummarizerSettings = Annotated[
 def is_free(settings: SummarizerSettings) -> bool:
     """Tell whether the number of bullets is withheld (SummHay, section 6)."""
     return getattr(settings, "bullets", None) == "free"
+
+
+def asked_by(settings: SummarizerSettings) -> ChatSettings | None:
+    """Return the model that a summarizer asks through the ledger; None: it asks none."""
+    match settings:
+        case ChatSummarizerSettings():
+            return settings.chat
+        case PythonSummarizerSettings() | HttpSummarizerSettings():
+            return settings.asked_model
+        case _:
+            return None

@@ -156,6 +156,17 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _rankings_that_are_asked_for_stand_alone(self) -> Experiment:
+        asking = {name for name, retriever in self.retrievers.items() if retriever.asked_model is not None}
+        for name, retriever in self.retrievers.items():
+            if taken := sorted(asking.intersection(retriever.bases)):
+                raise ValueError(
+                    f"retrievers.{name}.of names {taken}, whose rankings are asked for through the ledger: expected "
+                    "retrievers that compute here; leave `calls` out of one of kind python, or rerank its ranking"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _judged_citations_can_be_had(self) -> Experiment:
         if taken := sorted({*OWN_CITATIONS, *ALIGNERS} & self.support_judges.keys()):
             msg = f"judges: {taken} have another meaning for judges of support; give the judges other names"
@@ -279,6 +290,11 @@ class Experiment(Strict):
     def retrieval(self) -> RetrievalSettings:
         """Return the settings that ranking needs."""
         return RetrievalSettings(self.retrievers, self.query_text, self.ranking_depth)
+
+    @property
+    def used_retrievers(self) -> tuple[str, ...]:
+        """The retrievers that systems begin with."""
+        return tuple(dict.fromkeys(system.retriever for system in self.all_systems()))
 
     @property
     def used_rerankers(self) -> dict[str, RerankerSettings]:

@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from longform.errors import UsageError
-from longform.settings.chat import ChatSettings, MayAskSettings
+from longform.settings.chat import ChatSettings, HttpSettings, MayAskSettings, OwnClassSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
 
-class _Retriever(Strict):
+class _Retriever(MayAskSettings):
     """
     The facts of a kind of retriever.
 
@@ -193,10 +193,17 @@ class ReleasedRetrieverSettings(_Retriever):
     name: str
 
 
-class PythonRetrieverSettings(_Retriever, PythonClassSettings):
+class PythonRetrieverSettings(OwnClassSettings, _Retriever):
     """A class that scores documents."""
 
     loads_model = True
+
+
+class HttpRetrieverSettings(HttpSettings, _Retriever):
+    """A server of one's own that scores documents."""
+
+
+OwnRetrieverSettings = PythonRetrieverSettings | HttpRetrieverSettings
 
 
 RetrieverSettings = Annotated[
@@ -216,7 +223,8 @@ RetrieverSettings = Annotated[
     | NoDocumentsSettings
     | FullContextSettings
     | ReleasedRetrieverSettings
-    | PythonRetrieverSettings,
+    | PythonRetrieverSettings
+    | HttpRetrieverSettings,
     Field(discriminator="kind"),
 ]
 

@@ -39,6 +39,7 @@ _BENCHMARKS = (
     "scale",
     "serve_batching",
     "serve_load",
+    "served_evaluate",
     "served_pairs",
     "support",
     "synthesis_workers",

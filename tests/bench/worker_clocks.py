@@ -17,15 +17,24 @@ def seconds_of(stage: Stage[Any], tasks: list[Task], n_items: int, *, clocks: Pa
     from actors.storage.folder import Folder
 
     clocks.mkdir(parents=True)
-    made_by = timed(stage.make_worker, str(clocks), workers)
-    told = PlainStage(name=stage.name, table=stage.table, identity=str(clocks), make_worker=made_by, holds_model=True)
+    told = PlainStage(
+        name=stage.name,
+        table=stage.table,
+        identity=str(clocks),
+        make_worker=timed(stage.make_worker, str(clocks), workers, asynchronous=stage.asynchronous),
+        holds_model=True,
+        asynchronous=stage.asynchronous,
+        slots=stage.slots,
+    )
     run_stage(Folder(stage.run), told, n_items, tasks, cluster=Cluster(address=None, workers=workers))
     spans = [tuple(map(float, file.read_text().split())) for file in clocks.glob("task-*")]
     assert len(spans) == len(tasks)
     return max(end for _, end in spans) - min(start for start, _ in spans)
 
 
-def timed(make_worker: Callable[[], Worker], folder: str, workers: int) -> Callable[[], Worker]:
+def timed(
+    make_worker: Callable[[], Worker], folder: str, workers: int, *, asynchronous: bool = False
+) -> Callable[[], Worker]:
     """The same worker, whose tasks begin when all workers are there and note when they did; a closure, to travel."""
 
     def make() -> Worker:
@@ -48,6 +57,14 @@ def timed(make_worker: Callable[[], Worker], folder: str, workers: int) -> Calla
             (clocks / f"task-{uuid.uuid4().hex}").write_text(f"{start} {time.time()}")
             return rows
 
-        return timed
+        async def timed_waiting(payload: Any) -> Any:
+            while len(list(clocks.glob("worker-*"))) < workers:  # noqa: ASYNC110  those are other processes
+                await asyncio.sleep(0.01)
+            start = time.time()
+            rows = await worker(payload)
+            (clocks / f"task-{uuid.uuid4().hex}").write_text(f"{start} {time.time()}")
+            return rows
+
+        return timed_waiting if asynchronous else timed
 
     return make

@@ -1,0 +1,97 @@
+"""Systems of one's own as chat models: a server that speaks our protocol, and a class that is asked in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic
+
+from actors.chat.openai_client import OpenAIChat
+from actors.chat.posts import Answer
+from actors.python_class import UserCodeError, user_code
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
+from longform.chat.own_systems import read_answer
+from longform.chat.retries import RAISED
+from longform.settings.chat import ChatSettings
+from longform.settings.python_class import PythonClassSettings
+
+_MOST_CHARS = 300  # of an error in a row
+_PLACE = re.compile(r"([^/\\\s]+\.py, line \d+)")
+
+
+class HttpChat(OpenAIChat):
+    """Posts a request of our protocol to the URL that the settings name, one attempt each."""
+
+    path = ""
+    of_openai = False
+
+    def encoded(self, request: ChatRequest) -> bytes:
+        """Return the body of a request."""
+        return request.messages[0].text.encode(errors="replace")
+
+    def read(self, request: ChatRequest, answer: Answer) -> ChatReply:
+        """Read the answer to a request."""
+        return read_answer(request, answer.body)
+
+
+class ClassChat:
+    """
+    Asks a method of a user's class, one request at a time unless it is a coroutine function.
+
+    An error of the class is the failure `raised: ...` of the attempt, and a deadline that passed is `timeout`. A thread
+    cannot be ended: a method that never returns keeps one.
+
+    Args:
+        settings: Of the pool.
+        code: The class, for messages.
+        method: Of an object of it.
+        given: Makes the arguments of a request.
+        read: Makes the reply of what the method returned for a request.
+    """
+
+    accepted = Capabilities()
+
+    def __init__(
+        self,
+        settings: ChatSettings,
+        code: PythonClassSettings,
+        method: Callable[..., object],
+        *,
+        given: Callable[[ChatRequest], tuple[object, ...]],
+        read: Callable[[ChatRequest, object], ChatReply],
+    ) -> None:
+        self._settings, self._code, self._method = settings, code, method
+        self._given, self._read = given, read
+        self._alone = asyncio.Lock()
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        started = monotonic()
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                returned = await self._returned(self._given(request))
+            reply = self._read(request, returned)
+        except TimeoutError:
+            reply = failed("timeout")
+        except UserCodeError as error:
+            reply = failed(f"{RAISED}: {self._told(str(error))}")
+        return replace(reply, seconds=monotonic() - started)
+
+    async def close(self) -> None:
+        """Do nothing: no connection is held."""
+
+    async def _returned(self, given: tuple[object, ...]) -> object:
+        with user_code(self._code, self._method.__name__):
+            if inspect.iscoroutinefunction(self._method):
+                return await self._method(*given)
+            async with self._alone:
+                found = await asyncio.to_thread(self._method, *given)
+            return await found if inspect.isawaitable(found) else found
+
+    def _told(self, error: str) -> str:
+        """Return an error in one line, with the last place in the user's file."""
+        first = error.removeprefix(f"{self._code.class_}: ").partition("\n")[0]
+        places = _PLACE.findall(error)
+        return f"{first[:_MOST_CHARS]}{f' ({places[-1]})' if places else ''}"

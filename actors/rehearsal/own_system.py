@@ -1,0 +1,160 @@
+"""
+A retriever and summarizer of one's own on loopback, of the standard library alone: an example, and one that misbehaves.
+
+    python -m actors.rehearsal.own_system --port 8123 --fault http_500=0.2 --fault wrong_scores=0.1
+
+It ranks by shared words and quotes the first sentences of the documents. Its first line on standard output is its URL.
+The fault of a request follows from its content and from how often it came, so that another try may end better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+Body = dict[str, Any]
+
+
+def rank(query: str, documents: Sequence[Body]) -> Body:
+    """Score each document by the words that it shares with the query."""
+    wanted = _words(query)
+    return {"scores": [float(len(wanted & _words(document["text"]))) for document in documents]}
+
+
+def summarize(_query: str, documents: Sequence[Body], n_requested: int) -> Body:
+    """Quote the first sentence of each document."""
+    first = [(re.split(r"(?<=[.!?])\s", document["text"])[0], document["id"]) for document in documents]
+    return {"bullets": [{"text": text, "citations": [doc_id]} for text, doc_id in first[:n_requested]]}
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w{4,}", text.lower()))
+
+
+Spoil = Callable[[Body], bytes]
+
+SPOILED: Mapping[str, Spoil] = {
+    "garbage": lambda _: b"<html>not JSON</html>",
+    "huge": lambda _: b" " * (17 * 2**20),
+    "wrong_scores": lambda answer: json.dumps({**answer, "scores": [1.0, 2.0]}).encode(),
+    "unknown_document": lambda _: json.dumps({"ranking": ["no such document"]}).encode(),
+    "out_of_range": lambda _: json.dumps({"bullets": [{"text": "A claim.", "citations": [9999]}]}).encode(),
+    "refuses": lambda _: json.dumps({"failure": "refused"}).encode(),
+}
+"""Faults of answers with status 200."""
+
+STATUSES: Mapping[str, int] = {"http_400": 400, "http_429": 429, "http_500": 500}
+"""Faults that are a status; a 429 tells to come again after a second."""
+
+
+class OwnSystem:
+    """
+    The server; as a context manager it serves on 127.0.0.1, at `url`.
+
+    Args:
+        faults: The share of each kind in `SPOILED` and `STATUSES`.
+        port: 0: a free one.
+        cost_usd: That each answer states.
+
+    Attributes:
+        asked: Content hash -> how often a request of it came.
+    """
+
+    def __init__(self, faults: Mapping[str, float] | None = None, *, port: int = 0, cost_usd: float = 0.001) -> None:
+        self.faults, self.cost_usd = dict(faults or {}), cost_usd
+        if unknown := sorted(self.faults.keys() - SPOILED.keys() - STATUSES.keys()):
+            raise ValueError(f"expected faults of {sorted([*SPOILED, *STATUSES])}, found {unknown}")
+        self.asked: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        system = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                system.answer(self)
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/ask"
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer one request."""
+        content = handler.rfile.read(int(handler.headers["Content-Length"]))
+        key = hashlib.sha256(content).hexdigest()
+        with self._lock:
+            nth = self.asked[key]
+            self.asked[key] += 1
+        fault = self._fault(key, nth)
+        status = STATUSES.get(fault or "", 200)
+        body = SPOILED.get(fault or "", _as_json)(self._answer(json.loads(content)))
+        handler.send_response(status)
+        if status == STATUSES["http_429"]:
+            handler.send_header("Retry-After", "1")
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    def _answer(self, asked: Body) -> Body:
+        query, documents = asked["query"]["text"], asked["documents"]
+        found = rank(query, documents) if asked["task"] == "rank" else summarize(query, documents, asked["n_requested"])
+        words = sum(len(document["text"].split()) for document in documents)
+        usage = {"input_tokens": words, "output_tokens": 10}
+        return {**found, "model": "own-system-1", "cost_usd": self.cost_usd, "usage": usage}
+
+    def _fault(self, key: str, nth: int) -> str | None:
+        drawn = int(hashlib.sha256(f"{key}:{nth}".encode()).hexdigest()[:12], 16) / 16**12
+        for fault, share in self.faults.items():
+            drawn -= share
+            if drawn < 0:
+                return fault
+        return None
+
+    def serve(self) -> None:
+        """Serve until the process ends."""
+        self._server.serve_forever()
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+def _as_json(answer: Body) -> bytes:
+    return json.dumps(answer).encode()
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve with the faults that the command line names."""
+    parser = argparse.ArgumentParser(description="a retriever and summarizer of one's own, which may misbehave")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--fault", action="append", default=[], metavar="KIND=SHARE")
+    arguments = parser.parse_args(argv)
+    faults = {kind: float(share) for kind, _, share in (fault.partition("=") for fault in arguments.fault)}
+    system = OwnSystem(faults, port=arguments.port)
+    print(system.url, flush=True)
+    system.serve()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,246 @@
+"""
+The protocol of systems of one's own: a request as JSON, and the answer to it (docs/own-systems.md).
+
+A request travels as the one message of a `ChatRequest`, so that the pool carries it as any call: its content is its
+key. A reply's text is a summary, or the scores of a ranking as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+
+from longform.chat.call import TOO_LARGE, ChatReply, ChatRequest, Message, Usage, failed
+from longform.chat.completions import LARGEST_BODY
+from longform.records import Document, Query
+
+PROTOCOL = 1
+"""The version of requests and answers; it changes if a server has to."""
+
+BAD_ANSWER = "bad_answer"
+"""Begins the failure of an answer that does not fit its request: `bad_answer: expected 5 scores, found 4`."""
+
+_REASON = re.compile(r"[\w :.,'-]{1,80}")
+_MOST_TOKENS = 1000  # of output that a plan assumes; a server of one's own is not told
+
+Task = Literal["summarize", "rank"]
+
+
+class Shown(NamedTuple):
+    """The documents of a request, as its answer may name them."""
+
+    ids: tuple[str, ...]
+    numbers: tuple[int, ...]
+
+
+def summary_request(
+    about: Mapping[str, JsonValue], query: Query, documents: Sequence[Document], n_requested: int, *, repeat: int
+) -> ChatRequest:
+    """
+    Ask for a summary.
+
+    Args:
+        about: Who is asked, with its options; a part of the content of the call.
+        query: That the summary answers.
+        documents: In the order of the prompt, cut to its budget.
+        n_requested: Bullets or sentences.
+        repeat: Of the same question, from 0.
+    """
+    asked: dict[str, JsonValue] = {"n_requested": n_requested, "repeat": repeat}
+    body = {**_body("summarize", about, query, documents), **asked}
+    return _request(body, repeat)
+
+
+def ranking_request(about: Mapping[str, JsonValue], query: Query, documents: Sequence[Document]) -> ChatRequest:
+    """Ask for a score of each of *documents*; the query's text is what is searched with."""
+    return _request(_body("rank", about, query, documents), 0)
+
+
+def _body(
+    task: Task, about: Mapping[str, JsonValue], query: Query, documents: Sequence[Document]
+) -> dict[str, JsonValue]:
+    told: dict[str, JsonValue] = {"id": query.query_id, "text": query.text}
+    told |= {name: value for name in ("topic", "subtopic") if (value := getattr(query, name)) is not None}
+    return {
+        "version": PROTOCOL,
+        "task": task,
+        **about,
+        "query": told,
+        "documents": [
+            {"id": one.doc_id, "number": one.number, "title": one.title, "text": one.text} for one in documents
+        ],
+    }
+
+
+def _request(body: Mapping[str, JsonValue], repeat: int) -> ChatRequest:
+    text = json.dumps(body, ensure_ascii=False)
+    return ChatRequest(messages=(Message("user", text),), max_tokens=_MOST_TOKENS, repeat=repeat)
+
+
+def body_of(request: ChatRequest) -> dict[str, JsonValue]:
+    """Return the body that a request travels as."""
+    found: dict[str, JsonValue] = json.loads(request.messages[0].text)
+    return found
+
+
+def documents_of(body: Mapping[str, JsonValue], haystack_id: str) -> list[Document]:
+    """Return the documents of a body."""
+    rows: list[dict[str, str]] = body["documents"]  # type: ignore[assignment]  # we have written it
+    return [Document(row["id"], haystack_id, int(row["number"]) - 1, row["title"], row["text"]) for row in rows]
+
+
+# ---------------------------------------------------------------- answers
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Bullet(_Lenient):
+    text: str
+    citations: list[int | str] = []
+
+
+class _Usage(_Lenient):
+    input_tokens: int | None = Field(None, ge=0, le=10**9)
+    cached_tokens: int | None = Field(None, ge=0, le=10**9)
+    output_tokens: int | None = Field(None, ge=0, le=10**9)
+    reasoning_tokens: int | None = Field(None, ge=0, le=10**9)
+
+
+class _Answer(_Lenient):
+    failure: str | None = None
+    model: str | None = None
+    cost_usd: float | None = Field(None, ge=0, allow_inf_nan=False)
+    usage: _Usage = _Usage()
+
+
+class _Summary(_Answer):
+    text: str | None = None
+    bullets: list[_Bullet] | None = None
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> _Summary:
+        if sum(one is not None for one in (self.failure, self.text, self.bullets)) != 1:
+            raise ValueError("expected one of text, bullets and failure")
+        return self
+
+
+class _Ranking(_Answer):
+    scores: list[float | None] | None = None
+    ranking: list[int | str] | None = None
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> _Ranking:
+        if sum(one is not None for one in (self.failure, self.scores, self.ranking)) != 1:
+            raise ValueError("expected one of scores, ranking and failure")
+        return self
+
+
+class _WrongError(Exception):
+    """An answer that does not fit its request."""
+
+
+def read_answer(request: ChatRequest, answer: bytes) -> ChatReply:
+    """
+    Return the reply in the body of an answer to *request*.
+
+    Failures: `bad_body` (no JSON), `reply_too_large`, `bad_answer: REASON`, `empty_reply`, and what the server states.
+    """
+    if len(answer) > LARGEST_BODY:
+        return failed(TOO_LARGE)
+    try:
+        content = json.loads(answer)
+    except ValueError:
+        return failed("bad_body")
+    return read_content(request, content)
+
+
+def read_content(request: ChatRequest, content: JsonValue) -> ChatReply:
+    """Return the reply that the JSON of an answer holds, as `read_answer`."""
+    asked = body_of(request)
+    rows: list[dict[str, str]] = asked["documents"]  # type: ignore[assignment]  # we have written it
+    shown = Shown(tuple(row["id"] for row in rows), tuple(int(row["number"]) for row in rows))
+    kind = _Summary if asked["task"] == "summarize" else _Ranking
+    try:
+        found = kind.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        return failed(f"{BAD_ANSWER}: {place + ': ' if place else ''}{first['msg']}"[:200])
+    try:
+        text = _text(found, shown) if isinstance(found, _Summary) else _scores(found, shown)
+    except _WrongError as error:
+        return _replied(found, None, f"{BAD_ANSWER}: {error}")
+    if found.failure is not None:
+        said = found.failure if _REASON.fullmatch(found.failure) else "failed"
+        return _replied(found, None, said)
+    return _replied(found, text or None, None if text else "empty_reply")
+
+
+def _replied(found: _Answer, text: str | None, failure: str | None) -> ChatReply:
+    return ChatReply(
+        text=text,
+        failure=failure,
+        model=found.model,
+        usage=Usage(**found.usage.model_dump()),
+        cost_usd=found.cost_usd,
+    )
+
+
+def _text(found: _Summary, shown: Shown) -> str:
+    """Return the summary as a text, a bullet a line, with citations as numbers."""
+    if found.bullets is None:
+        return (found.text or "").strip()
+    lines = [_line(bullet, place, shown) for place, bullet in enumerate(found.bullets, 1) if bullet.text.strip()]
+    return "\n".join(lines)
+
+
+def _line(bullet: _Bullet, place: int, shown: Shown) -> str:
+    numbers = [_number(cited, place, shown) for cited in bullet.citations]
+    text = " ".join(bullet.text.split())
+    return f"- {text}" + (f" [{', '.join(map(str, dict.fromkeys(numbers)))}]" if numbers else "")
+
+
+def _number(cited: int | str, place: int, shown: Shown) -> int:
+    if isinstance(cited, str) and cited in shown.ids:
+        return shown.numbers[shown.ids.index(cited)]
+    if isinstance(cited, int) and cited in shown.numbers:
+        return cited
+    raise _WrongError(f"bullet {place} cites {str(cited)[:40]!r}, which is none of the {len(shown.ids)} documents")
+
+
+def _scores(found: _Ranking, shown: Shown) -> str:
+    """Return the scores of all documents as JSON; null: it is not ranked."""
+    if found.scores is not None:
+        if len(found.scores) != len(shown.ids):
+            raise _WrongError(f"expected {len(shown.ids)} scores, found {len(found.scores)}")
+        if wrong := [score for score in found.scores if score is not None and not isfinite(score)]:
+            raise _WrongError(f"expected finite scores, found {wrong[0]}")
+        return json.dumps(found.scores)
+    ranked = found.ranking or []
+    scores: list[float | None] = [None] * len(shown.ids)
+    for rank, named in enumerate(ranked):
+        place = _place(named, shown)
+        if scores[place] is not None:
+            raise _WrongError(f"document {str(named)[:40]!r} stands in the ranking twice")
+        scores[place] = float(len(ranked) - rank)
+    return json.dumps(scores)
+
+
+def _place(named: int | str, shown: Shown) -> int:
+    known: Sequence[int | str] = shown.ids if isinstance(named, str) else shown.numbers
+    if named not in known:
+        raise _WrongError(f"unknown document {str(named)[:40]!r}")
+    return known.index(named)
+
+
+def read_scores(text: str) -> list[float | None]:
+    """Return the scores in the text of a reply to a ranking request."""
+    found: list[float | None] = json.loads(text)
+    return found
