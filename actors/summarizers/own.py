@@ -50,8 +50,9 @@ class OwnSummarizer(Summarizer):
             replies[0] = failed("no_documents")
         else:
             query = self._benchmark.queries[row["query_id"]]
-            n, repeat = row["n_requested"], row["repeat"]
-            asked = summary_request(self._about, query, documents, n, repeat=repeat)
+            n = row["n_requested"]
+            assert n is not None, "settings of such a summarizer withhold nothing"
+            asked = summary_request(self._about, query, documents, n, repeat=row["repeat"])
             new: Mapping[Name, ChatRequest] = {0: asked}
             while not replies:
                 replies |= yield new

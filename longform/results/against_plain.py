@@ -31,7 +31,7 @@ class AgainstRow(TypedDict):
     summarizer: str
     setting: str
     plain: str  # the setting of the plain one
-    order: str
+    order: str | None
     method: str
     score: float | None  # over all its queries
     plain_score: float | None
@@ -57,7 +57,8 @@ def against_plain(summaries: Sequence[CheckedSummary], how: Averaging) -> list[A
     families: dict[tuple[str, str | None], list[tuple[Key, Key]]] = {}
     for key in found:
         plain = key._replace(system=key.system._replace(order="given", method="plain"))
-        if key.system.permutation is None and key != plain and plain in found:
+        known = key.system.order is not None and key.system.permutation is None
+        if known and key != plain and plain in found:
             families.setdefault((key.judge, key.dataset), []).append((key, plain))
     return [_family(found, pairs, how) for pairs in families.values()]
 
