@@ -20,7 +20,7 @@ from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
 from longform.report.compared_runs import compared_sections, compared_words, conclusion
 from longform.report.page import sections_html, sections_markdown
-from longform.results.compared_runs import RunScores, clustered, main_measure, tested_runs
+from longform.results.compared_runs import RunScores, clustered, compare_runs, main_measure
 from longform.results.comparison import ComparedRun, Comparison
 from longform.results.run_differences import cost_rows, setting_rows
 from longform.settings.experiment import Experiment
@@ -58,7 +58,7 @@ def compare(
     pairs = _pairs(scores[0], scores[1], systems)
     described_ = _measures(first, second, judges.same, measures)
     how = averaging_of(first)
-    found = tested_runs(scores[0], scores[1], judges=judges.same, measures=described_, pairs=pairs, how=how)
+    found = compare_runs(scores[0], scores[1], judges=judges.same, measures=described_, pairs=pairs, how=how)
     if not found.rows:
         raise UsageError(_nothing(first, second, judges.told, measures))
     comparison: Comparison = {
@@ -166,6 +166,8 @@ def _run(run: StoredRun) -> ComparedRun:
 
 def _cautions(first: StoredRun, second: StoredRun) -> list[str]:
     found = []
+    if first.url.rstrip("/") == second.url.rstrip("/"):
+        found.append("Both are the same run, so every difference is 0.")
     for run in (first, second):
         if not run.finished:
             words = "is still under way" if run.status["state"] == "running" else "is not finished"
@@ -178,7 +180,7 @@ def _cautions(first: StoredRun, second: StoredRun) -> list[str]:
             f"{row['key']} is {row['first']} in {first.label}, {row['second']} in {second.label}" for row in other
         )
         found.append(
-            f"The runs score what was judged by other rules ({told}), so part of a difference may be that of the rules; "
+            f"The runs score what was judged by other rules ({told}), so part of a difference may be theirs; "
             "longform aggregate RUN --set KEY=VALUE scores a run again."
         )
     return found

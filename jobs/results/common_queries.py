@@ -51,11 +51,11 @@ def common_queries(first: StoredRun, second: StoredRun) -> Common:
             "one benchmark"
         )
     _check_targets(first, second, benches, same)
-    told = [
+    told = (
         f"The benchmarks differ ({_named(first)}; {_named(second)}): compared are the {len(same):,} queries that have "
         f"the same id, text and targets in both.{_other_documents(benches, same)}"
-    ]
-    return Common(same, told)
+    )
+    return Common(same, [told])
 
 
 def _named(run: StoredRun) -> str:

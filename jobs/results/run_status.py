@@ -115,7 +115,7 @@ def _stages(
     told = {stage["name"]: stage for stage in (last[0]["stages"] if last else [])}
     failures = _failures(run)
     return [
-        _stage(name, recorded.get(name), told.get(name), failures, heard, now)
+        _stage(name, recorded.get(name), told.get(name), failures, heard=heard, now=now)
         for name in dict.fromkeys([*told, *recorded])
     ]
 
@@ -125,6 +125,7 @@ def _stage(
     recorded: Mapping[str, Any] | None,
     told: Mapping[str, Any] | None,
     failures: Mapping[str, Mapping[str, Counter[str]]],
+    *,
     heard: Heard | None,
     now: float,
 ) -> StageStatus:

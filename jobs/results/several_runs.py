@@ -64,8 +64,8 @@ def _cautions(runs: Sequence[StoredRun], same: Sequence[SameJudge]) -> list[str]
             key = (one.judge, one.dataset_hash)
             of_judge[key] = of_judge.get(key, 0) + 1
     told += [
-        f"Judge {judge} is not the same in all runs (its settings, prompt, version or model): {n} tables stand apart, and "
-        "their scores are not comparable; longform compare RUN RUN says what differs."
+        f"Judge {judge} is not the same in all runs (its settings, prompt, version or model): {n} tables stand "
+        "apart, and their scores are not comparable; longform compare RUN RUN says what differs."
         for (judge, _), n in of_judge.items()
         if n > 1
     ]

@@ -3,8 +3,8 @@ The heartbeat of a command that works on a run: a small file, written every few 
 
     RUN/progress/<command>.json     the stages of the command, how far the one under way is, and how it ended
 
-Nothing depends on these files: they may be deleted, and a command that cannot write one goes on without. A later command
-deletes those of commands that have ended. A file that is not written any more is of a command that was killed.
+Nothing depends on these files: they may be deleted, and a command that cannot write one goes on without. A later
+command deletes those of commands that have ended. A file that is not written any more is of a command that was killed.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Heartbeat:
             self._heard["now"] = {**now, "done": done}
             for one in self._heard["stages"]:
                 if one["name"] == stage.name:
-                    one.update(wanted=wanted, done=wanted - todo + done)
+                    one["wanted"], one["done"] = wanted, wanted - todo + done
 
     def _keep_writing(self) -> None:
         while not self._over.wait(self._every):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from longform.report.measures import capitalized
 from longform.report.parts import NO_DATASET, Section, as_shown, has_datasets
 from longform.report.tables import Cell, Column, Table, number, words
-from longform.results.compared_runs import GroupsRow, TestRow
+from longform.results.compared_runs import GroupsRow, PairedRow
 from longform.results.comparison import Comparison
 from longform.results.comparisons import NOT_DISTINGUISHABLE
 from longform.results.groups import MOST_GROUPS
@@ -35,7 +35,7 @@ def conclusion(comparison: Comparison, main: Mapping[str | None, str]) -> list[s
     return [_on_the_main_measure(comparison, heading), _on_all(comparison), _on_the_rest(comparison)]
 
 
-def _on_the_main_measure(comparison: Comparison, rows: Sequence[TestRow]) -> str:
+def _on_the_main_measure(comparison: Comparison, rows: Sequence[PairedRow]) -> str:
     n = comparison["n_common"]
     lead = f"On the {n:,} {'query' if n == 1 else 'queries'} that both runs have"
     told = "; ".join(_one(comparison, row, rows) for row in rows[:_SHOWN])
@@ -43,40 +43,40 @@ def _on_the_main_measure(comparison: Comparison, rows: Sequence[TestRow]) -> str
     return f"{lead}, {told}{more}."
 
 
-def _one(comparison: Comparison, row: TestRow, beside: Sequence[TestRow]) -> str:
+def _one(comparison: Comparison, row: PairedRow, beside: Sequence[PairedRow]) -> str:
     labels = [run["label"] for run in comparison["runs"]]
     by = f"by judge {row['judge']}" if row["judge"] else "without a judge"
     on = f" on data set {row['dataset'] or NO_DATASET}" if has_datasets(beside) else ""
     if row["first"] is None or row["second"] is None or row["difference"] is None:
-        return f"{_system(row)} has no query with a {row['title']} {by}{on} in both"
-    scores = f"{_system(row)} has a {row['title']} of {_n(row, row['first'])} in {labels[0]} and {_n(row, row['second'])} in {labels[1]}"
+        return f"{_system(row)} has no query with {row['title']} {by}{on} in both"
+    both = f"{_n(row, row['first'])} in {labels[0]} and {_n(row, row['second'])} in {labels[1]}"
+    scores = f"{row['title']} of {_system(row)} is {both}"
     interval = f", {_interval(row)}" if row["low"] is not None else ""
     found = f"{row['told']} ({_n(row, row['difference'], sign=True)}{interval})"
     return f"{scores} ({by}{on}): {found}"
 
 
-def _system(row: TestRow) -> str:
+def _system(row: PairedRow) -> str:
     if row["first_system"] == row["second_system"]:
         return row["first_system"]
     return f"{row['first_system']} against {row['second_system']}"
 
 
-def _n(row: TestRow, value: float, *, sign: bool = False) -> str:
+def _n(row: PairedRow, value: float, *, sign: bool = False) -> str:
     return f"{value:{'+' if sign else ''}.{_digits(row)}f}"
 
 
-def _interval(row: TestRow) -> str:
-    assert row["low"] is not None and row["high"] is not None, row
-    return f"[{_n(row, row['low'], sign=True)}, {_n(row, row['high'], sign=True)}]"
+def _interval(row: PairedRow) -> str:
+    bounds = [_n(row, bound, sign=True) for bound in (row["low"], row["high"]) if bound is not None]
+    return f"[{', '.join(bounds)}]"
 
 
-def _digits(row: TestRow) -> int:
+def _digits(row: PairedRow) -> int:
     return _DIGITS.get(row["unit"], 2)
 
 
 def _on_all(comparison: Comparison) -> str:
-    rows = comparison["tests"]
-    counted = Counter(row["finding"] for row in rows)
+    counted: Counter[str] = Counter(row["finding"] for row in comparison["tests"])
     labels = [run["label"] for run in comparison["runs"]]
     parts = [
         f"{counted[f'{side} better']} find {label} better"
@@ -87,12 +87,9 @@ def _on_all(comparison: Comparison) -> str:
     parts.append(f"{counted['not distinguishable']} cannot tell the runs apart ({NOT_DISTINGUISHABLE})")
     if few := counted["too few"] + counted["none"]:
         parts.append(f"{few} have too few queries or haystacks to show anything")
-    n = len(rows)
-    return (
-        f"Of all {n} comparisons together, {', '.join(parts)}."
-        if n > 1
-        else f"Of this one comparison, {', '.join(parts)}."
-    )
+    n = len(comparison["tests"])
+    lead = f"Of all {n} comparisons together" if n > 1 else "Of this one comparison"
+    return f"{lead}, {', '.join(parts)}."
 
 
 def _on_the_rest(comparison: Comparison) -> str:
@@ -161,8 +158,8 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
     labels = [run["label"] for run in comparison["runs"]]
     percent = f"{100 * family['level']:.0f}"
     told = (
-        f"All {family['n_tests']} comparisons that could show anything are one family. Brackets: intervals that hold all "
-        f"their differences together in {percent} of 100 cases. p is adjusted for all of them (max-T of Westfall and "
+        f"All {family['n_tests']} comparisons that could show anything are one family. Brackets: intervals that hold "
+        f"all their differences together in {percent} of 100 cases. p is adjusted for all of them (max-T of Westfall and "
         f"Young, by {family['n_sign_changes']:,} changes of sign of {family['n_clusters']} independent queries or "
         f"haystacks). An interval excludes 0 exactly if p is at most {1 - family['level']:.2f}; else the two are "
         f"{NOT_DISTINGUISHABLE}, which does not mean that they are the same."
@@ -171,7 +168,7 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
     yield Section("differences", "Differences", [told], tables)
 
 
-def _by_family(comparison: Comparison) -> Iterator[tuple[str | None, str | None, list[TestRow], bool]]:
+def _by_family(comparison: Comparison) -> Iterator[tuple[str | None, str | None, list[PairedRow], bool]]:
     rows = comparison["tests"]
     several = has_datasets(rows)
     for dataset, judge in dict.fromkeys((row["dataset"], row["judge"]) for row in rows):
@@ -179,7 +176,7 @@ def _by_family(comparison: Comparison) -> Iterator[tuple[str | None, str | None,
 
 
 def _table(
-    judge: str | None, dataset: str | None, rows: Sequence[TestRow], labels: Sequence[str], several: bool
+    judge: str | None, dataset: str | None, rows: Sequence[PairedRow], labels: Sequence[str], several: bool
 ) -> Table:
     lead = capitalized(f"judge {judge}" if judge else "without a judge")
     on = f"Data set {dataset or NO_DATASET}. " if several else ""
@@ -195,7 +192,7 @@ def _table(
     return Table(caption, columns, [_cells(row) for row in rows])
 
 
-def _cells(row: TestRow) -> list[Cell]:
+def _cells(row: PairedRow) -> list[Cell]:
     digits, why = _digits(row), row["told"]
     return [
         Cell(row["title"]),
@@ -262,7 +259,10 @@ def _costs(comparison: Comparison) -> Table:
     rows = [
         [
             Cell(row["quantity"]),
-            *(number(row[side], digits=_cost_digits(row["quantity"]), reason=unknown) for side in ("first", "second")),  # type: ignore[literal-required]
+            *(
+                number(spent, digits=_cost_digits(row["quantity"]), reason=unknown)
+                for spent in (row["first"], row["second"])
+            ),
             number(row["difference"], digits=_cost_digits(row["quantity"]), sign=True, reason=unknown),
         ]
         for row in comparison["costs"]

@@ -68,7 +68,7 @@ def _command(one: CommandStatus) -> str:
     if one["state"] == "killed":
         return f"not running: {one['command']}, {where}, was last heard of {_time(one['seconds_since_heard'])} ago"
     code = one["exit_code"]
-    words = f" ({_EXIT_CODES[code]})" if code in _EXIT_CODES else ""
+    words = f" ({_EXIT_CODES[code]})" if code is not None and code in _EXIT_CODES else ""
     ago = _time(one["seconds_since_heard"])
     return f"ended: {one['command']} {ago} ago with exit code {code}{words}, after {_time(one['seconds'])}"
 

@@ -67,7 +67,7 @@ class RunScores(NamedTuple):
         return list(dict.fromkeys(SystemName(one.summarizer, one.setting) for one in self.infos.values()))
 
 
-class TestRow(OfJudge):
+class PairedRow(OfJudge):
     """The difference of one pair of systems by one measure, in the measure's unit."""
 
     measure: str
@@ -110,9 +110,18 @@ class Family(TypedDict):
 class Tested(NamedTuple):
     """All differences of two runs."""
 
-    rows: list[TestRow]
+    rows: list[PairedRow]
     groups: list[GroupsRow]
     family: Family
+
+
+class _Asked(NamedTuple):
+    """What is asked of two runs: judges, measures, pairs of systems, and the averaging."""
+
+    judges: Sequence[str | None]
+    measures: Sequence[Description]
+    pairs: Sequence[tuple[SystemName, SystemName]]
+    how: Averaging
 
 
 class _Pair(NamedTuple):
@@ -143,7 +152,7 @@ def clustered(*sides: Mapping[str, SummaryInfo]) -> list[dict[str, SummaryInfo]]
     return [{key: info._replace(cluster_kind=kinds[info.dataset]) for key, info in side.items()} for side in sides]
 
 
-def tested_runs(
+def compare_runs(
     first: RunScores,
     second: RunScores,
     *,
@@ -163,7 +172,7 @@ def tested_runs(
         pairs: Systems of the first and of the second run.
         how: Means are averaged, and signs drawn.
     """
-    found = list(_pairs(first, second, judges, measures, pairs, how))
+    found = list(_pairs(first, second, _Asked(judges, measures, pairs, how)))
     differences = _differences(found, stable_seed(how.seed, "compared runs"))
     n_clusters = len({(one.dataset, cluster) for one in found for cluster in one.clusters})
     family: Family = {
@@ -176,22 +185,16 @@ def tested_runs(
     return Tested(rows, grouped((first, second), judges=judges, measures=measures, how=how), family)
 
 
-def _pairs(
-    first: RunScores,
-    second: RunScores,
-    judges: Sequence[str | None],
-    measures: Sequence[Description],
-    pairs: Sequence[tuple[SystemName, SystemName]],
-    how: Averaging,
-) -> Iterator[_Pair]:
+def _pairs(first: RunScores, second: RunScores, asked: _Asked) -> Iterator[_Pair]:
     for dataset in _datasets(first, second):
-        for judge in judges:
+        for judge in asked.judges:
             sides = first.of_judge(judge, dataset), second.of_judge(judge, dataset)
-            for measure in _in_both(measures, first, second, judge):
-                for names in pairs:
+            for measure in _in_both(asked.measures, first, second, judge):
+                for names in asked.pairs:
                     one, other = (side.get(name, []) for side, name in zip(sides, names, strict=True))
                     if one or other:
-                        yield _pair(dataset, judge, measure, names, one, other, how)
+                        sums = _paired_sums((one, other), measure["name"], asked.how)
+                        yield _Pair(dataset, judge, measure, names, *sums)
 
 
 def _datasets(*runs: RunScores) -> list[str | None]:
@@ -205,22 +208,24 @@ def _in_both(
     return [measure for measure in measures if measure["name"] in both]
 
 
-def _pair(
-    dataset: str | None,
-    judge: str | None,
-    measure: Description,
-    names: tuple[SystemName, SystemName],
-    first: Sequence[Scored],
-    second: Sequence[Scored],
-    how: Averaging,
-) -> _Pair:
-    name = measure["name"]
-    having = [_queries(side, name) for side in (first, second)]
-    both, there = having[0] & having[1], {one.info.query_id for one in (*first, *second)}
-    kept = [[one for one in side if one.info.query_id in both] for side in (first, second)]
+class _Sums(NamedTuple):
+    """The last fields of a `_Pair`."""
+
+    clusters: Sequence[str]
+    first: Array
+    second: Array
+    n_queries: int
+    n_left_out: int
+
+
+def _paired_sums(sides: tuple[Sequence[Scored], Sequence[Scored]], measure: str, how: Averaging) -> _Sums:
+    """Return the sums of two systems over the queries of which both have a value."""
+    having = [_queries(side, measure) for side in sides]
+    both, there = having[0] & having[1], {one.info.query_id for side in sides for one in side}
+    kept = [[one for one in side if one.info.query_id in both] for side in sides]
     clusters = sorted({one.info.cluster for one in kept[0]})
-    sums = [cluster_totals(side, clusters, name, how.aggregate) for side in kept]
-    return _Pair(dataset, judge, measure, names, clusters, sums[0], sums[1], len(both), len(there - both))
+    first, second = (cluster_totals(side, clusters, measure, how.aggregate) for side in kept)
+    return _Sums(clusters, first, second, len(both), len(there - both))
 
 
 def _queries(group: Iterable[Scored], measure: str) -> set[str]:
@@ -250,7 +255,7 @@ def _alone(pair: _Pair, seed: int) -> Difference | None:
     return paired_differences(pair.second[:, None, :], pair.first[:, None, :], seed=seed)[0]
 
 
-def _row(first: str, second: str, pair: _Pair, made: Difference | None) -> TestRow:
+def _row(first: str, second: str, pair: _Pair, made: Difference | None) -> PairedRow:
     finding = _finding(pair, made)
     bounds = [None if made is None or bound is None else bound * pair.factor for bound in _bounds(made)]
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from longform.results.compared_runs import Family, GroupsRow, TestRow
+from longform.results.compared_runs import Family, GroupsRow, PairedRow
 from longform.results.run_differences import CostRow, SettingRow
 from longform.results.run_status import State
 
@@ -31,7 +31,7 @@ class Comparison(TypedDict):
     n_common: int  # queries that both have
     cautions: list[str]  # sentences
     conclusion: list[str]  # three sentences
-    tests: list[TestRow]
+    tests: list[PairedRow]
     family: Family
     groups: list[GroupsRow]
     settings: list[SettingRow]

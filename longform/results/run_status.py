@@ -102,10 +102,16 @@ def next_step(state: State, exit_code: int | None, verb: str, run: str, *, compl
         return f"the run has only been planned: longform {verb} without --plan does it"
     if state == "killed":
         return f"the command is not heard of any more, so it was killed: {same}"
+    if exit_code:
+        return _after(exit_code, same)
+    if complete:
+        return "nothing: the run is done"
+    return f"not everything is done; if --until ended the command early, leave it out: {same}"
+
+
+def _after(exit_code: int, same: str) -> str:
     if exit_code == _BUDGET:
         return f"the budget was reached: {same}, with a larger --max-cost or --max-calls"
     if exit_code == _FOUND_LATER:
         return "done, but more is unjudged than unjudged_threshold allows: the same command tries again what may pass"
-    if exit_code:
-        return f"the command ended with exit code {exit_code}: see its last line, then {same}"
-    return "nothing: the run is done" if complete else f"not everything is done: {same}"
+    return f"the command ended with exit code {exit_code}: see its last line, then {same}"

@@ -1,0 +1,83 @@
+"""The heartbeat of a command: what other processes hear of it, and when it counts as killed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from actors.storage.folder import Folder
+from jobs.interrupts import Interrupted
+from jobs.runs.heartbeat import FOLDER, STALE_S, Heartbeat, StageSize, heartbeats, lives
+from longform.errors import BudgetReachedError
+
+STAGES = [StageSize("judge j", "verdicts", "summaries", 10)]
+STAGE: Any = SimpleNamespace(name="judge j")
+
+
+def heard(run: Path) -> Any:
+    (found,) = heartbeats(Folder(str(run)))
+    return found
+
+
+def test_a_command_is_heard_from_its_beginning_to_its_end(tmp_path: Path) -> None:
+    with Heartbeat("evaluate-1", "evaluate") as heartbeat:
+        heartbeat.begin(Folder(str(tmp_path)), STAGES)
+        began = heard(tmp_path)
+        heartbeat(STAGE, wanted=10, todo=6, done=0)
+        heartbeat(STAGE, wanted=10, todo=6, done=2)
+        heartbeat.ends_with(3)
+
+    assert lives(began, now=began["written_at"] + 1)
+    assert not lives(began, now=began["written_at"] + STALE_S + 1), "nobody writes it any more"
+    ended = heard(tmp_path)
+    assert ended["ended"]["exit_code"] == 3
+    assert ended["stages"] == [{"name": "judge j", "table": "verdicts", "unit": "summaries", "wanted": 10, "done": 6}]
+    assert (ended["now"]["todo"], ended["now"]["done"]) == (6, 2)
+    assert not lives(ended, now=ended["written_at"])
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(BudgetReachedError("no more"), 4), (Interrupted(15), 143), (KeyboardInterrupt(), 130), (ValueError("ours"), 1)],
+)
+def test_the_exit_code_is_that_of_the_error(tmp_path: Path, error: BaseException, code: int) -> None:
+    with pytest.raises(type(error)), Heartbeat("evaluate-1", "evaluate") as heartbeat:
+        heartbeat.begin(Folder(str(tmp_path)), STAGES)
+        raise error
+
+    assert heard(tmp_path)["ended"]["exit_code"] == code
+
+
+def test_a_command_that_did_not_begin_writes_nothing(tmp_path: Path) -> None:
+    with Heartbeat("evaluate-1", "evaluate"):
+        pass
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_that_is_gone_does_not_live_and_a_later_command_forgets_it(tmp_path: Path) -> None:
+    with Heartbeat("evaluate-1", "evaluate") as heartbeat:
+        heartbeat.begin(Folder(str(tmp_path)), STAGES)
+        gone = heard(tmp_path)
+        host, pid, started = gone["session"]
+        gone["session"] = [host, pid, started - 1000]  # the number is another's now
+        gone["command"] = "evaluate-0"
+        (tmp_path / FOLDER / "evaluate-0.json").write_text(json.dumps(gone))
+        (tmp_path / FOLDER / "odd.json").write_text("[")
+        assert not lives(gone, now=gone["written_at"])
+        with Heartbeat("evaluate-2", "evaluate") as later:
+            later.begin(Folder(str(tmp_path)), STAGES)
+            assert [one["command"] for one in heartbeats(Folder(str(tmp_path)))] == ["evaluate-2", "evaluate-1"]
+
+
+def test_a_folder_that_cannot_be_written_costs_the_heartbeat_alone(tmp_path: Path) -> None:
+    (tmp_path / FOLDER).write_text("no folder")
+
+    with Heartbeat("evaluate-1", "evaluate") as heartbeat:
+        heartbeat.begin(Folder(str(tmp_path)), STAGES)
+
+    assert (tmp_path / FOLDER).read_text() == "no folder"

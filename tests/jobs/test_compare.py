@@ -1,0 +1,163 @@
+"""`longform compare`: a run beside itself, one with another judge, half of one, and one on another benchmark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.compare import main
+from jobs.evaluate import main as evaluate
+from jobs.report import main as report
+from jobs.synthesize import read_config, synthesize
+
+N_QUERIES = 12  # of the fixture's benchmark
+
+
+def configuration(**changes: Any) -> dict[str, Any]:
+    return {
+        "name": "town",
+        "seed": 1,
+        "retrievers": {"bm25": {"kind": "bm25"}, "oracle": {"kind": "oracle"}},
+        "summarizers": {"offline": {"kind": "offline"}},
+        "judges": {"j": {"kind": "offline", "calibration": "people"}},
+        "systems": [{"retriever": ["bm25", "oracle"], "budget_tokens": 300, "summarizer": "offline"}],
+        "resamples": 100,
+        **changes,
+    }
+
+
+def made(folder: Path, bench: str, name: str, *more: str, **changes: Any) -> str:
+    config = folder / f"{name}.yaml"
+    config.write_text(json.dumps(configuration(**changes)))
+    assert evaluate([str(config), "--bench", bench, "--out", str(folder / name), "--workers", "0", *more]) in (0, 3)
+    return str(folder / name)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("compared")
+
+
+@pytest.fixture(scope="module")
+def town(folder: Path, bench: str) -> str:
+    return made(folder, bench, "town")
+
+
+def compared(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    capsys.readouterr()
+    assert main(list(words)) == 2
+    return capsys.readouterr().err
+
+
+def test_a_run_beside_itself_differs_by_nothing(town: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = Path(town, "run.json").read_bytes()
+    found = compared(capsys, town, town)
+
+    assert {row["difference"] for row in found["tests"]} == {0}
+    assert {row["first_system"] for row in found["tests"]} == {"offline, bm25", "offline, oracle"}
+    assert not any("better" in row["finding"] for row in found["tests"])
+    assert len(found["conclusion"]) == 3
+    assert found["settings"] == []
+    assert found["costs"][0]["difference"] == 0
+    assert "Both are the same run, so every difference is 0." in found["cautions"]
+    assert Path(town, "run.json").read_bytes() == before, "it only reads"
+
+
+def test_scores_are_those_of_the_run_s_own_report(town: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = compared(capsys, town, town, "--measure", "coverage")
+    cells = json.loads(Path(town, "results.json").read_text())["cells"]
+    own = {f"{cell['summarizer']}, {cell['setting']}": cell["coverage"] for cell in cells}
+
+    assert {row["first_system"]: row["first"] for row in found["tests"]} == pytest.approx(own)
+
+
+def test_settings_that_differ_are_told_and_systems_may_be_named(
+    folder: Path, bench: str, town: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    small = made(folder, bench, "small", systems=[{"retriever": "bm25", "budget_tokens": 60, "summarizer": "offline"}])
+    found = compared(capsys, town, small)
+
+    assert {row["first_system"] for row in found["tests"]} == {"offline, bm25"}
+    assert {"key": "systems.0.budget_tokens.0", "first": "300", "second": "60"} in found["settings"]
+    assert any("oracle" in caution for caution in found["cautions"])
+
+    crossed = compared(capsys, town, small, "--systems", "oracle=bm25", "--out", str(tmp_path))
+    assert {(row["first_system"], row["second_system"]) for row in crossed["tests"]} == {
+        ("offline, oracle", "offline, bm25")
+    }
+    page = (tmp_path / "compare.html").read_text()
+    assert crossed["conclusion"][1] in page
+    assert "default-src 'none'" in page
+    assert (tmp_path / "compare.md").read_text().startswith("# Comparison of town and small")
+    assert "expected one system" in refused(capsys, town, small, "--systems", "nobody=bm25")
+
+
+def test_another_judge_of_the_same_name_is_not_compared(
+    folder: Path, bench: str, town: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = made(folder, bench, "other-judge", judges={"j": {"kind": "offline", "calibration": "gpt-4o"}})
+    found = compared(capsys, town, other)
+
+    assert {row["judge"] for row in found["tests"]} == {None}
+    assert any("calibration is people in town and gpt-4o in other-judge" in one for one in found["cautions"])
+
+
+def test_a_half_finished_run_is_compared_on_what_it_has_and_says_so(
+    folder: Path, bench: str, town: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = made(folder, bench, "half", "--limit", "3")
+    found = compared(capsys, town, half)
+    assert found["n_common"] == 3
+    assert {row["finding"] for row in found["tests"]} <= {"too few", "none"}
+
+    unscored = made(folder, bench, "unscored", "--until", "split")
+    assert "found none yet" in refused(capsys, town, unscored)
+    record = json.loads(Path(half, "run.json").read_text())
+    record["stages"][-1]["wanted"] += 7
+    shutil.rmtree(Path(half, "progress"))
+    Path(half, "run.json").write_text(json.dumps(record))
+    assert any("half is not finished (score" in one for one in compared(capsys, town, half)["cautions"])
+
+
+def test_runs_on_other_benchmarks_are_refused_with_the_reason(
+    folder: Path, town: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = str(folder / "bench2")
+    synthesize(read_config("demo", ["haystacks=2", "seed=99"]), bench)
+    other = made(folder, bench, "other-bench")
+
+    assert "other benchmarks" in refused(capsys, town, other)
+
+
+def test_several_runs_have_a_page_over_all_of_them(
+    folder: Path, bench: str, town: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = made(folder, bench, "second", retrievers={"bm25": {"kind": "bm25", "k1": 0.5}},
+                  systems=[{"retriever": "bm25", "budget_tokens": 300, "summarizer": "offline"}])  # fmt: skip
+    third = made(folder, bench, "third", judges={"j": {"kind": "offline", "calibration": "gpt-4o"}})
+
+    assert report([town, second, third, "--out", str(tmp_path)]) == 0
+
+    html, text = ((tmp_path / f"index.{kind}").read_text() for kind in ("html", "md"))
+    assert '<a href="town.html">town</a>' in html
+    assert "[second](<second.html>)" in text
+    assert "default-src 'none'" in html
+    assert "Judge j, runs town, second." in text
+    assert "Judge j, runs third." in text, "another judge of the name stands apart"
+    assert "Judge j is not the same in all runs" in text
+    assert {one.name for one in tmp_path.glob("*.html")} >= {"index.html", "town.html", "second.html", "third.html"}
+
+
+def test_one_run_has_no_page_over_all(town: str, tmp_path: Path) -> None:
+    assert report([town, "--out", str(tmp_path)]) == 0
+    assert not (tmp_path / "index.html").exists()
