@@ -20,7 +20,7 @@ from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
 from longform.report.compared_runs import compared_sections, compared_words, conclusion
 from longform.report.page import page_html, page_markdown
-from longform.results.compared_runs import RunScores, clustered, main_measure, compare_runs
+from longform.results.compared_runs import RunScores, clustered, compare_runs, main_measure
 from longform.results.comparison import ComparedRun, Comparison
 from longform.results.run_differences import cost_rows, setting_rows
 from longform.settings.experiment import Experiment
