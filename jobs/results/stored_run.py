@@ -29,7 +29,7 @@ _SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", 
 
 class JudgeSignature(NamedTuple):
     """
-    What has to be the same of two judges, or their scores are not comparable.
+    A judge as it answered; two are comparable if all of it is the same.
 
     Attributes:
         settings: All that can change an answer.

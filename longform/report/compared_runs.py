@@ -159,8 +159,8 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
     percent = f"{100 * family['level']:.0f}"
     told = (
         f"All {family['n_tests']} comparisons that could show anything are one family. Brackets: intervals that hold "
-        f"all their differences together in {percent} of 100 cases. p is adjusted for all of them (max-T of Westfall and "
-        f"Young, by {family['n_sign_changes']:,} changes of sign of {family['n_clusters']} independent queries or "
+        f"all their differences together in {percent} of 100 cases. p is adjusted for all of them (max-T of Westfall "
+        f"and Young, by {family['n_sign_changes']:,} changes of sign of {family['n_clusters']} independent queries or "
         f"haystacks). An interval excludes 0 exactly if p is at most {1 - family['level']:.2f}; else the two are "
         f"{NOT_DISTINGUISHABLE}, which does not mean that they are the same."
     )

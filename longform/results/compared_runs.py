@@ -99,7 +99,7 @@ class GroupsRow(OfJudge):
 
 
 class Family(TypedDict):
-    """What all tests share."""
+    """The numbers that all tests share."""
 
     n_tests: int
     n_clusters: int
@@ -116,7 +116,7 @@ class Tested(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What is asked of two runs: judges, measures, pairs of systems, and the averaging."""
+    """The question to two runs: judges, measures, pairs of systems, and the averaging."""
 
     judges: Sequence[str | None]
     measures: Sequence[Description]

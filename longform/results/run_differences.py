@@ -1,4 +1,4 @@
-"""What differs between two runs besides their scores: settings, key by key, and costs."""
+"""Differences of two runs besides their scores: settings, key by key, and costs."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 State = Literal["running", "killed", "ended", "planned", "unknown"]
-"""Of a run's last command: at work; not heard of any more; ended; the run is planned only; nothing is recorded."""
+"""State of a run's last command: at work; not heard of any more; ended; the run is planned only; nothing is recorded."""
 
 _FOUND_LATER = 3  # exit code: some rows failed
 _BUDGET = 4
@@ -59,7 +59,7 @@ class SpendStatus(TypedDict):
 
 
 class RunStatus(TypedDict):
-    """What another process can say of a run."""
+    """A run as another process sees it."""
 
     run: str
     verb: str

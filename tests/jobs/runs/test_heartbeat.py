@@ -45,9 +45,13 @@ def test_a_command_is_heard_from_its_beginning_to_its_end(tmp_path: Path) -> Non
     [(BudgetReachedError("no more"), 4), (Interrupted(15), 143), (KeyboardInterrupt(), 130), (ValueError("ours"), 1)],
 )
 def test_the_exit_code_is_that_of_the_error(tmp_path: Path, error: BaseException, code: int) -> None:
-    with pytest.raises(type(error)), Heartbeat("evaluate-1", "evaluate") as heartbeat:
-        heartbeat.begin(Folder(str(tmp_path)), STAGES)
-        raise error
+    def work() -> None:
+        with Heartbeat("evaluate-1", "evaluate") as heartbeat:
+            heartbeat.begin(Folder(str(tmp_path)), STAGES)
+            raise error
+
+    with pytest.raises(type(error)):
+        work()
 
     assert heard(tmp_path)["ended"]["exit_code"] == code
 
