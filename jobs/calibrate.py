@@ -70,6 +70,8 @@ def calibrations_of(arguments: argparse.Namespace, experiment: Experiment | None
     names = [one.judge for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"--judge: expected different judges, found {twice[0]!r} twice; name them in --config")
+    if has_page(arguments) and arguments.out and Path(arguments.out).is_file():
+        raise UsageError(f"--out: expected a folder for the page, found the file {arguments.out}")
     if len(tasks := list(dict.fromkeys(one.kind.task for one in found))) > 1:
         raise UsageError(f"--judge: expected judges of one task, found {' and '.join(tasks)}")
     return found
@@ -187,7 +189,9 @@ def _several(
     """Write the page if `--out` names a folder, else tell it; a judge that failed gives its own exit code."""
     document, page = document_of(calibrations, found), page_of(calibrations, found)
     told = [f"{one['judge']}: {one['reason']}" for one in found.failed]
-    if arguments.out:
+    if not found.measured:
+        words = "\n".join(["no judge could be held against the labels", *told])
+    elif arguments.out:
         files = write_page(Folder(arguments.out), document, page)
         lines = [_words(name, one) for name, one in found.measured.items() if one.card and not one.words]
         words = "\n\n".join([*lines, f"{arguments.out}: {', '.join(files)}", *(f"failed: {one}" for one in told)])

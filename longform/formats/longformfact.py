@@ -67,7 +67,11 @@ class Example(NamedTuple):
             return None
         known = range(2) if self.top is None else range(self.top + 1)
         if not isinstance(given, int) or isinstance(given, bool) or given not in known:
-            expected = "0, 1 or null" if self.top is None else f"a whole number from 0 to {self.top}, or null"
+            expected = (
+                "0, 1 or null (Likert scores: --likert-top)"
+                if self.top is None
+                else f"a whole number from 0 to {self.top}, or null"
+            )
             raise self.record.error("faithfulness", expected=expected, found=describe(given))
         return _ANSWERS[int(given == known[-1])]
 

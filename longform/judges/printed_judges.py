@@ -1,4 +1,4 @@
-"""What SummHay prints about its judges (table 1, on all 200 summaries of its human study), to hold figures against."""
+"""Printed figures of SummHay on its judges (table 1, all 200 summaries of its human study), to hold others against."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ Differences of statistics over the same clusters, estimated together as one fami
 Clusters are drawn once for all differences of a family, which keeps the dependence between them. Each difference is
 divided by the standard deviation of its draws, and the critical value is the 95 % quantile of the largest such distance
 of any difference from its own value (max-T: Westfall and Young, Resampling-Based Multiple Testing, 1993). All intervals
-of a family therefore hold together in about 95 of 100 cases.
+of a family therefore hold together in about 95 of 100 cases. The standard deviation is that of a sample, and its
+quantiles are Student's: the plain bootstrap of a dozen clusters would call 15 of 100 equal families different.
 """
 
 from __future__ import annotations
@@ -143,8 +144,11 @@ def _contrast(one: _Drawn, largest: Array, n: int, n_clusters: int) -> Contrast:
         return Contrast(value, None, None, None, n, n_clusters)
     if np.isnan(one.spread):
         return Contrast(value, value, value, 1.0 if value == 0 else 1 / (1 + len(largest)), n, n_clusters)
-    reached = int((largest >= abs(value) / one.spread).sum())
-    half = float(one.spread * np.quantile(largest, 1 - ALPHA))
+    from scipy.stats import norm, t  # slow to import
+
+    error = one.spread * np.sqrt(n_clusters / (n_clusters - 1))
+    reached = int((largest >= norm.isf(t.sf(abs(value) / error, n_clusters - 1))).sum())
+    half = float(error * t.isf(norm.sf(np.quantile(largest, 1 - ALPHA)), n_clusters - 1))
     return Contrast(value, value - half, value + half, (1 + reached) / (1 + len(largest)), n, n_clusters)
 
 

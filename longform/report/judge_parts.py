@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
 
+from longform.judges.card_columns import CostColumns
 from longform.judges.people_agreement import PairMeans, PeopleAgreement
 from longform.metrics.contrasts import ContrastColumns, contrast_words
 from longform.metrics.statistics import EstimateColumns
@@ -67,6 +68,12 @@ def p_value(p: float | None, *, reason: str) -> Cell:
     """Show a p-value; a tiny one is not shown as 0."""
     cell = number(p, digits=3, reason=reason)
     return cell._replace(text="< 0.001") if cell.text == "0.000" else cell
+
+
+def cost_cell(cost: CostColumns) -> Cell:
+    """Show dollars; an unknown cost has its reason."""
+    cell = number(cost["usd"], digits=2, reason=cost["why"])
+    return cell if cell.text is None else cell._replace(text=f"${cell.text}")
 
 
 def failed_sections(failed: Sequence[FailedJudge]) -> Iterator[Section]:

@@ -17,7 +17,7 @@ from longform.judges.support_meta import (
 from longform.metrics.balanced import SeparationColumns
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import EstimateColumns
-from longform.report.judge_parts import TOGETHER, card_sections, contrast_cells, estimate, people_sections
+from longform.report.judge_parts import TOGETHER, card_sections, contrast_cells, cost_cell, estimate, people_sections
 from longform.report.parts import INTERVAL, Section
 from longform.report.tables import Cell, Column, Table, count, number, words
 
@@ -73,14 +73,14 @@ def _data_sets(found: SupportMeta) -> Table:
 
 def _judges(found: SupportMeta) -> Table:
     columns = [Column("judge", numeric=False), Column("supported above"), Column("pairs"), Column("unjudged")]
-    columns += [Column("cost, $"), Column("fitted on", numeric=False)]
+    columns += [Column("cost"), Column("fitted on", numeric=False)]
     body = [
         [
             Cell(judge["judge"]),
             number(judge["threshold"], digits=2),
             count(judge["n_cells"]),
             count(judge["n_unjudged"], of=judge["n_cells"]),
-            number(judge["cost"]["usd"], digits=2, reason=judge["cost"]["why"]),
+            cost_cell(judge["cost"]),
             words(", ".join(judge["in_sample"]) or "none of these"),
         ]
         for judge in found["judges"]

@@ -15,6 +15,7 @@ from longform.report.judge_parts import (
     UNDEFINED,
     card_sections,
     contrast_cells,
+    cost_cell,
     estimate,
     people_sections,
 )
@@ -95,7 +96,7 @@ def _measure_table(found: TargetMeta, rows: Sequence[TargetJudgeColumns], name: 
     columns = [Column("judge", numeric=False)]
     columns += [Column(part, group=name) for part in parts]
     columns += [Column(part, group="right links, %") for part in parts] if links else []
-    columns += [Column("unjudged"), Column("cost, $")]
+    columns += [Column("unjudged"), Column("cost")]
     body = []
     for judge in rows:
         cells = [Cell(judge["judge"])]
@@ -103,7 +104,7 @@ def _measure_table(found: TargetMeta, rows: Sequence[TargetJudgeColumns], name: 
         if links:
             cells += [_linked(judge["parts"][part]) for part in parts]
         whole = judge["parts"][ALL]
-        cells += [count(whole["n_unjudged"], of=whole["n_labels"]), _cost(judge)]
+        cells += [count(whole["n_unjudged"], of=whole["n_labels"]), cost_cell(judge["cost"])]
         body.append(cells)
     told = (
         f"{name.capitalize()}: Pearson's, over pairs of a summary and what it may say, of the judge's score with "
@@ -124,10 +125,6 @@ def _marked(cell: Cell, part: PartColumns) -> Cell:
 
 def _linked(part: PartColumns) -> Cell:
     return _marked(estimate(part["linking_accuracy"], factor=100, digits=1, reason=NO_LINKS), part)
-
-
-def _cost(judge: TargetJudgeColumns) -> Cell:
-    return number(judge["cost"]["usd"], digits=2, reason=judge["cost"]["why"])
 
 
 def _printed_table(rows: Sequence[TargetJudgeColumns]) -> Table:

@@ -82,7 +82,7 @@ def test_a_missing_likert_score_is_no_label() -> None:
 
 @pytest.mark.parametrize("score", [6, -1, 4.5, True, "5"])
 def test_a_score_outside_the_likert_scale_is_named(score: object) -> None:
-    with pytest.raises(InputError, match="line 1.*faithfulness.*a whole number from 0 to 5"):
+    with pytest.raises(InputError, match=r"line 1.*faithfulness.*a whole number from 0 to 5"):
         read(LABELLED | {"faithfulness": score}, top=5)
 
 
