@@ -65,8 +65,10 @@ def topic_file(
         "topic": _needed(first, "topic"),
         "topic_metadata": metadata,
         "subtopics": [
-            _subtopic(query, [target for target in targets if target.query_id == query.query_id])
-            | (of_run.parts.get(query.query_id, {}) if of_run is not None else {})
+            {
+                **_subtopic(query, [target for target in targets if target.query_id == query.query_id]),
+                **(of_run.parts.get(query.query_id, {}) if of_run is not None else {}),
+            }
             for query in queries
         ],
         "documents": [
