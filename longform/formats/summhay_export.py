@@ -16,7 +16,7 @@ from longform.records import Document, Qrel, Query, Target
 
 class OfRun(NamedTuple):
     """
-    What a run adds to a haystack.
+    The additions of a run to a haystack.
 
     Attributes:
         metadata: Of the haystack.

@@ -1,4 +1,4 @@
-"""What of a run stands in SummHay's layout, under which keys, and what is refused."""
+"""A run in SummHay's layout: its keys, what is left out, and what is refused."""
 
 from __future__ import annotations
 
