@@ -28,6 +28,7 @@ from longform.formats.names import FULL_CONTEXT
 from longform.rows import RankingRow, SummaryRow, VerdictRow
 
 _JUDGED = ["summary_id", "judge", "target_id", "answer", "linked_unit", "repeat"]
+_MOST_NAMED = 5
 _USUAL_SHARE = 0.5  # what partial coverage counts where nothing else is said
 
 
@@ -69,6 +70,7 @@ def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any
     return {
         "out": out,
         "files": names,
+        "others": [name for name in folder.names() if name.endswith(".json") and name not in names],
         "summaries": n_summaries,
         "judge": chosen,
         "left_out": dict(left_out),
@@ -180,6 +182,10 @@ def _words(document: Mapping[str, Any]) -> str:
     written = f"{files} file{'s' if files > 1 else ''}, {n:,} summaries with the labels of {document['judge']}"
     lines = [f"{document['out']}: {written}"]
     lines += [f"  not expressed: {n:,} {what}" for what, n in document["left_out"].items()]
+    if others := document["others"]:
+        lines.append(
+            f"  also there, and not of this run: {', '.join(others[:_MOST_NAMED])}; `ingest` would read them, too"
+        )
     if document["settings"]:
         lines.append(f"  the run's scores need --set {' --set '.join(document['settings'])} in a replay")
     return "\n".join(lines)

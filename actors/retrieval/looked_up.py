@@ -49,7 +49,10 @@ class ReleasedRetriever(Retriever):
     def check(self) -> None:
         known = sorted(pc.unique(self._resources.rankings["system"]).to_pylist())
         if self._system not in known:
-            raise UsageError(f"expected rankings of {self._system!r} in the benchmark; it has {known or 'none'}")
+            raise UsageError(
+                f"expected rankings of {self._system!r} in the benchmark; it has {known or 'none'}; leave out the "
+                "retriever that looks them up, or define it by another kind"
+            )
 
     def scores(self, haystack: Haystack, query: Query) -> Scores:
         self.check()

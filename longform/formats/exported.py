@@ -16,7 +16,7 @@ from longform.rows import RankingRow, SummaryRow, VerdictRow
 
 class RunFacts(NamedTuple):
     """
-    What a format must know of the whole run.
+    Facts of the whole run that a format must know.
 
     Attributes:
         judge: Of coverage, whose labels are written.

@@ -16,7 +16,7 @@ from longform.records import Document, Qrel, Query, Target
 
 class OfRun(NamedTuple):
     """
-    What a run adds to a haystack.
+    The additions of a run to a haystack.
 
     Attributes:
         metadata: Of the haystack.
@@ -65,8 +65,10 @@ def topic_file(
         "topic": _needed(first, "topic"),
         "topic_metadata": metadata,
         "subtopics": [
-            _subtopic(query, [target for target in targets if target.query_id == query.query_id])
-            | (of_run.parts.get(query.query_id, {}) if of_run is not None else {})
+            {
+                **_subtopic(query, [target for target in targets if target.query_id == query.query_id]),
+                **(of_run.parts.get(query.query_id, {}) if of_run is not None else {}),
+            }
             for query in queries
         ],
         "documents": [

@@ -1,4 +1,4 @@
-"""How many bullets are asked for if nothing of a query says it."""
+"""The number of bullets that is asked for if nothing of a query says it."""
 
 from __future__ import annotations
 

@@ -94,11 +94,17 @@ def test_what_the_layout_cannot_express_is_told_and_one_judge_is_chosen(
         export(made, str(tmp_path / "files"), form="summhay", judge="lexical")
     capsys.readouterr()
 
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "topic_old.json").write_text("{}")
+
     assert main([made, "--as", "summhay", "--out", str(tmp_path / "files"), "--judge", "other"]) == 0
+
+    (tmp_path / "files" / "topic_old.json").unlink()
 
     said = capsys.readouterr().out
     assert "1 summaries with the labels of other" in said
     assert "1 summaries with repaired citations" in said
+    assert "not of this run: topic_old.json" in said
     assert "verdicts of lexical" in said
     assert "verdicts of chat" in said
     assert "--set partial_score=0.25 in a replay" in said

@@ -42,7 +42,7 @@ def test_a_plan_tells_the_price_and_needs_no_key(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of conversations each chapter is a call: 100 documents of 4 insights."""
+    """Each chapter of a conversation is a call: 100 documents of 4 insights."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
     assert main([f"summhay_paper_{domain}", "--out", str(tmp_path / "bench"), "--plan", "--json"]) == 0
