@@ -85,6 +85,8 @@ def cells(summaries: Group, measures: Sequence[Measure], how: Averaging, *, judg
             "cut_share": mean_cut_share(group),
             "in_sample": [],
         }
+        if group[0].info.elsewhere:
+            row["elsewhere"] = True
         if row["n_failed"]:
             row["failures"] = _failures(group)
         counts = _insight_counts(group) or _target_counts(group, measures)

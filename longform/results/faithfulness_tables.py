@@ -127,6 +127,8 @@ def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[FaithfulC
                 "unjudged_share": unjudged / n_cells if n_cells else None,
             }
         )
+        if group[0].info.elsewhere:
+            rows[-1]["elsewhere"] = True
     return rows
 
 
