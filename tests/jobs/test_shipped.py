@@ -143,6 +143,7 @@ def judged_as_gpt_4o(tmp_path: Path, bench: str) -> dict[tuple[str, str], dict[s
     return {(cell["summarizer"], cell["setting"]): cell for cell in results(tmp_path)["cells"]}
 
 
+@pytest.mark.slow
 def test_released_summaries_have_the_same_scores_by_way_of_ingested_outputs(news: str, tmp_path: Path) -> None:
     rows = [row for batch in Benchmark(news).folder.batches("summaries") for row in batch.to_pylist()]
     fields = {"query_id": "query_id", "summarizer": "system", "setting": "setting", "text": "text"}
