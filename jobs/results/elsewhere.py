@@ -1,4 +1,4 @@
-"""What a run knows of the texts that it took as they were shipped."""
+"""Tells which texts a run took as they were shipped, and what is known of their prompts."""
 
 from __future__ import annotations
 

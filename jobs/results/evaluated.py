@@ -102,6 +102,7 @@ def evaluation_results(
 
 def work_of(experiment: Experiment, plan: Plan) -> Work:
     """Return the work ids of what is reported."""
+    shipped = [one.work_id for one in plan.of(Released)]
     summaries, unfolded = with_twins(_written(experiment, plan), twins_of(plan)), experiment.judges_of("coverage")
     return Work(
         summaries=summaries,
@@ -111,7 +112,7 @@ def work_of(experiment: Experiment, plan: Plan) -> Work:
         rankings={ranking.work_id: ranking.key for ranking in plan.of(Ranked)},
         contexts={context.work_id: context.key for context in plan.of(Packed) if context.key.all_documents},
         checks=checks_of(plan),
-        elsewhere=frozenset(with_twins([one.work_id for one in plan.of(Released)], twins_of(plan))),
+        elsewhere=frozenset(with_twins(shipped, twins_of(plan))) if plan.of(Summarized) else frozenset(),
         again=_asked_again(experiment, plan),
     )
 

@@ -29,6 +29,8 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
     check_loadable(experiment, bench_url=benchmark.folder.url, with_keys=with_keys)
     for name in dict.fromkeys(system.summarizer for system in experiment.all_systems()):
         check_summarizer(experiment.summarizers[name], benchmark, with_keys=with_keys)
+    for shipped in experiment.shipped.values():
+        check_summarizer(shipped, benchmark, with_keys=with_keys)
     for judge in experiment.judges.values():
         if judge.asked_model is not None:
             check_chat(judge.asked_model, logprobs=judge.needs_logprobs, with_key=with_keys)

@@ -11,7 +11,7 @@ from longform.report.lengths import length_sections
 from longform.report.orders import BY_CHANCE, sensitivity_cells
 from longform.report.parts import INTERVAL, Section, by_judge, judge_line, repeats_told
 from longform.report.places import place_sections
-from longform.report.tables import Cell, Column, Table, count, number, percent, words
+from longform.report.tables import Cell, Column, Table, count, number, percent, summarizer_cell, words
 from longform.results.faithfulness import Faithfulness
 from longform.results.faithfulness_rows import FaithfulCell, estimate_in
 from longform.results.results import Results
@@ -74,7 +74,7 @@ def _scores(results: Results, found: Faithfulness) -> Iterator[Table]:
         columns = [*names, *cost_columns(costs)]
         body = [
             [
-                words(row["summarizer"]),
+                summarizer_cell(row),
                 words(row["setting"]),
                 estimate_cell(row["faithfulness"], reason=_why_no_score(row)),
                 count(row["n_summaries"]),

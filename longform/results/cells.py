@@ -93,6 +93,8 @@ def cells(summaries: Group, measures: Sequence[Measure], how: Averaging, *, judg
             "cut_share": mean_cut_share(group),
             "in_sample": [],
         }
+        if group[0].info.elsewhere:
+            row["elsewhere"] = True
         if row["n_failed"]:
             row["failures"] = _failures(group)
         if (n := n_judge_repeats(group, found)) > 1:

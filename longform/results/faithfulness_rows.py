@@ -29,6 +29,7 @@ class FaithfulCell(NamedRow):
     failures: dict[str, int]  # by reason
     n_without_score: int
     unjudged_share: float | None
+    elsewhere: bool  # whether it was written elsewhere, in a run that writes too
 
 
 class IndexColumns(TypedDict):

@@ -123,6 +123,7 @@ def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[FaithfulC
                 "failures": dict(Counter(one.info.cause or one.info.failure for one in group if one.info.failure)),
                 "n_without_score": sum(summary.info.failure is None and not summary.n for summary in group),
                 "unjudged_share": unjudged / n_cells if n_cells else None,
+                "elsewhere": group[0].info.elsewhere,
             }
         )
     return rows

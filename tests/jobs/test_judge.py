@@ -1,0 +1,129 @@
+"""`longform judge`: sixty answers written by hand are judged without a configuration, and only once."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from actors.storage.folder import Folder
+from jobs.ingest import main as ingest
+from jobs.judge import default_out, main
+from tests.jobs.answers.town import EMPTY, N_ANSWERS, OUT_OF_RANGE, TOPICS, write_answers, write_corpus
+
+AT_MOST_S = 20.0
+"""Seconds in which sixty answers are judged on two cores; of processor time, as other work may hold the cores."""
+
+
+class Judged(NamedTuple):
+    words: list[str]
+    run: Folder
+    results: dict[str, Any]
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    folder = tmp_path_factory.mktemp("judged")
+    bench = str(folder / "bench")
+    assert ingest(["jsonl", str(write_corpus(folder / "town")), "--out", bench]) == 0
+    words = [str(write_answers(folder / "answers.jsonl")), "--bench", bench, "--workers", "0"]
+    begun = time.process_time()
+    assert main(words) == 0
+    run = Folder(default_out(words[0]))
+    return Judged(words, run, run.read_json("results.json"), time.process_time() - begun)
+
+
+def cells(results: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {cell["summarizer"]: cell for cell in results["cells"]}
+
+
+def support(results: dict[str, Any]) -> dict[str, float]:
+    return {row["summarizer"]: row["faithfulness"]["value"] for row in results["faithfulness"]["cells"]}
+
+
+def test_sixty_answers_are_judged_in_time(judged: Judged) -> None:
+    assert judged.seconds < AT_MOST_S
+    assert sum(cell["n_summaries"] for cell in judged.results["cells"]) == N_ANSWERS
+
+
+def test_scores_follow_what_the_answers_say(judged: Judged) -> None:
+    found, supported = cells(judged.results), support(judged.results)
+
+    assert found["notes"]["coverage"] == found["notes"]["citation"] == found["agent"]["coverage"] == 100.0
+    assert found["agent"]["precision"] == 75.0  # the second bullet cites one right and one wrong document
+    assert found["terse"]["citation"] == 90.0  # one of ten cites a document that is not there
+    assert found["terse"]["coverage"] == found["agent-short"]["coverage"] == 50.0
+    assert found["agent-wrong"]["coverage"] < 20 < found["rumours"]["coverage"] < 60
+    assert supported["agent-wrong"] < 30
+    assert supported["agent"] > 80
+
+
+def test_sentences_are_checked_against_what_was_seen_in_the_order_of_the_prompt(judged: Judged) -> None:
+    contexts = {row["context_id"]: row for row in judged.run.read("contexts").to_pylist()}
+    summaries = judged.run.read("summaries").to_pylist()
+    agent = next(row for row in summaries if (row["summarizer"], row["query_id"]) == ("agent", "q3"))
+    notes = next(row for row in summaries if (row["summarizer"], row["query_id"]) == ("notes", "q3"))
+    verdicts = [row for row in judged.run.read("verdicts").to_pylist() if row["target_kind"] == "document"]
+
+    assert contexts[agent["context_id"]]["doc_ids"] == ["town-3b", "town-3a"]
+    own = {(row["target_id"], row["doc_position"]) for row in verdicts if row["summary_id"] == agent["summary_id"]}
+    assert own == {("town-3b", 0), ("town-3a", 1)}
+    others = [row for row in verdicts if row["summary_id"] == notes["summary_id"]]
+    assert len({row["target_id"] for row in others}) == 2 * len(TOPICS)
+    assert {row["doc_position"] for row in others} == {None}
+
+
+def test_the_report_says_what_is_not_known(judged: Judged) -> None:
+    page = judged.run.read_bytes("report/report.md").decode()
+
+    assert "It is not known which documents 30 of 60 texts saw" in page
+    assert "## Written elsewhere" in page
+    rows = {row["summarizer"]: row for row in judged.results["elsewhere"]}
+    assert rows["agent"]["documents"] == {"named": 10}
+    assert rows["rumours"]["n_empty"] == 1
+    places = {row["summarizer"] for row in judged.results["faithfulness"]["places"]}
+    assert places == {"agent", "agent-short", "agent-wrong"}
+
+
+def test_a_second_call_redoes_nothing_and_tells_the_same(judged: Judged, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {name: judged.run.sizes(name) for name in ("summaries", "verdicts", "scores", "benchmark")}
+    assert main([*judged.words, "--json"]) == 0
+
+    told = capsys.readouterr()
+    again = json.loads(told.out)
+    assert again["cells"] == judged.results["cells"]
+    assert [problem["line"] for problem in again["outputs"]["problems"]] == [OUT_OF_RANGE, EMPTY]
+    assert f"line {OUT_OF_RANGE}: warning: [99]" in told.err
+    assert {name: judged.run.sizes(name) for name in before} == before
+
+
+def test_other_answers_do_not_go_into_the_same_run(judged: Judged, capsys: pytest.CaptureFixture[str]) -> None:
+    other = Path(judged.words[0]).with_name("other.jsonl")
+    other.write_text('{"query_id": "q0", "system": "x", "text": "A."}\n')
+    assert main([str(other), *judged.words[1:], "--out", judged.run.url]) == 2
+    assert "answers of answers.jsonl stand here" in capsys.readouterr().err
+
+
+def test_a_judge_of_no_such_name_is_refused(judged: Judged, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main([*judged.words, "--out", str(tmp_path / "run"), "--judge", "gpt-9"]) == 2
+    assert "--judge: expected judges of offline-people, offline-gpt-4o" in capsys.readouterr().err
+
+
+def test_a_benchmark_without_insights_lets_support_be_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, bench = write_corpus(tmp_path / "town"), str(tmp_path / "bench")
+    (corpus / "insights.jsonl").unlink()
+    assert ingest(["jsonl", str(corpus), "--out", bench]) == 0
+    answer = {"query_id": "q0", "system": "rag", "text": f"{TOPICS[0].first} [town-0a]", "documents": ["town-0a"]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(answer) + "\n")
+    capsys.readouterr()
+    assert main([str(tmp_path / "a.jsonl"), "--bench", bench, "--workers", "0"]) == 0
+
+    told = capsys.readouterr().out
+    assert "No query that is answered has insights: coverage, citations and their joint score cannot be told." in told
+    assert "rag, unknown has no answer to 9 queries of the benchmark (q1, q2, q3, q4, q5, ...)" in told
+    results = json.loads((tmp_path / "a-judged" / "results.json").read_text())
+    assert support(results)["rag"] > 80
