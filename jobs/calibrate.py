@@ -18,12 +18,13 @@ from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_judge
 from jobs.calibration.targets import LabelledTargets
 from jobs.calling import calling_of
-from jobs.cluster import cluster_of
+from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.configs import read_experiment
 from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.parsers.calibrate import parser
 from jobs.runs.cards import write_card
+from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
 from longform.errors import UsageError
 from longform.judges.cards import describe
@@ -40,9 +41,11 @@ _OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "thresh
 """Options of support judges alone, and what they are when nobody names them."""
 
 
-def calibration_of(arguments: argparse.Namespace, experiment: Experiment | None) -> Calibration:
+def calibration_of(
+    arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None = None
+) -> Calibration:
     """
-    Return the judge and the labels that the command line names.
+    Return the judge and the labels that the command line names; a served judge is asked for its version on *cluster*.
 
     Raises:
         UsageError: There is no such judge, or an option does not fit it.
@@ -50,6 +53,9 @@ def calibration_of(arguments: argparse.Namespace, experiment: Experiment | None)
     known = {**SHIPPED_JUDGES, **(experiment.judges if experiment else {})}
     task = "support" if arguments.support else None
     name, judges = named_judge(arguments.support or arguments.judge, known, task=task)
+    if cluster is not None:
+        asked = {one: judges[one] for one in (name, *getattr(judges.get(name), "members", ())) if one in judges}
+        judges = {**judges, **with_versions(asked, described(asked, cluster))}
     return Calibration(
         judge=name,
         judges=judges,
@@ -112,9 +118,9 @@ def _mode(text: str) -> Mode:
 def outcome(arguments: argparse.Namespace) -> Outcome:
     """Calibrate; exit code 3 if more than the threshold of the answers are missing."""
     experiment = read_experiment(arguments.config) if arguments.config else None
-    calibration = calibration_of(arguments, experiment)
     calling = calling_of(arguments, "calibrate", arguments.benchmark)
     with ExitStack() as until_done, cluster_of(arguments) as cluster:
+        calibration = calibration_of(arguments, experiment, None if arguments.plan else cluster)
         run = _run_of(arguments, until_done)
         if arguments.plan:
             planned = plan_calibration(calibration, run=run, calling=calling, workers=cluster.workers)

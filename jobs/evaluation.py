@@ -15,6 +15,7 @@ from jobs.parsers.steps import REPORT
 from jobs.results.calls import noted_calls
 from jobs.results.evaluated import evaluation_results
 from jobs.runs.begin import begin
+from jobs.runs.served_judges import with_served
 from jobs.runs.stage_order import steps_until
 from jobs.spending.plan import keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
@@ -56,6 +57,9 @@ class Evaluation:
         goes_on: bool = False,
         vectors: Vectors | None = None,
     ) -> None:
+        served: dict[str, Any] = {}
+        if not planning:
+            experiment, served = with_served(experiment, cluster, out_url)
         self.configured, self.cluster, self.calling, self._vectors = experiment, cluster, calling, vectors
         threads = max(1, int(cluster.cpus))
         self.experiment, self.benchmark, self.run, self.plan, self.record = begin(
@@ -68,6 +72,7 @@ class Evaluation:
             planning=planning,
             goes_on=goes_on,
             vectors=vectors.place if vectors else None,
+            served=served,
         )
         self.budget_ended = False
 

@@ -319,8 +319,11 @@ class ServedJudgeSettings(_Judge):
     """
     A judge that a server serves, by its name there.
 
-    Keys of verdicts hold the URL and the name, and not what answers there: when that changes, give it another name.
+    Keys of verdicts hold the URL, the name, and the version that the server states; with a server that states none a
+    change behind the name is not noticed.
     """
+
+    newer = _Judge.newer | {"version"}
 
     tasks = ("coverage", "support", "key_point", "reference", "misses")
     how_it_is_asked = frozenset({"token_env", "concurrency"})
@@ -330,7 +333,8 @@ class ServedJudgeSettings(_Judge):
     url: str = Field(pattern=r"^(https?|serve)://[^/]")  # of a server; serve://APPLICATION: of this cluster
     judge: str  # its name there
     token_env: str | None = None  # the variable that holds the server's token; null: none is sent
-    concurrency: int = Field(4, gt=0)  # requests in flight
+    concurrency: int = Field(4, gt=0)  # requests in flight of a worker
+    version: str | None = None  # that it is to have; null: a command asks the server, and writes it here
     references: References | None = None  # null: all
 
     @property
