@@ -75,6 +75,9 @@ class Evaluation:
             served=served,
         )
         self.budget_ended = False
+        for stage in () if planning else self.plan.stages:
+            if stage.resources is not None and stage.resources.gpus:
+                cluster.check_gpus(stage.resources.gpus, stage.name)
 
     def through(self, until: str) -> dict[str, Any]:
         """Do the steps up to and with *until*; return the results if that is the report, else the run's record."""

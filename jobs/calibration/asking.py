@@ -83,6 +83,7 @@ def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling
         make_worker=partial(work, threads=threads),
         holds_model=True,
         asynchronous=chat is not None or settings.kind == "served",
+        resources=settings.asked_resources,
         slots=open_rows(chat) if chat is not None else getattr(settings, "concurrency", 1),
     )
 

@@ -13,6 +13,7 @@ from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_seri
 
 from longform.settings.chat import ChatSettings, MayAskSettings
 from longform.settings.python_class import CodeSettings, PythonClassSettings
+from longform.settings.resources import ResourcesSettings
 
 Task = Literal["coverage", "support", "key_point", "reference", "errors", "misses"]
 """Tasks of judges; `longform.judges.kinds` says what each one means."""
@@ -98,7 +99,7 @@ class _Judge(CodeSettings, MayAskSettings):
     @property
     def stated(self) -> dict[str, JsonValue]:
         """Everything that the definition states, as JSON values; the task only if the definition does not imply it."""
-        return self._with_its_task_if_new(self.model_dump(mode="json", exclude={"folder"}))
+        return self._with_its_task_if_new(self.model_dump(mode="json", exclude={"folder", "resources"}))
 
     def _with_its_task_if_new(self, found: dict[str, JsonValue]) -> dict[str, JsonValue]:
         return {name: value for name, value in found.items() if name != "task" or self.task not in _UNNAMED}
@@ -247,6 +248,8 @@ class CheckpointJudgeSettings(_Judge):
     """A checkpoint that was trained to check facts: MiniCheck's families, or any entailment cross-encoder."""
 
     tasks = ("support", "key_point")
+    how_it_is_asked = _Judge.how_it_is_asked | {"resources"}
+    newer = _Judge.newer | {"resources"}
 
     kind: Literal["checkpoint"]
     model: str  # a hub name, a folder, package:NAME, s3://, or shipped:checker
@@ -260,6 +263,7 @@ class CheckpointJudgeSettings(_Judge):
     precision: Literal["float32", "bfloat16"] = "float32"  # of the arithmetic; bfloat16 is faster where it is built in
     batch_tokens: int = Field(16384, gt=0)  # padded tokens of one forward pass
     threshold: float = Field(0.5, gt=0, lt=1)
+    resources: ResourcesSettings | None = None  # of each worker that holds it; null: a processor's
 
     @property
     def own_threshold(self) -> float:
