@@ -21,12 +21,13 @@ from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_j
 from jobs.calibration.several import Several, calibrate_all, document_of, page_of, write_page
 from jobs.calibration.targets import LabelledTargets
 from jobs.calling import calling_of
-from jobs.cluster import cluster_of
+from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.configs import read_experiment
 from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.parsers.calibrate import parser
 from jobs.runs.cards import write_card
+from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
 from longform.errors import UsageError
 from longform.judges.cards import describe
@@ -48,25 +49,30 @@ PAPER_MODES = ("document", "full", "chunk-1024", "chunk-2048", "chunk-4096", "ch
 """Texts of tables 3, 6 and 7 of Wan et al."""
 
 
-def calibration_of(arguments: argparse.Namespace, experiment: Experiment | None) -> Calibration:
+def calibration_of(
+    arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None = None
+) -> Calibration:
     """
     Return the first judge that the command line names, with the labels.
+
+    A served judge is asked for its version on *cluster*.
 
     Raises:
         UsageError: There is no such judge, or an option does not fit it.
     """
-    return calibrations_of(arguments, experiment)[0]
+    return calibrations_of(arguments, experiment, cluster)[0]
 
 
-def calibrations_of(arguments: argparse.Namespace, experiment: Experiment | None) -> list[Calibration]:
+def calibrations_of(
+    arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None = None
+) -> list[Calibration]:
     """
     Return each judge that the command line names, with the labels.
 
     Raises:
         UsageError: There is no such judge, an option does not fit it, two have one name, or they are of several tasks.
     """
-    task = "support" if arguments.support else None
-    found = [_calibration(arguments, experiment, text, task) for text in arguments.support or arguments.judge]
+    found = [_calibration(arguments, experiment, cluster, text) for text in arguments.support or arguments.judge]
     names = [one.judge for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"--judge: expected different judges, found {twice[0]!r} twice; name them in --config")
@@ -78,10 +84,13 @@ def calibrations_of(arguments: argparse.Namespace, experiment: Experiment | None
 
 
 def _calibration(
-    arguments: argparse.Namespace, experiment: Experiment | None, text: str, task: str | None
+    arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None, text: str
 ) -> Calibration:
     known = {**KNOWN_JUDGES, **(experiment.judges if experiment else {})}
-    name, judges = named_judge(text, known, task=task)
+    name, judges = named_judge(text, known, task="support" if arguments.support else None)
+    if cluster is not None:
+        asked = {one: judges[one] for one in (name, *getattr(judges.get(name), "members", ())) if one in judges}
+        judges = {**judges, **with_versions(asked, described(asked, cluster))}
     return Calibration(
         judge=name,
         judges=judges,
@@ -152,10 +161,10 @@ def _mode(text: str) -> Mode:
 def outcome(arguments: argparse.Namespace) -> Outcome:
     """Calibrate; exit code 3 if more than the threshold of the answers are missing."""
     experiment = read_experiment(arguments.config) if arguments.config else None
-    calibrations = calibrations_of(arguments, experiment)
     calling = calling_of(arguments, "calibrate", arguments.benchmark)
     most = experiment.unjudged_threshold if experiment else _UNJUDGED_THRESHOLD
     with ExitStack() as until_done, cluster_of(arguments) as cluster:
+        calibrations = calibrations_of(arguments, experiment, None if arguments.plan else cluster)
         run = _run_of(arguments, until_done)
         if arguments.plan:
             planned = plan_calibrations(calibrations, run=run, calling=calling, workers=cluster.workers)

@@ -100,6 +100,41 @@ class Cluster:
             with _our_handler_of_sigterm():
                 self._begun.result()
 
+    def n_with_gpus(self, gpus: float) -> int:
+        """Return how many workers that each ask for so many GPUs the cluster has room for; for none, its workers."""
+        if not gpus:
+            return self.workers
+        import ray
+
+        nodes = (node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node["Alive"])
+        return max(1, sum(int(found / gpus + 1e-9) for found in nodes))
+
+    def check_gpus(self, gpus: float, who: str) -> None:
+        """
+        Make sure that a worker can have so many GPUs.
+
+        Raises:
+            UsageError: No node of the cluster has as many, or, without workers, this process sees none.
+            ClusterError: As of `start`.
+        """
+        wanted = f"{who} asks for num_gpus {gpus:g}"
+        if self.in_process:
+            import torch
+
+            if (n := torch.cuda.device_count()) < gpus:
+                raise UsageError(f"{wanted}, and this process sees {n} GPUs; leave `resources` out to use processors")
+            return
+        self.start()
+        import ray
+
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        if max((node.get("GPU", 0.0) for node in nodes), default=0.0) < gpus:
+            has = "; ".join(f"{node.get('CPU', 0):g} CPU, {node.get('GPU', 0):g} GPU" for node in nodes)
+            raise UsageError(
+                f"{wanted}, and no node of this cluster has as many: it has {has}; join one that has by --ray-address, "
+                "or leave `resources` out to use processors"
+            )
+
     def start_for_calls(self) -> None:
         """
         Start Ray before the first model call if stages may run there: what all of them ask must be where all reach it.

@@ -17,6 +17,7 @@ from jobs.results.evaluated import evaluation_results
 from jobs.runs.begin import begin
 from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.positions import positions_plan
+from jobs.runs.served_judges import with_served
 from jobs.runs.stage_order import steps_until
 from jobs.spending.plan import keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
@@ -60,6 +61,9 @@ class Evaluation:
         vectors: Vectors | None = None,
         heartbeat: Heartbeat | None = None,
     ) -> None:
+        served: dict[str, Any] = {}
+        if not planning:
+            experiment, served = with_served(experiment, cluster, out_url)
         self.configured, self.cluster, self.calling, self._vectors = experiment, cluster, calling, vectors
         threads = max(1, int(cluster.cpus))
         self.experiment, self.benchmark, self.run, self.plan, self.record = begin(
@@ -72,11 +76,15 @@ class Evaluation:
             planning=planning,
             goes_on=goes_on,
             vectors=vectors.place if vectors else None,
+            served=served,
         )
         self.budget_ended = False
         self._pulse = heartbeat or no_pulse
         if heartbeat is not None:
             heartbeat.begin(self.run, sizes_of(self.plan))
+        for stage in () if planning else self.plan.stages:
+            if stage.resources is not None and stage.resources.gpus:
+                cluster.check_gpus(stage.resources.gpus, stage.name)
 
     def through(self, until: str) -> dict[str, Any]:
         """Do the steps up to and with *until*; return the results if that is the report, else the run's record."""

@@ -149,9 +149,9 @@ def _served(name: str, kind: Kind, settings: ServedJudgeSettings) -> Judge:
         from actors.judges.served import ServedJudge, served_client
 
         client = served_client(settings.url, settings.judge, token_env=settings.token_env)
-        return ServedJudge(kind, settings.judge, client, concurrency=settings.concurrency)
+        return ServedJudge(kind, settings.judge, client, concurrency=settings.concurrency, version=settings.version)
 
-    version = f"served {settings.judge} at {settings.url}"
+    version = f"served {settings.judge} at {settings.url}{f' {settings.version}' if settings.version else ''}"
     return Judge(name, kind, settings, Version(version, version), opened)
 
 

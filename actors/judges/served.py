@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from actors.secret_values import token_in
@@ -14,7 +15,13 @@ from longform.judges.kind import Group, Kind, Verdicts, unjudged
 from longform.judges.pairs import in_place, open_groups, shared_of
 from longform.judges.served import BACKGROUND, read_verdict, request_item
 
+if TYPE_CHECKING:
+    from ray.serve.handle import DeploymentHandle
+
 _GROUPS_A_REQUEST = 16
+_PAIRS_A_REQUEST = 128
+"""Such a request takes a replica long beside its way there, and all replicas get some until the end."""
+
 _OF_WHAT_WAS_SENT = (400, 413, 422)
 
 
@@ -29,10 +36,13 @@ class ServedJudge:
         judge: Its name there.
         client: Asks the server, again if that may help.
         concurrency: Requests in flight.
+        version: That its answers are to have; None: any.
     """
 
-    def __init__(self, kind: Kind, judge: str, client: ServedClient, *, concurrency: int) -> None:
-        self._kind, self._judge, self._client = kind, judge, client
+    def __init__(
+        self, kind: Kind, judge: str, client: ServedClient, *, concurrency: int, version: str | None = None
+    ) -> None:
+        self._kind, self._judge, self._client, self._version = kind, judge, client, version
         self._free = asyncio.Semaphore(concurrency)
         self._takes_background = True
 
@@ -54,8 +64,7 @@ class ServedJudge:
         return in_place(self._kind, groups, judged)
 
     async def _all(self, groups: Sequence[Group]) -> Verdicts:
-        cut = [groups[start : start + _GROUPS_A_REQUEST] for start in range(0, len(groups), _GROUPS_A_REQUEST)]
-        return [row for found in await asyncio.gather(*map(self._answered, cut)) for row in found]
+        return [row for found in await asyncio.gather(*map(self._answered, _requests(groups))) for row in found]
 
     async def _answered(self, groups: Sequence[Group]) -> Verdicts:
         with_background = self._takes_background
@@ -77,7 +86,26 @@ class ServedJudge:
             raise LongformError(
                 f"judge {self._judge!r}: expected one of task {self._kind.task}, found one of {answer['task']}"
             )
+        if self._version is not None and answer.get("version") != self._version:
+            raise LongformError(
+                f"judge {self._judge!r} changed while it was asked: expected version {self._version}, found "
+                f"{answer.get('version')}; what is done is kept, and another --out takes the new one"
+            )
         return [[read_verdict(one) for one in result["verdicts"]] for result in answer["results"]]
+
+
+def _requests(groups: Sequence[Group]) -> list[list[Group]]:
+    """Cut *groups* into requests of some pairs, at least one group each."""
+    found: list[list[Group]] = []
+    n_pairs = 0
+    for group in groups:
+        full = not found or len(found[-1]) == _GROUPS_A_REQUEST or n_pairs + len(group.items) > _PAIRS_A_REQUEST
+        if full:
+            found.append([])
+            n_pairs = 0
+        found[-1].append(group)
+        n_pairs += len(group.items)
+    return found
 
 
 def served_client(url: str, judge: str, *, token_env: str | None) -> ServedClient:
@@ -89,13 +117,28 @@ def served_client(url: str, judge: str, *, token_env: str | None) -> ServedClien
     """
     if not is_of_cluster(url):
         return ServedClient(over_http(url, token=token_in(token_env, f"judge {judge!r} at {url}")))
+    return ServedClient(over_handle(judge_handle(url, judge)))
+
+
+def judge_handle(url: str, judge: str) -> DeploymentHandle:
+    """
+    Return the handle of the deployment of *judge* in the application that a serve:// URL names.
+
+    Raises:
+        UsageError: This process has joined no cluster, or it serves no such judge.
+    """
+    import ray
     import ray.serve
     from ray.serve.exceptions import RayServeException
 
+    if not ray.is_initialized():  # to ask would start one
+        raise UsageError(
+            f"{url} is an application of the cluster that a command runs on, and this one runs on none: "
+            "name it with --ray-address, or submit the command to it"
+        )
     application = urlsplit(url).netloc
     try:
-        handle = ray.serve.get_deployment_handle(f"judges-{judge}", application)
+        return ray.serve.get_deployment_handle(f"judges-{judge}", application)
     except (KeyError, RayServeException) as error:
         where = f"expected a judge {judge!r} in the application {application!r} of this cluster"
         raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
-    return ServedClient(over_handle(handle))

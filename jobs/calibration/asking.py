@@ -82,8 +82,9 @@ def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling
         identity=content_key(run.url, repr(labelled), judge.name, settings.model_dump(mode="json"), prompts, threads),
         make_worker=partial(work, threads=threads),
         holds_model=True,
-        asynchronous=chat is not None,
-        slots=1 if chat is None else open_rows(chat),
+        asynchronous=chat is not None or settings.kind == "served",
+        resources=settings.asked_resources,
+        slots=open_rows(chat) if chat is not None else getattr(settings, "concurrency", 1),
     )
 
 

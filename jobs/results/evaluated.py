@@ -56,7 +56,8 @@ def evaluation_results(
         budget_ended: Whether a further order of documents was wanted, and not made.
         again: Write them also if they stand there, made of the same.
     """
-    called, rows, measures = call_results(run, record, experiment), judge_rows(experiment), check_measures(experiment)
+    called, measures = call_results(run, record, experiment), check_measures(experiment)
+    rows = judge_rows(experiment, record.content.get("served"))
     more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)}
     if elsewhere := elsewhere_rows(benchmark, plan):
         more["elsewhere"] = elsewhere

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from actors.local_models.vector_table import VectorsPlace
 from actors.measures import check_measures
@@ -54,6 +55,7 @@ def begin(
     planning: bool,
     goes_on: bool,
     vectors: VectorsPlace | None = None,
+    served: Mapping[str, Any] | None = None,
 ) -> Begun:
     """
     Check everything that can be checked before any work.
@@ -68,6 +70,7 @@ def begin(
         planning: Whether the command only plans, so that it needs no keys.
         vectors: The place where vectors of texts are kept; None: they are not.
         goes_on: Whether what the command did before is part of its call.
+        served: Descriptions of served judges, by their names.
 
     Raises:
         UsageError: Something that the configuration names cannot be used, or the folder holds another run.
@@ -84,7 +87,7 @@ def begin(
     prompts = prompt_versions(configured) | class_versions(configured)
     check_goes_on(run, configured, limit=limit, n_queries=len(benchmark.queries), prompts=prompts)
     check_methods_before(experiment, benchmark, limit=limit)
-    for row in judge_rows(experiment):
+    for row in judge_rows(experiment, served):
         if row["card_reason"]:
             print(f"judge {row['judge']}: {row['card_reason']}; the report has no card for it", file=sys.stderr)
     check_batches(chat_models(experiment))
@@ -103,6 +106,7 @@ def begin(
         prompts=prompts,
         planning=planning,
         goes_on=goes_on,
+        served=served,
     )
     return Begun(experiment, benchmark, run, plan, record)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from actors.judges.cards import card_of_file
 from actors.judges.opening import make_judges
@@ -20,12 +21,12 @@ class _CardLine(NamedTuple):
     reason: str | None = None
 
 
-def judge_rows(experiment: Experiment) -> list[JudgeRow]:
+def judge_rows(experiment: Experiment, served: Mapping[str, Mapping[str, Any]] | None = None) -> list[JudgeRow]:
     """
-    A row `judge, scale, card, card_reason` for each judge.
+    A row `judge, scale, card, card_reason` for each judge; *served* is what servers say of judges that they serve.
 
-    The card is the configuration's, else the one that ships, else None; a card of another judge is None, with the
-    reason.
+    The card is the configuration's, else the one that ships or that the server states, else None; a card of another
+    judge is None, with the reason.
 
     Raises:
         UsageError: A card that the configuration names cannot be read, or is of another kind than its judge.
@@ -38,7 +39,7 @@ def judge_rows(experiment: Experiment) -> list[JudgeRow]:
             "card_reason": line.reason,
         }
         for name in experiment.judges
-        for line in [_card_line(experiment, name)]
+        for line in [_card_line(experiment, name, (served or {}).get(name, {}))]
     ]
 
 
@@ -47,11 +48,11 @@ def released_judge_row(name: str) -> JudgeRow:
     return {"judge": name, "scale": None, "card": shipped_card_line(name), "card_reason": None}
 
 
-def _card_line(experiment: Experiment, name: str) -> _CardLine:
+def _card_line(experiment: Experiment, name: str, served: Mapping[str, Any]) -> _CardLine:
     """Return the line of a judge's card, or why it has none; None and None without a card."""
     path, judge = experiment.cards.get(name), experiment.judges[name]
     if path is None:
-        return _CardLine(shipped_line(judge))
+        return _CardLine(shipped_line(judge) or served.get("card"))
     card = card_of_file(path, judge.task, expected=f"the card of judge {name!r}")
     versions = {one: made.version for one, made in make_judges(experiment.judges, prompts=experiment.prompts).items()}
     if reason := other_judge(card, judged_by(name, experiment.judges, versions)):

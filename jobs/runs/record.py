@@ -3,6 +3,7 @@
 
     config, limit   what the folder is a run of; null as long as it has only been planned
     fidelity        the readings, by component, in which the run follows a release or a paper rather than us
+    served          what the servers of served judges say of them: version, card
     prompts         version of each prompt that the configuration asks with, and of each class of a user
     stages          one entry a stage: what it wants, and `work`, what each command that did some of it took
     commands        the commands that did work: verb, git commit, versions
@@ -55,6 +56,7 @@ class RunRecord:
         prompts: Version of each prompt that is asked with, and of each class of a user.
         planning: Whether the command only plans: the folder is not bound to its configuration.
         goes_on: Whether what the command did before is part of its call, as with a further order of documents.
+        served: Served judges' descriptions of themselves, by the names of the judges.
 
     Raises:
         UsageError: The folder holds a run of another benchmark, or of a format that this version does not know.
@@ -73,6 +75,7 @@ class RunRecord:
         prompts: Mapping[str, str] | None = None,
         planning: bool = False,
         goes_on: bool = False,
+        served: Mapping[str, Any] | None = None,
     ) -> None:
         self._run, self._command = run, command
         before = _read(run)
@@ -83,6 +86,8 @@ class RunRecord:
             bound = {key: before.get(key) for key in bound}
         if fidelity:
             bound["fidelity"] = dict(fidelity)
+        if told := {**before.get("served", {}), **(served or {})}:
+            bound["served"] = told
         self.content: dict[str, Any] = {
             "format": _FORMAT,
             "verb": verb,

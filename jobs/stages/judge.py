@@ -30,6 +30,7 @@ from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings, ServedJudgeSettings
+from longform.settings.resources import ResourcesSettings
 from longform.tables import DOCUMENTS, TARGETS
 
 _OFFLINE_SUMMARIES_A_TASK = 64
@@ -174,6 +175,10 @@ class AskJudge(JudgeStage):
     @property
     def embeds(self) -> bool:
         return of_documents(self.kind) and self.settings.kind in {"offline", "checkpoint"}
+
+    @property
+    def resources(self) -> ResourcesSettings | None:
+        return self.settings.asked_resources
 
     def on_cores(self, cores: int) -> Self:
         return replace(self, threads=cores) if self.settings.kind == "offline" else self

@@ -19,6 +19,7 @@ from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 from longform.rows import TableRow
+from longform.settings.resources import ResourcesSettings
 
 Payload = TypeVar("Payload")
 Made = Iterable[TableRow]
@@ -65,6 +66,11 @@ class Runnable(Protocol):
     @property
     def asynchronous(self) -> bool:
         """Return whether a pool's worker is a coroutine function that waits on a network."""
+        ...
+
+    @property
+    def resources(self) -> ResourcesSettings | None:
+        """What each of its workers asks of the cluster; None: what the command says."""
         ...
 
     def on_cores(self, cores: int, /) -> Self:

@@ -16,6 +16,7 @@ from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.stages.in_process import receipts_of
 from jobs.stages.performing import AsyncPerformer, Performer, Receipt, Runnable, TaskRow, perform
+from longform.settings.resources import ResourcesSettings
 
 _MEASURED_S = 4.0  # of a stage in this process, before it may move to workers
 _BLOCKS_A_WORKER = 8
@@ -67,7 +68,8 @@ class Place:
 def receipts(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Iterator[Receipt]:
     """Perform the tasks of *rows* in this process, on Ray, or begin here and go on there."""
     done = 0
-    if place.begins_here and rows:
+    on_gpus = stage.resources is not None and stage.resources.gpus > 0 and not place.cluster.in_process
+    if place.begins_here and rows and not on_gpus:
         with closing(_here(run, stage, rows, place)) as begun:
             for receipt in begun:
                 yield receipt
@@ -110,17 +112,25 @@ def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], cluster: Cluste
     size = 1 if stage.holds_model else tasks_a_block(len(rows), workers=cluster.workers)
     dataset = ray.data.from_arrow([pa.table({"task": rows[at : at + size]}) for at in range(0, len(rows), size)])
     given = {"run": run, "stage": stage}
+    asked = stage.resources or ResourcesSettings()
+    wants = {"num_cpus": cluster.cpus if asked.num_cpus is None else asked.num_cpus}
+    if asked.gpus:
+        wants["num_gpus"] = asked.gpus
+    workers = min(cluster.workers, len(rows), cluster.n_with_gpus(asked.gpus))
     if stage.asynchronous:
         pool = ActorPoolStrategy(
-            size=min(cluster.workers, len(rows)),
+            size=workers,
             max_concurrent_calls_per_actor=stage.slots,
             # No queue at an actor: the first one up would take the tasks of those still loading.
             max_tasks_in_flight_per_actor=stage.slots,
         )
-        mapped = dataset.map(AsyncPerformer, fn_constructor_kwargs=given, compute=pool, num_cpus=cluster.cpus)
+        mapped = dataset.map(AsyncPerformer, fn_constructor_kwargs=given, compute=pool, **wants)
+    elif asked.gpus:  # Ray ends the process of a plain task that had a GPU, and the model with it
+        compute = ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1)
+        mapped = dataset.map(Performer, fn_constructor_kwargs=given, compute=compute, **wants)
     else:  # Ray hands the tasks of all stages to the same processes, which have loaded the libraries of a model once
-        compute = TaskPoolStrategy(size=min(cluster.workers, len(rows)))
-        mapped = dataset.map(perform, fn_kwargs=given, compute=compute, num_cpus=cluster.cpus)
+        tasks = TaskPoolStrategy(size=workers)
+        mapped = dataset.map(perform, fn_kwargs=given, compute=tasks, **wants)
     yield from mapped.iter_rows()
 
 

@@ -25,6 +25,7 @@ from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import RankingRow
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
+from longform.settings.resources import ResourcesSettings
 from longform.settings.retrievers import ChatRerankerSettings, RerankerSettings
 from longform.tables import DOCUMENTS, QUERIES, RANKINGS
 
@@ -73,6 +74,10 @@ class Rerank(Stage[Ranked]):
     @property
     def chat(self) -> ChatSettings | None:
         return self.settings.asked_model
+
+    @property
+    def resources(self) -> ResourcesSettings | None:
+        return self.settings.asked_resources
 
     @property
     def per_task(self) -> int:

@@ -17,7 +17,8 @@ from longform.axes import Axes
 from longform.keys import content_key
 from longform.rows import RankingRow
 from longform.settings.experiment import Experiment
-from longform.settings.retrievers import RetrievalSettings, RetrieverSettings
+from longform.settings.resources import ResourcesSettings, together
+from longform.settings.retrievers import RetrievalSettings, RetrieverSettings, with_bases
 from longform.tables import DOCUMENTS, QUERIES, RANKINGS
 
 VERSION = "retrieve@1"
@@ -78,6 +79,11 @@ class Retrieve(Stage[Ranked]):
     @property
     def holds_model(self) -> bool:
         return any(retriever.loads_model for retriever in self.retrieval.retrievers.values())
+
+    @property
+    def resources(self) -> ResourcesSettings | None:
+        held = with_bases(self.retrieval.retrievers, self.names)
+        return together(self.retrieval.retrievers[name].asked_resources for name in held)
 
     @property
     def embeds(self) -> bool:

@@ -26,6 +26,7 @@ from jobs.stages.performing import BUDGET, GONE, HOPELESS, Runnable, TaskRow, Wo
 from jobs.stages.place import Place, receipts
 from jobs.stages.progress import Progress
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
+from longform.settings.resources import ResourcesSettings
 
 RECEIPTS_A_COMMIT = 8
 _MOST_COMMITS = 4096  # of one run of a stage: adding a commit costs time by the number of those that are there
@@ -66,6 +67,7 @@ class PlainStage:
     holds_model: bool = False
     asynchronous: bool = False
     slots: int = 32
+    resources: ResourcesSettings | None = None
 
     def on_cores(self, _cores: int) -> Self:
         """Return the stage itself: its worker has one thread."""

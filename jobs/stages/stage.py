@@ -25,6 +25,7 @@ from longform.chat.asking import Asks
 from longform.chat.call import ChatRequest
 from longform.rows import TableRow
 from longform.settings.chat import ChatSettings
+from longform.settings.resources import ResourcesSettings
 
 Other = TypeVar("Other")
 
@@ -105,6 +106,11 @@ class Stage(ABC, Generic[Key]):
     def asynchronous(self) -> bool:
         """Return whether its worker is a coroutine function that waits on a network."""
         return self.chat is not None
+
+    @property
+    def resources(self) -> ResourcesSettings | None:
+        """What each of its workers asks of the cluster; None: what the command says."""
+        return None if self.chat is None else self.chat.resources
 
     @property
     def embeds(self) -> bool:

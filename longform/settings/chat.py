@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from longform.settings.extra_body import ExtraBody
 from longform.settings.python_class import PythonClassSettings
+from longform.settings.resources import ResourcesSettings
 from longform.settings.strict import Strict
 
 
@@ -30,6 +31,7 @@ class ChatSettings(Strict):
             "prefix_cache",
             "batch",
             "usd_per_call",
+            "resources",
         }
     )
     newer = frozenset({"top_p", "seed", "reasoning_effort", "extra_body"})
@@ -60,6 +62,22 @@ class ChatSettings(Strict):
     prefix_cache: Literal["shared", "slot"] = "shared"  # slot: a server that keeps one prefix a slot (llama.cpp)
     batch: bool = False  # through the provider's batch API: cheaper, within a day
     usd_per_call: float | None = Field(None, ge=0)  # of a system of one's own: the most that a call costs
+    resources: ResourcesSettings | None = None  # llama_cpp: what each worker that holds it asks of the cluster
+
+    @model_validator(mode="after")
+    def _holds_what_it_asks_for(self) -> ChatSettings:
+        if self.resources is not None and self.provider != "llama_cpp":
+            raise ValueError(f"`resources` are for provider llama_cpp, which runs here; found provider {self.provider}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:  # read by pydantic
+        """Leave out what older files have not, unless it is set."""
+        return {
+            name: value
+            for name, value in handler(self).items()
+            if value is not None or name not in ("usd_per_call", "resources")
+        }
 
 
 class MayAskSettings(Strict):
@@ -74,6 +92,14 @@ class MayAskSettings(Strict):
     def prompt_name(self) -> str | None:
         """The prompt that it asks with; None: it has none."""
         return None
+
+    @property
+    def asked_resources(self) -> ResourcesSettings | None:
+        """What each worker that holds it asks of the cluster; None: nothing."""
+        if (own := getattr(self, "resources", None)) is not None:
+            assert isinstance(own, ResourcesSettings), "that is what the fields of this name are"
+            return own
+        return None if self.asked_model is None else self.asked_model.resources
 
 
 class CallSettings(Strict):

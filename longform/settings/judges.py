@@ -13,6 +13,7 @@ from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_seri
 
 from longform.settings.chat import ChatSettings, MayAskSettings
 from longform.settings.python_class import CodeSettings, PythonClassSettings
+from longform.settings.resources import ResourcesSettings
 
 Task = Literal["coverage", "support", "key_point", "reference", "errors", "misses"]
 """Tasks of judges; `longform.judges.kinds` says what each one means."""
@@ -124,7 +125,7 @@ class _Judge(CodeSettings, MayAskSettings):
     @property
     def stated(self) -> dict[str, JsonValue]:
         """Everything that the definition states, as JSON values; the task only if the definition does not imply it."""
-        return self._with_its_task_if_new(self.model_dump(mode="json", exclude={"folder"}))
+        return self._with_its_task_if_new(self.model_dump(mode="json", exclude={"folder", "resources"}))
 
     def _with_its_task_if_new(self, found: dict[str, JsonValue]) -> dict[str, JsonValue]:
         return {name: value for name, value in found.items() if name != "task" or self.task not in _UNNAMED}
@@ -274,6 +275,8 @@ class CheckpointJudgeSettings(_Judge):
     """A checkpoint that was trained to check facts: MiniCheck's families, or any entailment cross-encoder."""
 
     tasks = ("support", "key_point")
+    how_it_is_asked = _Judge.how_it_is_asked | {"resources"}
+    newer = _Judge.newer | {"resources"}
 
     kind: Literal["checkpoint"]
     model: str  # a hub name, a folder, package:NAME, s3://, or shipped:checker
@@ -287,6 +290,7 @@ class CheckpointJudgeSettings(_Judge):
     precision: Literal["float32", "bfloat16"] = "float32"  # of the arithmetic; bfloat16 is faster where it is built in
     batch_tokens: int = Field(16384, gt=0)  # padded tokens of one forward pass
     threshold: float = Field(0.5, gt=0, lt=1)
+    resources: ResourcesSettings | None = None  # of each worker that holds it; null: a processor's
 
     @property
     def own_threshold(self) -> float:
@@ -348,8 +352,11 @@ class ServedJudgeSettings(_Judge):
     """
     A judge that a server serves, by its name there.
 
-    Keys of verdicts hold the URL and the name, and not what answers there: when that changes, give it another name.
+    Keys of verdicts hold the URL, the name, and the version that the server states; with a server that states none a
+    change behind the name is not noticed.
     """
+
+    newer = _Judge.newer | {"version"}
 
     tasks = ("coverage", "support", "key_point", "reference", "misses")
     how_it_is_asked = frozenset({"token_env", "concurrency", "repeats"})
@@ -360,7 +367,8 @@ class ServedJudgeSettings(_Judge):
     url: str = Field(pattern=r"^(https?|serve)://[^/]")  # of a server; serve://APPLICATION: of this cluster
     judge: str  # its name there
     token_env: str | None = None  # the variable that holds the server's token; null: none is sent
-    concurrency: int = Field(4, gt=0)  # requests in flight
+    concurrency: int = Field(4, gt=0)  # requests in flight of a worker
+    version: str | None = None  # that it is to have; null: a command asks the server, and writes it here
     references: References | None = None  # null: all
 
     @property

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings, HttpSettings, MayAskSettings, OwnClassSettings
 from longform.settings.python_class import PythonClassSettings
+from longform.settings.resources import ResourcesSettings
 from longform.settings.strict import Strict
 
 
@@ -69,9 +70,12 @@ class _Vectors(_Retriever):
 class EncoderRetrieverSettings(_Vectors):
     """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
 
+    how_it_is_asked = frozenset({"resources"})
+
     kind: Literal["encoder"]
     model: str  # a hub name, a folder, s3://, or package:NAME for weights inside an installed package
     chunk_tokens: int | None = Field(None, gt=0)  # null: the encoder's window
+    resources: ResourcesSettings | None = None  # of each worker that retrieves; null: a processor's
 
 
 class _Endpoint(Strict):
@@ -268,9 +272,12 @@ class RetrievalSettings(NamedTuple):
 
 
 class CrossEncoderRerankerSettings(MayAskSettings):
+    how_it_is_asked = frozenset({"resources"})
+
     kind: Literal["cross_encoder"]
     model: str  # a hub name, a folder, s3:// or package:NAME
     depth: int = Field(20, gt=0)  # documents re-scored; the rest keep their order below
+    resources: ResourcesSettings | None = None  # of each worker that holds it; null: a processor's
 
 
 class EndpointRerankerSettings(MayAskSettings, _Endpoint):

@@ -1,8 +1,8 @@
 """
 The check stage of `evaluate` with a served judge, by URL and by `serve://`, against the same judge in its workers.
 
-Two replicas, or two workers that hold the judge, of one thread each. Wall time from the first task, when every worker is
-there and has its model, to the end of the last one.
+Two replicas, or two workers that hold the judge, of one thread each. Wall time from the first task, when every worker
+is there and has its model, to the end of the last one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _WORKERS = 2
 _ROUNDS = 2
 _TARGET = 0.7
 _SAME = 1e-4  # probabilities
-_QUERIES = {"offline": 9, "checker": 3}
+_QUERIES = {"offline": 4, "checker": 2}
+_BUDGET_TOKENS = {"offline": 15_000, "checker": 2_000}
 _KEYS = ("summary_id", "target_id", "unit_index", "text_index")
 
 
@@ -66,7 +67,9 @@ def _deploy(judge: str) -> None:
 def _of_judge(place: Path, bench: str, judge: str, addresses: dict[str, str], source: str) -> list[Figure]:
     served = {way: {"kind": "served", "task": "support", "url": url, "judge": judge} for way, url in addresses.items()}
     here: JudgeSettings = SHIPPED_JUDGES[judge]
-    experiment = _experiment({"here": here.model_dump(mode="json") | {"task": "support"}, **served})
+    experiment = _experiment(
+        _BUDGET_TOKENS[judge], {"here": here.model_dump(mode="json") | {"task": "support"}, **served}
+    )
     evaluation = Evaluation(
         experiment,
         bench,
@@ -98,7 +101,7 @@ def _of_judge(place: Path, bench: str, judge: str, addresses: dict[str, str], so
     ]
 
 
-def _experiment(judges: dict[str, Any]) -> Experiment:
+def _experiment(budget_tokens: int, judges: dict[str, Any]) -> Experiment:
     return Experiment.model_validate(
         {
             "name": "served",
@@ -110,7 +113,9 @@ def _experiment(judges: dict[str, Any]) -> Experiment:
             },
             "summarizers": {"offline": {"kind": "offline"}},
             "judges": judges,
-            "systems": [{"retriever": ["oracle", "bm25", "random"], "budget_tokens": 15000, "summarizer": "offline"}],
+            "systems": [
+                {"retriever": ["oracle", "bm25", "random"], "budget_tokens": budget_tokens, "summarizer": "offline"}
+            ],
         }
     )
 

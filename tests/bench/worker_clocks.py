@@ -57,8 +57,11 @@ def timed(
             (clocks / f"task-{uuid.uuid4().hex}").write_text(f"{start} {time.time()}")
             return rows
 
+        def n_there() -> int:
+            return len(list(clocks.glob("worker-*")))
+
         async def timed_waiting(payload: Any) -> Any:
-            while len(list(clocks.glob("worker-*"))) < workers:  # noqa: ASYNC110  those are other processes
+            while n_there() < workers:  # noqa: ASYNC110  those are other processes
                 await asyncio.sleep(0.01)
             start = time.time()
             rows = await worker(payload)

@@ -1,0 +1,64 @@
+"""Ask the served judges of a command who they are, before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from actors.judges.served_about import ServedAbout, about_served, served_judges
+from actors.serving.handle import is_of_cluster
+from actors.storage.folder import Folder
+from jobs.cluster import Cluster
+from jobs.runs.record import RECORD_FILE
+from longform.settings.experiment import Experiment
+from longform.settings.judges import JudgeSettings, ServedJudgeSettings
+
+
+def described(judges: Mapping[str, JudgeSettings], cluster: Cluster) -> dict[str, ServedAbout]:
+    """
+    Return the description of each served judge; the cluster is joined if it serves one.
+
+    Raises:
+        UsageError, LongformError: As of `about_served`.
+    """
+    served = served_judges(judges)
+    if cluster.is_named and any(is_of_cluster(judge.url) for judge in served.values()):
+        cluster.start()
+    return {name: about_served(name, judge) for name, judge in served.items()}
+
+
+def with_versions(judges: Mapping[str, JudgeSettings], about: Mapping[str, ServedAbout]) -> dict[str, JudgeSettings]:
+    """Return *judges*, the served ones with the version that their server states, unless the settings state one."""
+    return {name: _with_version(judge, about.get(name)) for name, judge in judges.items()}
+
+
+def _with_version(judge: JudgeSettings, about: ServedAbout | None) -> JudgeSettings:
+    if not isinstance(judge, ServedJudgeSettings) or about is None or judge.version is not None:
+        return judge
+    return judge.model_copy(update={"version": about.version})
+
+
+def with_served(experiment: Experiment, cluster: Cluster, out_url: str) -> tuple[Experiment, dict[str, dict[str, Any]]]:
+    """
+    Return the experiment with the versions of its served judges, and their descriptions for the record of the run.
+
+    A run that was begun before versions were asked for goes on without them.
+
+    Raises:
+        UsageError, LongformError: As of `described`.
+    """
+    about = described(experiment.judges, cluster)
+    if not about:
+        return experiment, {}
+    before = _before(Folder(out_url))
+    old = {name for name, judge in before.items() if judge.get("kind") == "served" and judge.get("version") is None}
+    asked = {name: told for name, told in about.items() if name not in old}
+    judges = with_versions(experiment.judges, asked)
+    return experiment.model_copy(update={"judges": judges}), {name: told._asdict() for name, told in about.items()}
+
+
+def _before(run: Folder) -> Mapping[str, Mapping[str, Any]]:
+    """Return the judges of the run that the folder holds; none if it holds none."""
+    config = run.read_json(RECORD_FILE).get("config") if run.has(RECORD_FILE) else None
+    found: Mapping[str, Mapping[str, Any]] = (config or {}).get("judges") or {}
+    return found

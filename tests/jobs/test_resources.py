@@ -1,0 +1,133 @@
+"""Local models ask the cluster for GPUs: their workers are scheduled with them, and a cluster without is told of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from pydantic import ValidationError
+
+from actors.storage.folder import Folder
+from jobs.cluster import Cluster
+from jobs.evaluate import main
+from jobs.local_ray import start_local_ray
+from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.synthesize import read_config, synthesize
+from longform.errors import UsageError
+from longform.settings.chat import ChatSettings
+from longform.settings.judges import CheckpointJudgeSettings
+from longform.settings.resources import ResourcesSettings, together
+from longform.settings.retrievers import CrossEncoderRerankerSettings, EncoderRetrieverSettings
+
+
+def test_resources_are_no_part_of_an_identity() -> None:
+    asked = ResourcesSettings(num_gpus=0.5)
+    judge = CheckpointJudgeSettings(kind="checkpoint", task="support", model="m")
+    for plain in (
+        judge,
+        CrossEncoderRerankerSettings(kind="cross_encoder", model="m"),
+        EncoderRetrieverSettings(kind="encoder", model="m", pooling="whole"),
+        ChatSettings(provider="llama_cpp", model="m"),
+    ):
+        with_gpu = type(plain).model_validate({**plain.model_dump(), "resources": asked.model_dump()})
+        assert with_gpu.identity == plain.identity
+    assert judge.model_copy(update={"resources": asked}).stated == judge.stated
+    assert "resources" not in ChatSettings(model="m").model_dump()
+
+
+def test_a_worker_with_several_models_asks_for_the_most() -> None:
+    found = together([ResourcesSettings(num_gpus=0.25), None, ResourcesSettings(num_gpus=1, num_cpus=3)])
+    assert found == ResourcesSettings(num_gpus=1, num_cpus=3)
+    assert together([None]) is None
+
+
+@pytest.mark.parametrize("gpus", [-1, 1.5])
+def test_shares_are_of_one_gpu(gpus: float) -> None:
+    with pytest.raises(ValidationError):
+        ResourcesSettings(num_gpus=gpus)
+
+
+def test_a_model_elsewhere_asks_for_nothing_here() -> None:
+    with pytest.raises(ValidationError, match="provider llama_cpp"):
+        ChatSettings(model="m", resources=ResourcesSettings(num_gpus=1))
+
+
+def test_without_a_gpu_nothing_is_begun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bench = str(tmp_path / "bench")
+    synthesize(read_config("demo", ["haystacks=1"]), bench)
+    judge = {
+        "kind": "checkpoint",
+        "task": "support",
+        "model": "shipped:checker",
+        "family": "word_classifier",
+        "resources": {"num_gpus": 1},
+    }
+    content = {
+        "name": "gpus",
+        "seed": 1,
+        "retrievers": {"oracle": {"kind": "oracle"}},
+        "summarizers": {"offline": {"kind": "offline"}},
+        "judges": {"checker": judge},
+        "systems": [{"retriever": "oracle", "budget_tokens": 1000, "summarizer": "offline"}],
+    }
+    path = tmp_path / "gpus.yaml"
+    path.write_text(json.dumps(content))
+    assert main([str(path), "--bench", bench, "--out", str(tmp_path / "run"), "--workers", "0"]) == 2
+    assert "check checker asks for num_gpus 1, and this process sees 0 GPUs" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "rankings").exists()
+
+
+@pytest.fixture
+def one_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A local Ray that says it has a GPU."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    start_local_ray(num_cpus=3, num_gpus=1, object_store_memory=100_000_000)
+    yield
+    ray.shutdown()
+
+
+def _assigned() -> Any:
+    def made(_payload: Sequence[str]) -> list[dict[str, Any]]:
+        import ray
+
+        found = ray.get_runtime_context().get_assigned_resources()
+        return [{"summary_id": json.dumps(found), "query_id": "q", "haystack_id": "h"}]
+
+    return made
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_workers_are_scheduled_with_what_their_model_asks_for(
+    one_gpu: None, tmp_path: Path, *, asynchronous: bool
+) -> None:
+    def made() -> Any:
+        answer = _assigned()
+
+        async def waits(payload: Sequence[str]) -> list[dict[str, Any]]:
+            rows: list[dict[str, Any]] = answer(payload)
+            return rows
+
+        return waits if asynchronous else answer
+
+    run = Folder(str(tmp_path))
+    cluster = Cluster(address=None, workers=4)
+    asked = ResourcesSettings(num_gpus=0.5, num_cpus=1)
+    stage = PlainStage(
+        name="s", table="summaries", identity="s", make_worker=made, holds_model=True, asynchronous=asynchronous,
+        slots=1, resources=asked,
+    )  # fmt: skip
+    cluster.check_gpus(0.5, "s")
+    tasks = [Task(work_ids=(f"w{n}",), payload=[f"w{n}"]) for n in range(4)]
+    run_stage(run, stage, 4, tasks, cluster=cluster)
+
+    assert cluster.n_with_gpus(0.5) == 2
+    assigned = [json.loads(row["summary_id"]) for row in run.read("summaries").to_pylist()]
+    assert len(assigned) == 4
+    assert all(one["GPU"] == 0.5 and one["CPU"] == 1 for one in assigned)
+    with pytest.raises(UsageError, match=r"num_gpus 2, and no node of this cluster has as many: it has 3 CPU, 1 GPU"):
+        cluster.check_gpus(2, "check checker")

@@ -1,0 +1,96 @@
+"""The configuration with an open model, as far as a machine without a GPU can check it, and the door to its server."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from actors.chat.openai_client import OpenAIChat
+from actors.rehearsal.fake_provider import FakeProvider
+from longform.chat.call import ChatRequest, Message
+from longform.rehearsal.settings import FakeSettings
+from longform.settings.chat import ChatSettings
+from serve.door import NoDoorError, build
+from serve.settings import parse_settings
+from tests.places import ROOT
+
+CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "serve" / "config.llm.yaml").read_text())
+APPLICATIONS = {application["name"]: application for application in CONFIG["applications"]}
+
+
+def test_the_file_is_one_that_serve_deploys() -> None:
+    from ray.serve.schema import ServeDeploySchema
+
+    read = ServeDeploySchema.model_validate(CONFIG)
+    assert [application.name for application in read.applications] == ["longform", "llm", "open-model"]
+    assert read.applications[2].route_prefix is None
+    parse_settings(APPLICATIONS["longform"]["args"])
+    port = CONFIG["http_options"]["port"]
+    prefix = APPLICATIONS["llm"]["route_prefix"]
+    assert APPLICATIONS["open-model"]["args"]["url"] == f"http://127.0.0.1:{port}{prefix}"
+
+
+def test_the_scaling_of_the_model_is_serve_s_own() -> None:
+    from ray.serve.config import AutoscalingConfig
+
+    (model,) = APPLICATIONS["llm"]["args"]["llm_configs"]
+    scaling = AutoscalingConfig(**model["deployment_config"]["autoscaling_config"])
+    assert (scaling.min_replicas, scaling.max_replicas) == (0, 4)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("vllm") is None, reason="ray.serve.llm wants vLLM or SGLang to be imported"
+)
+def test_the_model_is_one_that_ray_s_llm_application_takes() -> None:
+    from ray.serve.llm import LLMConfig
+
+    (model,) = APPLICATIONS["llm"]["args"]["llm_configs"]
+    assert LLMConfig(**model).model_loading_config.model_id == "open-model"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "expected `url`"),
+        ({"url": "serve://llm"}, "expected `url`"),
+        ({"url": "http://a", "key": "k"}, r"\['key'\]"),
+    ],
+)
+def test_a_door_to_nowhere_is_not_built(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(NoDoorError, match=message):
+        build(arguments)
+
+
+@pytest.fixture
+def on_serve(ray_session: None) -> Iterator[None]:
+    from ray import serve
+
+    serve.start(proxy_location="Disabled")
+    yield
+    serve.shutdown()
+
+
+@pytest.mark.ray
+async def test_a_chat_model_is_asked_through_a_door_as_by_its_url(on_serve: None) -> None:
+    from ray import serve
+
+    settings = FakeSettings(delay_s=0.0, slow_share=0.0)
+    request = ChatRequest(messages=(Message("user", "Say something."),), max_tokens=20)
+    async with FakeProvider(settings) as provider:
+        base = provider.url.removesuffix("/v1")
+        await asyncio.to_thread(serve.run, build({"url": base}), name="open-model", route_prefix=None)
+        replies = []
+        for url in (f"{base}/v1", "serve://open-model/v1"):
+            model = OpenAIChat(ChatSettings(model="fake", base_url=url))
+            replies.append(await model.complete(request))
+            await model.close()
+    direct, through = replies
+    assert through.failure is None
+    assert (through.text, through.usage) == (direct.text, direct.usage)
+    gone = OpenAIChat(ChatSettings(model="fake", base_url="serve://open-model/v1"))
+    assert (await gone.complete(request)).failure == "http_503"
