@@ -127,13 +127,11 @@ class ChatSummarizerSettings(Strict):
 class ReleasedSummarizerSettings(Strict):
     """Summaries that the benchmark ships: those of *name*, in the setting that has the ranking's name."""
 
+    how_it_is_asked = frozenset({"ignores_order"})
+
     kind: Literal["released"]
     name: str  # of the summarizer in the benchmark
-
-    @property
-    def ignores_order(self) -> bool:
-        """Return whether it writes the same for every order of documents."""
-        return True
+    ignores_order: bool = True  # false: it read the documents in an order, so that places and orders can be compared
 
     @property
     def deterministic(self) -> bool:
