@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -24,6 +25,8 @@ class ShippedSummarizer(Summarizer):
 
     Systems without a ranking take no summarizer: `jobs.stages.shipped` copies all that there is.
 
+    A summary whose order the benchmark states stands in systems of this order alone, by ranking and order.
+
     What the prompt of the released summary held is not known: the context beside it is the one that the run packed.
 
     Raises:
@@ -40,17 +43,25 @@ class ShippedSummarizer(Summarizer):
         return [self._row(row) for row in rows]
 
     def _row(self, row: AskedContext) -> SummaryRow:
-        text = self._texts.get((row["query_id"], row["system"]))
+        of_any_order = self._texts.get((row["query_id"], row["system"], None))
+        text = self._texts.get((row["query_id"], row["system"], row["order"]), of_any_order)
         failure = NOT_SHIPPED if text is None else None
         return summary_row(row, ChatReply(text=text, failure=failure, model=self._name), None)
 
     @cached_property
-    def _texts(self) -> dict[tuple[str, str], str]:
-        """(query id, setting) -> text."""
-        columns = ["query_id", "summarizer", "setting", "text"]
+    def _texts(self) -> dict[tuple[str, str, str | None], str]:
+        """(query id, ranking, order) -> text; the order is None if the benchmark states none."""
+        columns = ["query_id", "summarizer", "setting", "retriever", "order", "text"]
         batches = self._benchmark.folder.batches("summaries", columns=columns)
         own = (batch.filter(pc.equal(batch["summarizer"], self._name)) for batch in batches)
-        return {(row["query_id"], row["setting"]): row["text"] for batch in own for row in batch.to_pylist()}
+        rows = [row for batch in own for row in batch.to_pylist()]
+        # a setting is the name of a ranking, but for orders of SummHay, which have settings of their own
+        return {(row["query_id"], _ranking(row), row["order"]): row["text"] for row in rows}
+
+
+def _ranking(row: Mapping[str, Any]) -> str:
+    ordered = row["order"] not in (None, "given") and row["retriever"] is not None
+    return str(row["retriever"] if ordered else row["setting"])
 
 
 def check_shipped(settings: ShippedSummarizerSettings, benchmark: Benchmark) -> None:

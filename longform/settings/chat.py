@@ -225,13 +225,11 @@ class ShippedSummarizerSettings(Strict):
     without a retriever are all that the benchmark ships of the writer, in every setting and at every minute.
     """
 
+    how_it_is_asked = frozenset({"ignores_order"})
+
     kind: Literal["shipped", "released"]  # released: the name that older files have for it
     name: str | None = None  # of the summarizer in the benchmark; null: all that it ships
-
-    @property
-    def ignores_order(self) -> bool:
-        """Return whether it writes the same for every order of documents."""
-        return True
+    ignores_order: bool = True  # false: it read the documents in an order, so that places and orders can be compared
 
     @property
     def deterministic(self) -> bool:

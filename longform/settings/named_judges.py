@@ -51,4 +51,4 @@ KNOWN_JUDGES: Mapping[str, JudgeSettings] = {**SHIPPED_JUDGES, **PUBLISHED_JUDGE
 KNOWN_CHECKERS: Mapping[str, JudgeSettings] = {
     name: judge for name, judge in judges_of("support", KNOWN_JUDGES).items() if judge.asked_model is None
 }
-"""Those of support that no chat model stands for: `--set support_judge=` takes a model's name as a chat model's."""
+"""Judges of support that ask no chat model: any other name behind `--set support_judge=` is that of a chat model."""

@@ -1,4 +1,4 @@
-"""Growing contexts of one query on SummHay: a provider computes little more than the longest prompt, by its own count."""
+"""Growing contexts of a query on SummHay: a provider computes little more than the longest prompt, by its own count."""
 
 from __future__ import annotations
 

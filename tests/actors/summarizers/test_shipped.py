@@ -65,3 +65,29 @@ def test_a_summarizer_that_nobody_ships_is_told_before_any_work(
     assert "expected summaries of 'gpt-5'" in (told := capsys.readouterr().err)
     assert "which ships those of ['m']" in told
     assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_a_text_whose_order_is_stated_is_of_systems_with_this_order_alone(released: Path, tmp_path: Path) -> None:
+    """SummHay ships summaries of four orders of all documents by some models, and of one by the others."""
+    bench = str(tmp_path / "bench")
+    assert ingest(["summhay", str(released / "summhay/topic_news3.json.gz"), "--out", bench]) == 0
+    shipped = Folder(bench).read("summaries", columns=["query_id", "summarizer", "setting", "text"]).to_pylist()
+    texts = {(row["query_id"], row["summarizer"], row["setting"]): row["text"] for row in shipped}
+    summarizers = ["gpt-4o", "command-r"]
+    run = tmp_path / "orders"
+    changes = [
+        f"summarizers={{{', '.join(f'{name}: {{kind: released, name: {name}}}' for name in summarizers)}}}",
+        f"systems.0.summarizer=[{', '.join(summarizers)}]",
+    ]
+    settings = [part for change in changes for part in ("--set", change)]
+    arguments = ["--bench", bench, "--out", str(run), "--until", "summarize", "--limit", "2", "--workers", "0"]
+    assert main(["bias_summhay", *arguments, *settings]) in (0, 3)
+    rows = Folder(str(run)).read("summaries").to_pylist()
+    settings_of = {"given": "full", "top": "fl-ctxt-sort", "middle": "fl-ctxt-middle", "bottom": "fl-ctxt-rev-sort"}
+    assert len(rows) == 2 * 2 * 4
+    for row in rows:
+        expected = texts.get((row["query_id"], row["summarizer"], settings_of[row["order"]]))
+        assert row["text"] == expected
+        assert row["failure"] == (None if expected else "not_shipped")
+    assert {row["failure"] for row in rows if row["summarizer"] == "gpt-4o"} == {None}
+    assert len({row["text"] for row in rows if row["summarizer"] == "gpt-4o"}) == 8
