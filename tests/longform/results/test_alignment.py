@@ -28,11 +28,11 @@ def study(*, moved: bool, n: int = 12) -> list[CheckedSummary]:
 def test_shared_words_find_the_sentence_that_says_it() -> None:
     text = "The river rose by three metres. Nobody was hurt in the old town."
     items = ("Nobody was hurt in the old town.", "The river rose by nine metres.", "Prices fell again.")
-    same, changed, other = SharedWords().judge(Group(text=text, items=items, shared=()))
+    same, changed, other = SharedWords().judge(Group("d", (text,), items))
     assert same == 1.0
     assert 0.4 < changed < 0.9
     assert other == 0.0
-    assert SharedWords().judge(Group(text="", items=items, shared=())) == [0, 0, 0]
+    assert SharedWords().judge(Group("d", ("",), items)) == [0, 0, 0]
 
 
 def test_attributions_that_agree_give_the_same_curve() -> None:
