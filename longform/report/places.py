@@ -68,7 +68,8 @@ def with_curves(found: Faithfulness) -> list[PlacesRow]:
 def _attributed(found: Faithfulness) -> list[str]:
     """Name the judge that places each judge's sentences; give the reason for a judge without a curve."""
     if (named := found["attribution"]) is not None:
-        said = [f"A sentence stands where judge {named} finds its best supporting document, as the configuration says."]
+        told = f"A sentence stands where judge {named} finds its best supporting document, as the configuration says."
+        said = [told] if with_curves(found) else []
         rows = [row for row in found["attributed"] if row["untestable"]]
     else:
         said = []

@@ -1,0 +1,64 @@
+"""Figures with a panel a data set: one scale, one legend, gaps, and words for those who do not see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from longform.metrics.statistics import EstimateColumns
+from longform.report.line_plots import Line, Panel, panel_plot
+from longform.report.places import place_figures
+from tests.longform.results.test_attribution import two_judges
+
+
+def point(value: float | None) -> EstimateColumns:
+    low, high = (None, None) if value is None else (value - 5, value + 5)
+    return {"value": value, "low": low, "high": high, "n": 9}
+
+
+def line(label: str, *values: float | None) -> Line:
+    return Line(label, [(place, point(value)) for place, value in enumerate(values, start=1)])
+
+
+def plotted(*panels: Panel) -> Any:
+    return panel_plot(panels, x_label="place", y_label="faithfulness", name="n")
+
+
+def test_panels_share_a_legend_and_say_their_values_by_data_set() -> None:
+    plot = plotted(
+        Panel("news", [line("a", 90, 80, 70), line("b", 50, None, 40)]), Panel("mail", [line("b", 60, 50, 40)])
+    )
+    assert plot.alt == (
+        "faithfulness by place. news. a: 90.0, 80.0, 70.0. b: 50.0, none, 40.0. mail. b: 60.0, 50.0, 40.0."
+    )
+    texts = [part.split("<")[0] for part in plot.svg.split(">") if part.split("<")[0].strip()]
+    assert [texts.count(name) for name in ("news", "mail", "a", "b")] == [1, 1, 1, 1]
+
+
+def test_a_line_looks_alike_in_every_panel() -> None:
+    """The second label is orange, in a panel that it has for itself too."""
+    both = plotted(Panel("x", [line("a", 90, 80), line("b", 50, 40)]), Panel("y", [line("b", 60, 50)]))
+    assert both.svg.count("stroke: #d55e00; stroke-width: 1.2") == 3  # two lines and the legend's
+
+
+def test_panels_without_a_value_are_left_out_and_a_figure_of_none_is_none() -> None:
+    assert plotted(Panel("x", [line("a", None)])) is None
+    assert "y" not in plotted(Panel("x", [line("a", 1.0)]), Panel("y", [line("a", None)])).alt.split()
+
+
+def test_odd_panels_leave_no_empty_axes() -> None:
+    plot = plotted(*(Panel(name, [line("a", 90, 80)]) for name in ("one", "two", "three")))
+    assert plot.svg.count('id="n-axes_') == 3
+
+
+def test_curves_of_two_data_sets_are_panels_of_one_figure() -> None:
+    found = two_judges(judges=("graded",))
+    rows = [row | {"dataset": dataset} for dataset in ("news", "mail") for row in found["places"]]
+    figures = [
+        (plot.alt, caption)
+        for plot, caption in place_figures({"faithfulness": found | {"places": rows}, "judges": []})  # type: ignore[typeddict-item]
+        if plot is not None
+    ]
+    assert len(figures) == 2  # faithfulness and coverage
+    for alt, caption in figures:
+        assert "news. writer: 50.0, 50.0, 50.0. mail. writer: 50.0" in alt
+        assert "A panel a data set." in caption
