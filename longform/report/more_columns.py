@@ -9,6 +9,7 @@ from longform.report.cost import TOLD, cost_cells, cost_columns
 from longform.report.retest import SPREAD, has_spread, spread_cell
 from longform.report.tables import Cell, Column, Table, marked_settings, settings_of, summarizers_by_joint
 from longform.results.cells import CellRow
+from longform.results.columns import text_in
 from longform.results.results import Results
 
 System = tuple[str, str]
@@ -49,7 +50,7 @@ def more_columns(results: Results, cells: Sequence[CellRow], measure: str) -> Mo
 
 def _places(results: Results, cells: Sequence[CellRow]) -> dict[System, Cell]:
     cost = results.get("cost")
-    own = {(cell["judge"], cell["dataset"]) for cell in cells}
+    own = {(text_in(cell, "judge"), text_in(cell, "dataset")) for cell in cells}
     return {
         (point["summarizer"], point["setting"]): Cell("yes" if point["on_frontier"] else "no")
         for frontier in (cost["frontiers"] if cost else ())

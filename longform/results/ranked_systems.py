@@ -40,13 +40,18 @@ def _values(evidence: Evidence, rankings: Sequence[RankedQuery]) -> Values:
     return found
 
 
+def _datasets(evidence: Evidence) -> dict[str, str | None]:
+    """Query -> the data set of its summaries."""
+    return {info.query_id: info.dataset for info in evidence.infos.values()}
+
+
 def _perfect(evidence: Evidence, rankings: Sequence[RankedQuery]) -> set[_Placed]:
     """Return the rankers whose first documents are gold ones for every query of a data set, as many as there are."""
-    gold, found = _gold(evidence), dict[_Placed, bool]()
+    gold, datasets, found = _gold(evidence), _datasets(evidence), dict[_Placed, bool]()
     for ranked in rankings:
         gain = ndcg_at(ranked.doc_ids, gold.get(ranked.query_id, set()), max(evidence.cutoffs))
         if gain is not None:
-            key = evidence.datasets.get(ranked.query_id), ranked.ranker
+            key = datasets.get(ranked.query_id), ranked.ranker
             found[key] = found.get(key, True) and gain > 1 - _ROUNDING
     return {ranker for ranker, is_perfect in found.items() if is_perfect}
 
@@ -55,14 +60,14 @@ def _showing_all(evidence: Evidence) -> set[_Placed]:
     """Return the rankers whose prompts without a budget hold all documents of each haystack of a data set."""
     haystack_of = {info.query_id: info.haystack_id for info in evidence.infos.values()}
     n_documents: dict[str, int] = {}
-    found: dict[_Placed, bool] = {}
+    datasets, found = _datasets(evidence), dict[_Placed, bool]()
     for packed in evidence.contexts():
         haystack = haystack_of.get(packed.query_id)
         if packed.budget_tokens is None and haystack is not None:
             if haystack not in n_documents:
                 n_documents[haystack] = len(evidence.documents(haystack))
             shows_all = len(packed.doc_ids) == n_documents[haystack]
-            key = evidence.datasets.get(packed.query_id), packed.ranker
+            key = datasets.get(packed.query_id), packed.ranker
             found[key] = found.get(key, True) and shows_all
     return {ranker for ranker, shows_all in found.items() if shows_all}
 

@@ -155,3 +155,58 @@ def test_chat_models_of_a_preset_keep_their_prompts_and_settings() -> None:
 def test_a_preset_without_a_chat_reranker_has_none_to_rename() -> None:
     with pytest.raises(UsageError, match="no reranker of kind chat"):
         read_experiment("summhay", ["reranker=gpt-4o"])
+
+
+MODELS = (
+    "[org/alpha, {model: beta.1, base_url: 'http://127.0.0.1:1/v1'}, "
+    "{name: warm, model: org/alpha, temperature: 1}]"
+)
+    "[org/alpha, {model: beta.1, base_url: 'http://127.0.0.1:1/v1'}, {name: warm, model: org/alpha, temperature: 1}]"
+)
+
+
+def test_each_model_of_a_list_writes_and_judges_in_rows_of_its_own() -> None:
+    changes = [f"model={MODELS}", "judge=[one, two]", "support_judge=[one, checker]"]
+    found = read_experiment("summhay", changes)
+
+    assert [*found.summarizers] == ["alpha", "beta-1", "warm"]
+    assert {system.summarizer for system in found.all_systems()} == {"alpha", "beta-1", "warm"}
+    assert {name: judge.task for name, judge in found.judges.items()} == {
+        "one": "coverage",
+        "two": "coverage",
+        "one-support": "support",
+        "checker": "support",
+    }
+    assert found.judges["checker"] == SHIPPED_CHECKER
+
+
+def test_models_of_a_list_keep_the_prompts_of_each_component_of_a_preset() -> None:
+    found = read_experiment("msrs_story_chat", ["model=[a, b]", "judge=[c]"])
+
+    writers = [found.summarizers[name] for name in ("a", "b")]
+    assert all(isinstance(one, ChatSummarizerSettings) and one.prompt == "summarize_story" for one in writers)
+    assert {system.summarizer for system in found.all_systems()} >= {"a", "b"}
+    judge = found.judges["c"]
+    assert isinstance(judge, ChatJudgeSettings)
+    assert (judge.task, judge.chat.max_tokens) == ("reference", 5)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("model=[a, x/a]", "two entries would both be called 'a'"),
+        ("model=[]", "expected one model or more, found an empty list"),
+        ("judge=[{base_url: x}]", "expected names of models, or mappings"),
+    ],
+)
+def test_a_list_that_names_no_rows_is_refused(change: str, told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        read_experiment("summhay", [change])
+
+
+def test_a_refused_list_names_the_keys_that_do_the_same(own: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_experiment(own, ["model=[a, b]"])
+    words = shlex.split(str(refused.value).removeprefix("--set").replace(";", " "))
+    found = read_experiment(own, [words[place + 1] for place, word in enumerate(words) if word == "--set"])
+    assert {system.summarizer for system in found.all_systems()} == {"a", "b"}

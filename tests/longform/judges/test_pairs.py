@@ -17,7 +17,7 @@ def test_every_cell_is_asked_about_once_and_settled_ones_never() -> None:
 
 
 def test_verdicts_stand_in_their_places() -> None:
-    judged = {((("Text A.",), ""), f"s{i}"): Verdict("supported", i / 10) for i in (1, 2, 3)}
+    judged = {((("Text A.",), "", 0), f"s{i}"): Verdict("supported", i / 10) for i in (1, 2, 3)}
     found = in_place(SUPPORT, GROUPS, judged)
     numbers = [[SUPPORT.number(v.answer, v.probability) for v in row] for row in found]
     assert numbers == [[0.1, 0.2, 0.1, None], [0, None], [0.3, 0.2], []]
@@ -43,7 +43,10 @@ def test_supported_is_above_the_threshold(probability: float, answer: str) -> No
 def test_one_text_that_answers_two_queries_is_judged_for_each() -> None:
     asked = [Group("a", ("Text A.",), ("s",), query=query) for query in ("Who?", "Where?", "Who?")]
     opened = open_groups(SUPPORT, asked)
-    judged = {((("Text A.",), "Who?"), "s"): Verdict("supported", 1), ((("Text A.",), "Where?"), "s"): Verdict(None, 0)}
+    judged = {
+        ((("Text A.",), "Who?", 0), "s"): Verdict("supported", 1),
+        ((("Text A.",), "Where?", 0), "s"): Verdict(None, 0),
+    }
 
     assert [group.query for group in opened] == ["Who?", "Where?"]
     assert [of[0].answer for of in in_place(SUPPORT, asked, judged)] == ["supported", None, "supported"]

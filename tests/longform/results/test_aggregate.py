@@ -130,7 +130,12 @@ def test_rows_of_the_scores_table_join_their_summaries() -> None:
 
     assert table.judges == [None, "j"]
     assert scored_summaries(table, "j", {"a": info}) == [
-        Scored(info, {"joint": (1.0, 2, 0), "words": (0.0, 0, 0)}, {"words": "no bullet"})
+        Scored(
+            info,
+            {"joint": (1.0, 2, 0), "words": (0.0, 0, 0)},
+            {"words": "no bullet"},
+            {"joint": [(1.0, 2, 0)], "words": [(0.0, 0, 0)]},
+        )
     ]
     assert scored_summaries(table, None, {"a": info})[0].measures == {"words": (0.0, 0, 0)}
     assert (table.cell("j", "joint", "a"), table.cell("j", "joint", "b")) == ((1.0, 2, 0), None)

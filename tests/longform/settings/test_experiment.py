@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
-from longform.settings.judges import OfflineJudgeSettings, judge_scale, judges_of
+from longform.settings.judges import JudgeSettings, OfflineJudgeSettings, judge_scale, judges_of
 from longform.settings.shipped_judges import SHIPPED_JUDGES
 
 OFFLINE = {"kind": "offline", "calibration": "people"}
@@ -272,3 +273,26 @@ def test_a_summarizer_that_writes_the_same_every_time_is_refused_with_repeats_by
     asked = Experiment.model_validate(given | {"systems": [grid | {"summarizer": "gpt"}, grid | {"repeats": 1}]})
     assert {system.summarizer: n for system, n in asked.repeats.items()} == {"gpt": 2, "offline": 1}
     assert tuple(asked.repeats) == asked.all_systems()
+
+
+@pytest.mark.parametrize(
+    ("judge", "told"),
+    [
+        ({"kind": "offline", "calibration": "people", "repeats": 2}, "it answers the same every time"),
+        ({"task": "support", "kind": "checkpoint", "model": "m", "repeats": 2}, "it answers the same every time"),
+        ({"kind": "served", "url": "http://h", "judge": "j", "repeats": 2}, "its server gives one answer"),
+        ({"kind": "mean", "of": ["a", "b"], "repeats": 2}, "give repeats to its members"),
+    ],
+)
+def test_judges_that_answer_the_same_every_time_have_no_repeats(judge: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        TypeAdapter(JudgeSettings).validate_python(judge)
+
+
+def test_repeats_are_no_part_of_what_a_judge_is() -> None:
+    """Stored verdicts of a judge without repeats are its first repeat."""
+    chat = {"kind": "chat", "chat": {"model": "m"}}
+    plain, repeated = (TypeAdapter(JudgeSettings).validate_python(chat | more) for more in ({}, {"repeats": 3}))
+    assert (plain.times, repeated.times) == (1, 3)
+    assert plain.identity == repeated.identity
+    assert "repeats" not in plain.model_dump(mode="json")
