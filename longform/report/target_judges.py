@@ -75,7 +75,8 @@ def _agreement_told(found: TargetMeta, of_study: bool) -> list[str]:
     told = [
         (
             f"{found['n_labels']:,} labels of {labels['n_summaries']} summaries on {n_topics} "
-            f"{'topic' if n_topics == 1 else 'topics'}, by {' and '.join(labels['annotators'])}. Each judge is held against the labels that it judged."
+            f"{'topic' if n_topics == 1 else 'topics'}, by "
+            f"{' and '.join(labels['annotators'])}. Each judge is held against the labels that it judged."
         )
     ]
     if of_study:
