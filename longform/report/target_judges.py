@@ -71,10 +71,12 @@ def _by_correlation(judge: TargetJudgeColumns) -> float:
 
 def _agreement_told(found: TargetMeta, of_study: bool) -> list[str]:
     labels = found["labels"]
+    n_topics = labels.get("n_topics", 0)
     told = [
         (
-            f"{found['n_labels']:,} labels of {labels['n_summaries']} summaries on {labels.get('n_topics', 0)} topics, "
-            f"by {' and '.join(labels['annotators'])}. Each judge is held against the labels that it judged."
+            f"{found['n_labels']:,} labels of {labels['n_summaries']} summaries on {n_topics} "
+            f"{'topic' if n_topics == 1 else 'topics'}, by "
+            f"{' and '.join(labels['annotators'])}. Each judge is held against the labels that it judged."
         )
     ]
     if of_study:
