@@ -156,10 +156,12 @@ def shown(doc_id: str, text: str, place: int) -> TargetText:
 
 
 def test_all_documents_as_one_text_are_a_target_of_their_own_kind() -> None:
-    packed = {"context_id": "c", "doc_ids": ["d2", "d1"], "doc_chars": [4, 99]}
+    packed = {"context_id": "c", "order": "given", "doc_ids": ["d2", "d1"], "doc_chars": [4, 99]}
     documents = {"d1": "text one", "d2": "text two"}
 
     assert texts_of(packed, documents, "document") == [shown("d2", "text", 0), shown("d1", "text one", 1)]
+    unordered = texts_of(packed | {"order": None}, documents, "document")
+    assert unordered == [TargetText("document", "d2", "text"), TargetText("document", "d1", "text one")]
     assert texts_of(packed, documents, "full") == [TargetText("context", "c", f"text{SEPARATOR}text one", None)]
 
 
