@@ -10,6 +10,8 @@ import yaml
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
+from longform.settings.chat import SummarizerSettings
+from longform.settings.judges import JudgeSettings, ServedJudgeSettings
 from longform.settings.retrievers import (
     EmbeddingsRetrieverSettings,
     EndpointRerankerSettings,
@@ -57,8 +59,15 @@ def test_judges_of_the_page_can_be_served() -> None:
     assert asking == ["chat-coverage", "chat-support"]
 
 
+def test_judges_and_the_model_that_the_page_asks_are_settings() -> None:
+    _, judges, writers, *_ = texts("yaml")
+    read = TypeAdapter(dict[str, JudgeSettings]).validate_python(yaml.safe_load(judges)["judges"])
+    assert all(isinstance(settings, ServedJudgeSettings) for settings in read.values())
+    TypeAdapter(dict[str, SummarizerSettings]).validate_python(yaml.safe_load(writers)["summarizers"])
+
+
 def test_rerankers_of_the_page_are_endpoints() -> None:
-    _, shown, _ = texts("yaml")
+    _, _, _, shown, _ = texts("yaml")
     rerankers = TypeAdapter(dict[str, RerankerSettings]).validate_python(yaml.safe_load(shown)["rerankers"])
     assert all(isinstance(settings, EndpointRerankerSettings) for settings in rerankers.values())
 

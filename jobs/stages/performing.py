@@ -70,7 +70,7 @@ class Runnable(Protocol):
 
     @property
     def resources(self) -> ResourcesSettings | None:
-        """What each of its workers asks of the cluster; None: what the command says."""
+        """Resources that each of its workers asks of the cluster; None: those of the command."""
         ...
 
     def on_cores(self, cores: int, /) -> Self:

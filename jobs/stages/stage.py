@@ -109,7 +109,7 @@ class Stage(ABC, Generic[Key]):
 
     @property
     def resources(self) -> ResourcesSettings | None:
-        """What each of its workers asks of the cluster; None: what the command says."""
+        """Resources that each of its workers asks of the cluster; None: those of the command."""
         return None if self.chat is None else self.chat.resources
 
     @property

@@ -95,7 +95,7 @@ class MayAskSettings(Strict):
 
     @property
     def asked_resources(self) -> ResourcesSettings | None:
-        """What each worker that holds it asks of the cluster; None: nothing."""
+        """Resources that each worker that holds it asks of the cluster; None: none."""
         if (own := getattr(self, "resources", None)) is not None:
             assert isinstance(own, ResourcesSettings), "that is what the fields of this name are"
             return own

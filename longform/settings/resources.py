@@ -11,7 +11,7 @@ from longform.settings.strict import Strict
 
 class ResourcesSettings(Strict):
     """
-    What each Ray worker asks for that holds a local model; shares are allowed: four of `num_gpus: 0.25` share a GPU.
+    Resources of each Ray worker that holds a local model; shares are allowed: four of `num_gpus: 0.25` share a GPU.
 
     They change no answer, and are no part of an identity.
     """
