@@ -11,10 +11,11 @@ from actors.judges.backend import Backend
 from actors.judges.chat import ChatJudge
 from actors.judges.kinds import kind_of, with_kind
 from actors.judges.mean import MeanJudge
-from actors.local_models.checkpoints import checkpoint_content
+from actors.local_models.checkpoints import check_checkpoint, checkpoint_content
 from actors.local_models.weights import MINILM
 from actors.python_class import check_class, class_version
 from longform import protocols
+from longform.errors import UsageError
 from longform.judges import lexical_coverage, lexical_support
 from longform.judges.cards import Version
 from longform.judges.kind import Kind
@@ -91,6 +92,23 @@ def _made(name: str, kind: Kind, judges: Mapping[str, JudgeSettings], prompts: s
             return _served(name, kind, settings)
         case PythonJudgeSettings():
             return _python(name, kind, settings)
+
+
+def check_judge(settings: JudgeSettings) -> None:
+    """
+    Find the weights that a judge reads, before anything is paid for.
+
+    Raises:
+        UsageError: They are not there; the message says how to name weights of one's own.
+    """
+    if not isinstance(settings, CheckpointJudgeSettings) or "/" not in settings.model:
+        return  # a name without an owner is checked when it is loaded
+    try:
+        check_checkpoint(settings.model)
+    except UsageError as error:
+        from actors.local_models.checkpoint_scorer import own_weights
+
+        raise UsageError(f"{error}; {own_weights(settings)}") from error
 
 
 def make_judges(judges: Mapping[str, JudgeSettings], *, prompts: str | None = None) -> dict[str, Judge]:

@@ -83,9 +83,7 @@ class CheckpointScorer:
             model, found = kind.from_pretrained(path, dtype=torch.float32, output_loading_info=True)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             told = cannot_load(settings.model, error)
-            if not Path(path).is_dir():
-                told += f"; if you have its weights in a folder or at s3://, name it as {own_weights(settings)}"
-            raise UsageError(told) from error
+            raise UsageError(told if Path(path).is_dir() else f"{told}; {own_weights(settings)}") from error
         if found["missing_keys"]:
             msg = (
                 f"checkpoint {settings.model!r} is no trained {settings.family}: it lacks the weights "
@@ -185,10 +183,11 @@ def supported_logits(wrong: Tensor, of_sentence: Tensor) -> Tensor:
 
 
 def own_weights(settings: CheckpointJudgeSettings) -> str:
-    """Return the judge *settings* with weights in a FOLDER, as a command line takes it."""
+    """Say how a command line names the judge *settings* with weights in a FOLDER."""
     stated = settings.model_dump(mode="json", exclude={"kind", "task", "model"}, exclude_defaults=True)
     named = {"task": settings.task, "kind": settings.kind, "model": "FOLDER", **stated}
-    return "'{" + ", ".join(f"{key}: {_quoted(value)}" for key, value in named.items()) + "}'"
+    written = ", ".join(f"{key}: {_quoted(value)}" for key, value in named.items())
+    return f"if you have its weights in a folder or at s3://, name it as '{{{written}}}'"
 
 
 def _quoted(value: object) -> str:

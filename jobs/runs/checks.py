@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from actors.chat.openai_client import servers
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
+from actors.judges.opening import check_judge
 from actors.retrieval.opening import check_loadable
 from actors.serving.handle import is_of_cluster
 from actors.storage.benchmark import Benchmark
@@ -34,6 +35,8 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
     for judge in experiment.judges.values():
         if judge.asked_model is not None:
             check_chat(judge.asked_model, logprobs=judge.needs_logprobs, with_key=with_keys)
+        if with_keys:
+            check_judge(judge)
     _check_prompts(experiment)
     if experiment.citations != "written":
         check_documents(benchmark)

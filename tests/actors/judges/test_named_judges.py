@@ -8,11 +8,13 @@ import pytest
 import yaml
 
 from actors.judges.checkpoint import CheckpointJudge
+from actors.judges.opening import check_judge
 from actors.local_models.checkpoint_scorer import own_weights
 from longform.errors import UsageError
 from longform.judges.kind import Group
-from longform.settings.judges import CheckpointJudgeSettings
+from longform.settings.judges import CheckpointJudgeSettings, OfflineJudgeSettings
 from longform.settings.named_judges import PUBLISHED_JUDGES
+from longform.settings.shipped_judges import SHIPPED_CHECKER
 from tests.actors.local_models.tiny_checkpoints import save_bert, save_byte_level, save_t5
 
 CHECKPOINTS = {name: one for name, one in PUBLISHED_JUDGES.items() if isinstance(one, CheckpointJudgeSettings)}
@@ -51,5 +53,13 @@ def test_without_a_hub_it_says_how_to_name_weights_of_ones_own(name: str, monkey
 
 @pytest.mark.parametrize("name", CHECKPOINTS)
 def test_what_it_says_is_the_same_judge_with_other_weights(name: str) -> None:
-    written = yaml.safe_load(own_weights(CHECKPOINTS[name]).strip("'"))
+    written = yaml.safe_load(own_weights(CHECKPOINTS[name]).split("'")[1])
     assert CheckpointJudgeSettings.model_validate(written) == CHECKPOINTS[name].model_copy(update={"model": "FOLDER"})
+
+
+def test_weights_that_are_missing_are_found_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(UsageError, match=r"cannot load model 'nobody/has-this-model'.*; if you have its weights"):
+        check_judge(CHECKPOINTS["minicheck-roberta"].model_copy(update={"model": "nobody/has-this-model"}))
+    check_judge(SHIPPED_CHECKER)
+    check_judge(OfflineJudgeSettings(kind="offline", task="support"))
