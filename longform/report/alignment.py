@@ -23,7 +23,7 @@ def alignment_tables(results: Results, found: Faithfulness, untestable: Untestab
     rows = [
         row
         for row in found["alignment"]
-        if not {(judge, row["dataset"]) for judge in (row["judge"], row["second"])} & set(untestable)
+        if not {(judge, row.get("dataset")) for judge in (row["judge"], row["second"])} & set(untestable)
     ]
     if rows:
         yield _pairs(rows)

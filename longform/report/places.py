@@ -62,7 +62,7 @@ def _untestable(found: Faithfulness) -> set[tuple[str | None, str | None]]:
 def with_curves(found: Faithfulness) -> list[PlacesRow]:
     """Return the rows of judges that place what they call unsupported; of others nothing is shown."""
     untestable = _untestable(found)
-    return [row for row in found["places"] if (row["judge"], row["dataset"]) not in untestable]
+    return [row for row in found["places"] if (row["judge"], row.get("dataset")) not in untestable]
 
 
 def _attributed(found: Faithfulness) -> list[str]:
