@@ -91,7 +91,7 @@ class _Judge(CodeSettings, MayAskSettings):
 
     @property
     def times(self) -> int:
-        """How often it is asked about each pair."""
+        """The number of times it is asked about each pair."""
         return self.repeats or 1
 
     @model_serializer(mode="wrap")
