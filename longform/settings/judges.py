@@ -69,7 +69,7 @@ class _Judge(CodeSettings, MayAskSettings):
     judges_own: ClassVar[bool] = False
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {}
     newer = frozenset({"folder", "samples", "references", "repeats"})
-    how_it_is_asked = frozenset({"repeats"})
+    how_it_is_asked = CodeSettings.how_it_is_asked | {"repeats"}
     same_each_time: ClassVar[str | None] = "it answers the same every time"
 
     task: str = "coverage"  # a Task, or the import path of a Kind, MODULE:NAME
@@ -100,7 +100,7 @@ class _Judge(CodeSettings, MayAskSettings):
 
     @property
     def times(self) -> int:
-        """How often it is asked about each pair."""
+        """The number of times it is asked about each pair."""
         return self.repeats or 1
 
     @model_serializer(mode="wrap")

@@ -1,4 +1,4 @@
-"""A judge that is asked several times: its calls, its scores, its agreement with itself, and what a growing number asks."""
+"""A judge that is asked several times: its calls, its scores, and its agreement with itself."""
 
 from __future__ import annotations
 

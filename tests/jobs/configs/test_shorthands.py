@@ -158,9 +158,6 @@ def test_a_preset_without_a_chat_reranker_has_none_to_rename() -> None:
 
 
 MODELS = (
-    "[org/alpha, {model: beta.1, base_url: 'http://127.0.0.1:1/v1'}, "
-    "{name: warm, model: org/alpha, temperature: 1}]"
-)
     "[org/alpha, {model: beta.1, base_url: 'http://127.0.0.1:1/v1'}, {name: warm, model: org/alpha, temperature: 1}]"
 )
 
