@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 State = Literal["running", "killed", "ended", "planned", "unknown"]
-"""State of a run's last command: at work; not heard of any more; ended; the run is planned only; nothing is recorded."""
+"""State of a run's last command: at work; not heard of any more; ended; planned only; nothing is recorded."""
 
 _FOUND_LATER = 3  # exit code: some rows failed
 _BUDGET = 4
