@@ -54,7 +54,7 @@ def ray_session() -> Iterator[None]:
 
     from jobs.local_ray import start_local_ray
 
-    start_local_ray(num_cpus=4, object_store_memory=200_000_000, namespace=f"test-{uuid.uuid4()}")
+    start_local_ray(num_cpus=4, num_gpus=1, object_store_memory=200_000_000, namespace=f"test-{uuid.uuid4()}")
     yield
     ray.shutdown()
 

@@ -22,7 +22,7 @@ import numpy as np
 from longform.metrics.position_bias import FOUND, MOST_BINS, Array
 
 POWER = 0.999
-"""Of a recommended size: twenty studies of three judges each find the U in all but about 6 of 100 cases."""
+"""Power at a recommended size: twenty studies of three judges each find the U in all but about 6 of 100 cases."""
 MOST_SUMMARIES = 10_000_000
 """No size is recommended above it."""
 
@@ -51,7 +51,7 @@ class Assumed(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether a U of this depth and mean stays between 0 and 1."""
+        """Return whether a U of this depth and mean stays between 0 and 1."""
         planted = u_profile(self)
         return bool(planted.min() >= 0 and planted.max() <= 1)
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-import ray
 from pydantic import ValidationError
 
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.evaluate import main
-from jobs.local_ray import start_local_ray
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesize import read_config, synthesize
 from longform.errors import UsageError
@@ -81,15 +79,6 @@ def test_without_a_gpu_nothing_is_begun(tmp_path: Path, capsys: pytest.CaptureFi
     assert not (tmp_path / "run" / "rankings").exists()
 
 
-@pytest.fixture
-def one_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A local Ray that says it has a GPU."""
-    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
-    start_local_ray(num_cpus=3, num_gpus=1, object_store_memory=100_000_000)
-    yield
-    ray.shutdown()
-
-
 def _assigned() -> Any:
     def made(_payload: Sequence[str]) -> list[dict[str, Any]]:
         import ray
@@ -103,7 +92,7 @@ def _assigned() -> Any:
 @pytest.mark.ray
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_workers_are_scheduled_with_what_their_model_asks_for(
-    one_gpu: None, tmp_path: Path, *, asynchronous: bool
+    ray_session: None, tmp_path: Path, *, asynchronous: bool
 ) -> None:
     def made() -> Any:
         answer = _assigned()
@@ -129,5 +118,5 @@ def test_workers_are_scheduled_with_what_their_model_asks_for(
     assigned = [json.loads(row["summary_id"]) for row in run.read("summaries").to_pylist()]
     assert len(assigned) == 4
     assert all(one["GPU"] == 0.5 and one["CPU"] == 1 for one in assigned)
-    with pytest.raises(UsageError, match=r"num_gpus 2, and no node of this cluster has as many: it has 3 CPU, 1 GPU"):
+    with pytest.raises(UsageError, match=r"num_gpus 2, and no node of this cluster has as many: it has 4 CPU, 1 GPU"):
         cluster.check_gpus(2, "check checker")

@@ -73,7 +73,7 @@ def test_every_stage_reads_columns_that_an_earlier_one_writes(tmp_path: Path, ci
         ("retrieve", "rerank far reads rankings, and"),
         ("pack", "summarize chat reads ['budget_tokens',"),
         ("split", "judge asked reads ['text', 'unit_index'] of units"),
-        ("check", "repair reads ['answer', 'probability', 'target_id', 'unit_index'"),
+        ("check", "repair reads ['answer', 'doc_position', 'mode', 'probability', 'repeat'"),
     ],
 )
 def test_stage_that_reads_what_nothing_writes_is_refused(tmp_path: Path, left_out: str, told: str) -> None:

@@ -21,7 +21,7 @@ from longform.metrics.statistics import Array
 
 PLANTED = Assumed(depth=0.4, mean=0.75, n_documents=5, n_sentences=5)
 WITH_JUDGE = PLANTED._replace(accuracy=0.8, n_tests=2)
-"""Of a judge without a card, and the two writers in one family: what a plan assumes."""
+"""A plan's assumptions about a judge without a card; both writers are one family."""
 
 
 def size_of(assumed: Assumed) -> int:
