@@ -31,7 +31,7 @@ from longform.metrics.agreement import Label
 from longform.metrics.balanced import Labelled, mean_recall, recall_sums
 from longform.metrics.contrasts import Compared, ContrastColumns, contrasts, n_used
 from longform.metrics.faithfulness import RECOMMENDED
-from longform.metrics.statistics import LEVEL, Array, Estimate, EstimateColumns, cluster_sums
+from longform.metrics.statistics import Array, EstimateColumns, cluster_sums, of_draws
 
 ORIGINAL = "original"
 """The joined documents as a judge cuts them itself, and the maximum over its windows (table 3's first row)."""
@@ -211,10 +211,10 @@ def _merged(
     sums = {name: _set_sums(of_set, judge.scoring.threshold) for name, of_set in items.items()}
     drawn = {name: _drawn(of_set, judge.scoring) for name, of_set in sums.items()}
     numbers = {name: sum(one.number is not None for one in of_set) for name, of_set in items.items()}
-    found = {name: _estimate(values, numbers[name]) for name, values in drawn.items()}
+    found = {name: of_draws(values, numbers[name]) for name, values in drawn.items()}
     undefined = [name for name, one in found.items() if one.value is None]
     whole = np.mean(np.stack(list(drawn.values())), axis=0) if drawn and not undefined else np.array([np.nan])
-    average = _estimate(whole, sum(numbers.values()))
+    average = of_draws(whole, sum(numbers.values()))
     if any(one.low is None for one in found.values()):
         average = average._replace(low=None, high=None)
     reasons = dict.fromkeys(undefined, "labels of one class alone, or none judged")
@@ -245,17 +245,6 @@ def _drawn(sums: Array, scoring: Scoring) -> Array:
     counts = rng.multinomial(n, np.full(n, 1 / n), size=scoring.resamples if n > 1 else 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.concatenate([mean_recall(sums.sum(axis=0, keepdims=True)), mean_recall(counts @ sums)])
-
-
-def _estimate(values: Array, n: int) -> Estimate:
-    if np.isnan(values[0]):
-        return Estimate(None, None, None, n)
-    drawn = values[1:][~np.isnan(values[1:])]
-    if not len(drawn):
-        return Estimate(float(values[0]), None, None, n)
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
-    return Estimate(float(values[0]), float(low), float(high), n)
 
 
 # ---------------------------------------------------------------- differences

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from longform.metrics.statistics import LEVEL, Array, Estimate, pearson_of_sums
+from longform.metrics.statistics import Array, Estimate, of_draws, pearson_of_sums
 
 FEWEST = 3
 """Points of a correlation; through two there is always a line."""
@@ -64,7 +64,7 @@ class Resampling:
         for weights in self._weights():
             of_values.append(_pearson(x, y, weights))
             of_ranks.append(_pearson(_ranks_of_drawn(x, weights), _ranks_of_drawn(y, weights), weights))
-        return Correlation(*(_estimate(np.concatenate(found), len(x)) for found in (of_values, of_ranks)))
+        return Correlation(*(of_draws(np.concatenate(found), len(x)) for found in (of_values, of_ranks)))
 
     def of_means(self, x: Array, y: Array) -> Correlation:
         """
@@ -82,7 +82,7 @@ class Resampling:
         each = np.ones_like(first)
         one, other = (rankdata(np.round(side, _DIGITS), axis=1) for side in (first, second))
         found = (_pearson(first, second, each), _pearson(one, other, each))
-        return Correlation(*(_estimate(values, len(x)) for values in found))
+        return Correlation(*(of_draws(values, len(x)) for values in found))
 
 
 def _means(side: Array, weights: Array) -> Array:
@@ -123,15 +123,3 @@ def _ranks_of_drawn(side: Array, weights: Array) -> Array:
     group[order] = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(side)]))
     found: Array = ranks[:, group]
     return found
-
-
-def _estimate(values: Array, n: int) -> Estimate:
-    """Return the first of *values* with the interval of the others."""
-    if np.isnan(values[0]):
-        return Estimate(None, None, None, n)
-    drawn = values[1:][~np.isnan(values[1:])]
-    if not len(drawn):
-        return Estimate(float(values[0]), None, None, n)
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
-    return Estimate(float(values[0]), float(low), float(high), n)

@@ -45,6 +45,18 @@ class Estimate(NamedTuple):
         return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
 
 
+def of_draws(values: Array, n: int) -> Estimate:
+    """Return the first of *values* (1 + draws) with the interval of the others; NaN draws are left out."""
+    if np.isnan(values[0]):
+        return Estimate(None, None, None, n)
+    drawn = values[1:][~np.isnan(values[1:])]
+    if not len(drawn):
+        return Estimate(float(values[0]), None, None, n)
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return Estimate(float(values[0]), float(low), float(high), n)
+
+
 def cluster_sums(columns: Array, clusters: Sequence[Hashable]) -> Array:
     """Sums of *columns* (rows, k) over each distinct cluster, in order of first appearance: (clusters, k)."""
     index = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
