@@ -3,8 +3,9 @@ Similarity of a summary's sentences to those of reference texts, by the vectors 
 
 Each sentence counts by the cosine to the most similar one of the other side: the mean over the summary's is a
 precision, over the reference's a recall, and the measure is their F1, as BERTScore's over words (Zhang et al., 2020).
-It is no BERTScore: sentences take the place of words, and MiniLM that of RoBERTa. Numbers of the two do not compare, nor
-do those of two encoders, so the name of a measure tells its encoder: `embedding_similarity` is of the MiniLM that ships.
+It is no BERTScore: sentences take the place of words, and an encoder that of RoBERTa. Numbers of the two do not
+compare, nor do those of two encoders, so the name of a measure tells its encoder: `embedding_similarity` is of the
+MiniLM that ships.
 """
 
 from __future__ import annotations

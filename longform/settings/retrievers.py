@@ -12,7 +12,6 @@ from longform.settings.chat import ChatSettings, HttpSettings, MayAskSettings, O
 from longform.settings.endpoints import EmbeddingsEndpointSettings, EndpointSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.resources import ResourcesSettings
-from longform.settings.strict import Strict
 
 
 class _Retriever(MayAskSettings):
