@@ -62,7 +62,10 @@ def content(importance: dict[str, Any], *measures: Any) -> dict[str, Any]:
         "retrievers": {"full": {"kind": "full"}},
         "summarizers": {"offline": {"kind": "offline"}},
         "judges": {"words": {"task": "key_point", "kind": "offline"}},
-        "systems": {"retrievers": ["full"], "budgets": [None], "summarizers": ["offline"], "orders": ["top", "bottom"]},
+        "systems": [
+            {"retriever": "full", "budget_tokens": None, "summarizer": "offline", "order": order}
+            for order in ("top", "bottom")
+        ],
         "importance": importance,
         "measures": list(measures),
         "resamples": 100,
