@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from actors.local_models.checkpoints import checkpoint_content
+from actors.local_models.encoder import TextEncoder
 from actors.local_models.weights import check
 from actors.python_class import check_class, class_version, open_class, user_code
+from actors.retrieval.encoders import check_encoder, encoder_version, open_encoder
 from actors.studies import open_studies
 from longform.errors import UsageError
 from longform.judges.kinds import KINDS
 from longform.measures import RANKING, SHIPPED, default_names, named
-from longform.metrics import bertscore
+from longform.metrics import bertscore, embedding
 from longform.metrics.measure import Facts, Measure, RankingMeasure, Score, TokenModel
 from longform.results.study import Study
 from longform.settings.experiment import Experiment
-from longform.settings.measures import BertScoreSettings
+from longform.settings.measures import (
+    BertScoreSettings,
+    EmbeddingSimilaritySettings,
+    MeasureSettings,
+    own_name,
+)
 from longform.settings.python_class import PythonClassSettings
 
-Listed = Sequence[str | PythonClassSettings | BertScoreSettings]
+Listed = Sequence[str | MeasureSettings]
 _BY_NAME = {measure.name: measure for measure in SHIPPED}
 
 
@@ -48,9 +59,23 @@ def check_listed(listed: Listed) -> None:
             check_class(one, SummaryMeasure)
         if isinstance(one, BertScoreSettings):
             check(one.place)
+        if isinstance(one, EmbeddingSimilaritySettings):
+            check_encoder(one, with_keys=False)  # who reads a report needs none
     names = [measure.name for measure in open_measures(listed)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"measures: expected different names, found {', '.join(twice)} more than once")
+
+
+def check_tokens(listed: Listed) -> None:
+    """
+    Find the tokens of the endpoints that measures ask; none is asked.
+
+    Raises:
+        UsageError: A variable is unset.
+    """
+    for one in listed:
+        if isinstance(one, EmbeddingSimilaritySettings):
+            check_encoder(one)
 
 
 def open_measures(listed: Listed) -> list[Measure | RankingMeasure]:
@@ -76,8 +101,28 @@ _SHIPPED_NAMES = frozenset(measure.name for measure in (*SHIPPED, *RANKING))
 _OPTIONAL = ("judged_by", "unit", "better", "title", "told")
 
 
-def _opened(settings: PythonClassSettings | BertScoreSettings) -> Sequence[Measure]:
-    return _bertscore(settings) if isinstance(settings, BertScoreSettings) else [_of_class(settings)]
+def _opened(settings: MeasureSettings) -> Sequence[Measure]:
+    match settings:
+        case BertScoreSettings():
+            return _bertscore(settings)
+        case EmbeddingSimilaritySettings():
+            return [_similarity(settings)]
+        case PythonClassSettings():
+            return [_of_class(settings)]
+
+
+def _similarity(settings: EmbeddingSimilaritySettings) -> Measure:
+    """Return the measure; its encoder is opened when it is first asked."""
+
+    @cache
+    def encoder() -> TextEncoder:
+        return open_encoder(settings)
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        return encoder().embed(texts)
+
+    version = encoder_version(settings)
+    return embedding.measure_of(settings.measure, shown=own_name(settings.model), encode=encode, version=version)
 
 
 def _bertscore(settings: BertScoreSettings) -> Sequence[Measure]:

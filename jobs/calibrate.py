@@ -29,7 +29,7 @@ from jobs.parsers.calibrate import parser
 from jobs.runs.cards import write_card
 from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
-from longform.errors import UsageError
+from longform.errors import LongformError, StoppedError, UsageError
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
@@ -88,15 +88,22 @@ def _calibration(
 ) -> Calibration:
     known = {**KNOWN_JUDGES, **(experiment.judges if experiment else {})}
     name, judges = named_judge(text, known, task="support" if arguments.support else None)
+    fault = None
     if cluster is not None:
         asked = {one: judges[one] for one in (name, *getattr(judges.get(name), "members", ())) if one in judges}
-        judges = {**judges, **with_versions(asked, described(asked, cluster))}
+        try:
+            judges = {**judges, **with_versions(asked, described(asked, cluster))}
+        except StoppedError:
+            raise
+        except LongformError as error:  # told where the judge's turn comes: others have theirs
+            fault = error
     return Calibration(
         judge=name,
         judges=judges,
         labelled=_labelled(arguments, kind_of_judge(judges.get(name)), judges.get(name)),
         prompts=experiment.prompts if experiment else None,
         note=arguments.note,
+        fault=fault,
     )
 
 

@@ -103,7 +103,7 @@ class Calling:
             return
         prices = PriceList.read(self._prices)
         if unknown := sorted({settings.model for settings in models if prices.price(settings) is None}):
-            own = any(settings.provider in ("http", "python") for settings in models)
+            own = any(settings.is_own_system for settings in models)
             more = ", those of a system of your own by its `cost_usd_per_call`" if own else ""
             raise UsageError(
                 f"--max-cost needs prices, and those of {unknown} are unknown; state them with --prices{more}"

@@ -27,8 +27,9 @@ Pair = tuple[str, str]
 JudgeItem = Mapping[str, str | Sequence[str]]
 """An item of a judge's type, by the names of its fields."""
 
-JudgeUnit = JudgeItem | tuple[str | Sequence[str], str]
-"""An item of a judge that reads it whole; of another one the shared text and one thing that is looked for."""
+JudgeUnit = JudgeItem | tuple[str | Sequence[str], str] | tuple[str | Sequence[str], str, str]
+"""An item of a judge that reads it whole; of another one the shared text, one thing that is looked for, and the query
+if the judge is shown it."""
 
 Verdicts = Sequence[Mapping[str, JsonValue]]
 """A judge's answers, by the names of their fields."""

@@ -71,9 +71,13 @@ class ServedKind(Strict):
         return {**content, "judge": {**judge, "task": content.get("task")}}
 
     @model_validator(mode="after")
-    def _decides_without_the_query(self) -> ServedKind:
-        if self.task == "errors":
-            raise ValueError("a judge of errors is shown the query, which no request has: expected another task")
+    def _asks_once(self) -> ServedKind:
+        repeats = self.judge.repeats
+        if repeats is not None and repeats > 1:
+            raise ValueError(
+                f"expected a judge without `repeats`, found {repeats}: a server gives one answer to one question; "
+                "a judge that a job asks itself can have them"
+            )
         return self
 
     @model_validator(mode="after")

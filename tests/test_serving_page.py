@@ -11,7 +11,9 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from longform.settings.chat import SummarizerSettings
+from longform.settings.importance import ImportanceSettings, SimilarityImportanceSettings
 from longform.settings.judges import JudgeSettings, ServedJudgeSettings
+from longform.settings.measures import EmbeddingSimilaritySettings, MeasureSettings
 from longform.settings.retrievers import (
     EmbeddingsRetrieverSettings,
     EndpointRerankerSettings,
@@ -67,12 +69,25 @@ def test_judges_and_the_model_that_the_page_asks_are_settings() -> None:
 
 
 def test_rerankers_of_the_page_are_endpoints() -> None:
-    _, _, _, shown, _ = texts("yaml")
+    _, _, _, shown, *_ = texts("yaml")
     rerankers = TypeAdapter(dict[str, RerankerSettings]).validate_python(yaml.safe_load(shown)["rerankers"])
     assert all(isinstance(settings, EndpointRerankerSettings) for settings in rerankers.values())
 
 
 def test_retrievers_of_the_page_are_endpoints() -> None:
-    *_, shown = texts("yaml")
+    *_, shown, _ = texts("yaml")
     retrievers = TypeAdapter(dict[str, RetrieverSettings]).validate_python(yaml.safe_load(shown)["retrievers"])
     assert all(isinstance(settings, EmbeddingsRetrieverSettings) for settings in retrievers.values())
+
+
+def test_other_encoders_of_the_page_are_behind_endpoints() -> None:
+    *_, shown = texts("yaml")
+    read = yaml.safe_load(shown)
+    importance = TypeAdapter(ImportanceSettings).validate_python(read["importance"])
+    shipped, measure = TypeAdapter(tuple[str, MeasureSettings]).validate_python(read["measures"])
+    assert isinstance(importance, SimilarityImportanceSettings)
+    assert isinstance(measure, EmbeddingSimilaritySettings)
+    assert shipped == "embedding_similarity"
+    assert measure.measure == "embedding_similarity_text_embedding_3_large"
+    assert importance.endpoint is not None
+    assert measure.endpoint is not None

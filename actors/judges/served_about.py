@@ -49,8 +49,7 @@ def about_served(name: str, settings: ServedJudgeSettings) -> ServedAbout:
         LongformError: Nobody answers, or the token is refused.
     """
     if is_of_cluster(settings.url):
-        found = judge_handle(settings.url, settings.judge).about.remote().result(timeout_s=_WAITS_S)
-        return ServedAbout(found.version, found.card, found.card_reason)
+        return _of_deployment(name, settings)
     token = token_in(settings.token_env, f"judge {settings.judge!r} at {settings.url}")
     info = asyncio.run(_info(name, settings, token))
     if info is None:
@@ -65,6 +64,22 @@ def about_served(name: str, settings: ServedJudgeSettings) -> ServedAbout:
     if task := told.get("task"):
         _check_task(name, settings, task)
     return ServedAbout(*(told.get(field) for field in ServedAbout._fields))
+
+
+def _of_deployment(name: str, settings: ServedJudgeSettings) -> ServedAbout:
+    """Ask the deployment of a judge in this cluster."""
+    from ray.exceptions import RayError
+    from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
+
+    handle = judge_handle(settings.url, settings.judge)
+    try:
+        found = handle.about.remote().result(timeout_s=_WAITS_S)
+    except (RayError, BackPressureError, DeploymentUnavailableError, TimeoutError) as error:
+        where = f"judge {name!r}: {settings.judge!r} of {settings.url} could not be asked ({type(error).__name__})"
+        raise LongformError(f"{where}; `serve status` shows if it runs") from error
+    if found.task:
+        _check_task(name, settings, found.task)
+    return ServedAbout(found.version, found.card, found.card_reason)
 
 
 def _check_task(name: str, settings: ServedJudgeSettings, task: str) -> None:

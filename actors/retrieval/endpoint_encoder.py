@@ -22,7 +22,7 @@ from actors.local_models.vector_table import VectorTable, current_table
 from actors.serving.endpoint import Endpoint
 from longform.errors import LongformError
 from longform.keys import content_key
-from longform.settings.retrievers import EmbeddingsRetrieverSettings
+from longform.settings.endpoints import EmbeddingsEndpointSettings
 
 KIND = "encoder"
 _VERSION = "1"
@@ -45,7 +45,7 @@ class EndpointEncoder(TextEncoder):
     """
 
     def __init__(
-        self, settings: EmbeddingsRetrieverSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self, settings: EmbeddingsEndpointSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
         super().__init__()
         self._settings = settings

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from actors.local_models.encoder import Encoder
+from actors.local_models.encoder import TextEncoder
+from actors.retrieval.encoders import open_encoder
 from actors.storage.benchmark import Benchmark
 from longform.errors import UsageError
 from longform.records import relevance_by_query
 from longform.retrieval.packing import ImportanceOf
+from longform.settings.endpoints import EncoderSettings
 from longform.settings.importance import (
     ImportanceSettings,
     RankedImportanceSettings,
@@ -37,8 +39,8 @@ def document_importance(benchmark: Benchmark, settings: ImportanceSettings) -> W
         case RankedImportanceSettings(name=name):
             rankings = _released_ranks(benchmark, name)
             return lambda query_id: _by_ranking(benchmark, query_id, name, rankings)
-        case SimilarityImportanceSettings(model=model):
-            return _Likeness(benchmark, model)
+        case SimilarityImportanceSettings():
+            return _Likeness(benchmark, settings)
 
 
 def _by_relevance(benchmark: Benchmark, query_id: str, relevant: dict[str, int]) -> ImportanceOf:
@@ -69,8 +71,8 @@ def _by_ranking(benchmark: Benchmark, query_id: str, name: str, rankings: Ranks)
 class _Likeness:
     """Cosine of each document with the query's reference summary."""
 
-    def __init__(self, benchmark: Benchmark, model: str) -> None:
-        self._benchmark, self._model = benchmark, model
+    def __init__(self, benchmark: Benchmark, encoder: EncoderSettings) -> None:
+        self._benchmark, self._settings = benchmark, encoder
 
     def __call__(self, query_id: str) -> ImportanceOf:
         references = [t.text for t in self._benchmark.targets.get(query_id, []) if t.kind == "reference"]
@@ -81,5 +83,5 @@ class _Likeness:
         return ImportanceOf((vectors[1:] @ vectors[0]).tolist(), by_relevance=False)
 
     @cached_property
-    def _encoder(self) -> Encoder:
-        return Encoder(self._model, threads=1)
+    def _encoder(self) -> TextEncoder:
+        return open_encoder(self._settings)

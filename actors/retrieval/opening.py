@@ -12,6 +12,7 @@ from actors.python_class import check_class, class_version
 from actors.retrieval.chat_reranker import ChatReranker, check_prompt
 from actors.retrieval.combined import FeedbackRetriever, FusionRetriever, ScoredOnce
 from actors.retrieval.cross_encoder import CrossEncoderReranker
+from actors.retrieval.encoders import check_encoder
 from actors.retrieval.endpoint_reranker import KIND, EndpointReranker
 from actors.retrieval.looked_up import GoldRetriever, OracleRetriever, ReleasedRetriever
 from actors.retrieval.python_ranker import PythonReranker, PythonRetriever
@@ -23,8 +24,10 @@ from actors.retrieval.vectors import EncoderRetriever
 from actors.retrieval.word_match import Bm25Retriever, KeywordRetriever, OkapiRetriever
 from actors.serving.endpoint import token_of
 from longform.protocols import Ranker
+from longform.retrieval.packing import BY_IMPORTANCE
 from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
+from longform.settings.importance import SimilarityImportanceSettings
 from longform.settings.retrievers import (
     Bm25RetrieverSettings,
     ChatRerankerSettings,
@@ -181,6 +184,9 @@ def check_loadable(experiment: Experiment, *, bench_url: str, with_keys: bool = 
         retriever.check()
     for settings in experiment.used_rerankers.values():
         _check_reranker(settings, experiment.prompts, with_keys=with_keys)
+    by_importance = any(system.order in BY_IMPORTANCE for system in systems)
+    if by_importance and isinstance(experiment.importance, SimilarityImportanceSettings):
+        check_encoder(experiment.importance)  # a plan packs, and so asks an endpoint
 
 
 def _check_reranker(settings: RerankerSettings, prompts: str | None, *, with_keys: bool) -> None:

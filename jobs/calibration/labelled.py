@@ -13,7 +13,7 @@ from actors.judges.backend import Backend
 from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
 from jobs.calibration.place import LabelledPlace
-from longform.errors import UsageError
+from longform.errors import LongformError, UsageError
 from longform.judges.card_columns import Card, CardFrame, SupportFound
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
@@ -205,6 +205,7 @@ class Calibration:
         labelled: The labels.
         prompts: A folder whose files replace ours of the same name.
         note: What a reader of the card must know besides.
+        fault: Why a served judge behind it did not say who it is; None: none is known.
     """
 
     judge: str
@@ -212,6 +213,7 @@ class Calibration:
     labelled: Labelled
     prompts: str | None = None
     note: str | None = None
+    fault: LongformError | None = None
 
     @property
     def settings(self) -> JudgeSettings | None:
@@ -241,7 +243,10 @@ class Calibration:
 
         Raises:
             UsageError: There are none, or no predictions of a released member.
+            LongformError: A served judge did not say who it is.
         """
+        if self.fault is not None:
+            raise self.fault
         _ = self.labelled.chosen
         for name in self.members:
             if name not in self.judges:

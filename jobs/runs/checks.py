@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from actors.chat.openai_client import servers
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
 from actors.judges.opening import check_judge
+from actors.measures import check_tokens
 from actors.retrieval.opening import check_loadable
 from actors.serving.handle import is_of_cluster
 from actors.storage.benchmark import Benchmark
@@ -37,6 +38,8 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
             check_chat(judge.asked_model, logprobs=judge.needs_logprobs, with_key=with_keys)
         if with_keys:
             check_judge(judge)
+    if with_keys:
+        check_tokens(experiment.measures or ())
     _check_prompts(experiment)
     if experiment.citations != "written":
         check_documents(benchmark)

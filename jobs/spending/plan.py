@@ -30,6 +30,7 @@ _HEADS = ("stage", "model", "calls", "paid already", "tokens in", "tokens out", 
 
 NO_HISTORY = "no earlier call of this model in such a stage: between 1 and max_tokens a call"
 NO_PRICE = "the price of the model is unknown; state it with --prices"
+NO_PRICE_OF_OWN = "what a call of a system of your own costs is unknown; state it with its `cost_usd_per_call`"
 NO_PACE = "no limit is known, and no earlier call tells how long one takes"
 A_BATCH = "through the provider's batch API: within a day"
 
@@ -144,7 +145,7 @@ def _reasons(found: Spending, chat: ChatSettings) -> dict[str, str]:
     if found.output_tokens.expected is None:
         reasons["output_tokens"] = NO_HISTORY
     if found.usd is None:
-        reasons["usd"] = NO_PRICE
+        reasons["usd"] = NO_PRICE_OF_OWN if chat.is_own_system else NO_PRICE
     elif found.usd.expected is None:
         reasons["usd"] = NO_HISTORY
     if found.minutes is None:

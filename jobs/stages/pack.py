@@ -100,7 +100,7 @@ class Pack(Stage[Packed]):
         cut = [] if packed.document_tokens is None else ["document_tokens", packed.document_tokens]
         numbers = [n for n in (packed.n_documents, packed.permutation) if n is not None]
         by_relevance = isinstance(self.importance, RelevanceImportanceSettings)
-        weighed = [] if by_relevance or packed.order not in BY_IMPORTANCE else [self.importance.model_dump()]
+        weighed = [] if by_relevance or packed.order not in BY_IMPORTANCE else [self.importance.identity]
         depends = [ranking, packed.budget_tokens, packed.order, self.seed, VERSION, *numbers, *weighed, *length, *cut]
         return content_key("contexts", *depends)
 

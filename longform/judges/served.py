@@ -10,6 +10,8 @@ from longform.keys import content_key
 
 BACKGROUND = "haystack_insights"
 """The field with the texts by which a judge that counts words weighs them."""
+QUERY = "query"
+"""The field with the query, of kinds that are shown it."""
 
 
 def request_item(kind: Kind, group: Group, *, with_background: bool) -> dict[str, Any]:
@@ -19,6 +21,8 @@ def request_item(kind: Kind, group: Group, *, with_background: bool) -> dict[str
         shared: list(group.shared) if kind.links else kind.show(group.shared),
         f"{of_item}s": list(group.items),
     }
+    if kind.shows_query:
+        item[QUERY] = group.query
     return item | ({BACKGROUND: list(group.background)} if with_background and group.background else {})
 
 
@@ -26,7 +30,8 @@ def group_of(kind: Kind, item: Mapping[str, Any]) -> Group:
     """Return the pairs of one item of a request."""
     shared, of_item = kind.fields
     parts = parts_of(item[shared])
-    return Group(content_key(parts), parts, tuple(item[f"{of_item}s"]), tuple(item.get(BACKGROUND) or ()))
+    background, query = tuple(item.get(BACKGROUND) or ()), item.get(QUERY, "")
+    return Group(content_key(parts), parts, tuple(item[f"{of_item}s"]), background, query)
 
 
 def parts_of(text: Any) -> tuple[str, ...]:

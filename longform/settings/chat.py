@@ -79,6 +79,11 @@ class ChatSettings(Strict):
             if value is not None or name not in ("usd_per_call", "resources")
         }
 
+    @property
+    def is_own_system(self) -> bool:
+        """Return whether a system of one's own answers, whose price no list of models has."""
+        return self.provider in ("http", "python")
+
 
 class MayAskSettings(Strict):
     """Settings of a component that asks a chat model in some of its kinds."""

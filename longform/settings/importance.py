@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from longform.settings.endpoints import EncoderSettings
 from longform.settings.strict import Strict
 
 
@@ -22,11 +23,10 @@ class RankedImportanceSettings(Strict):
     name: str = "importance"
 
 
-class SimilarityImportanceSettings(Strict):
+class SimilarityImportanceSettings(EncoderSettings):
     """Importance by similarity to the query's reference summary (Wan et al., section 4.3)."""
 
     kind: Literal["reference"]
-    model: str  # an encoder, as for retrievers
 
 
 ImportanceSettings = Annotated[

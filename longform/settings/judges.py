@@ -358,7 +358,7 @@ class ServedJudgeSettings(_Judge):
 
     newer = _Judge.newer | {"version"}
 
-    tasks = ("coverage", "support", "key_point", "reference", "misses")
+    tasks = ("coverage", "support", "key_point", "reference", "misses", "errors")
     how_it_is_asked = frozenset({"token_env", "concurrency", "repeats"})
     same_each_time = "its server gives one answer to one question"
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"references": ("reference",)}

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from longform.settings.endpoints import EncoderSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import Strict
 
@@ -42,12 +43,35 @@ class BertScoreSettings(Strict):
     @property
     def shown(self) -> str:
         """The model's own name."""
-        return self.model.removeprefix("package:").rstrip("/").rpartition("/")[2]
+        return own_name(self.model)
 
     @property
     def measure(self) -> str:
         """The name of the measure."""
-        return self.name or f"bertscore_{re.sub('[^a-z0-9]+', '_', self.shown.lower()).strip('_')}"
+        return self.name or f"bertscore_{_as_name(self.shown)}"
 
 
-MeasureSettings = Annotated[PythonClassSettings | BertScoreSettings, Field(discriminator="kind")]
+class EmbeddingSimilaritySettings(EncoderSettings):
+    """Embedding similarity by an encoder of one's choice, here or behind an endpoint (`longform.metrics.embedding`)."""
+
+    kind: Literal["embedding_similarity"]
+    name: str | None = Field(None, pattern=r"^embedding_similarity_[a-z0-9_]+$")  # null: ends in the model's own
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure."""
+        return self.name or f"embedding_similarity_{_as_name(own_name(self.model))}"
+
+
+def own_name(model: str) -> str:
+    """Return a model's own name: the last part of a hub name, a folder or package:NAME."""
+    return model.removeprefix("package:").rstrip("/").rpartition("/")[2]
+
+
+def _as_name(text: str) -> str:
+    return re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")
+
+
+MeasureSettings = Annotated[
+    PythonClassSettings | BertScoreSettings | EmbeddingSimilaritySettings, Field(discriminator="kind")
+]

@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings, HttpSettings, MayAskSettings, OwnClassSettings
+from longform.settings.endpoints import EmbeddingsEndpointSettings, EndpointSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.resources import ResourcesSettings
-from longform.settings.strict import Strict
 
 
 class _Retriever(MayAskSettings):
@@ -78,28 +78,13 @@ class EncoderRetrieverSettings(_Vectors):
     resources: ResourcesSettings | None = None  # of each worker that retrieves; null: a processor's
 
 
-class _Endpoint(Strict):
-    """A server that is asked over HTTP, or by the handle of an application in the cluster."""
-
-    how_it_is_asked = frozenset({"api_key_env", "in_flight", "attempts", "timeout_s"})
-
-    # of the endpoint: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank of the cluster that runs the job
-    url: str = Field(pattern=r"^(https?|serve)://[^@\s?]+$")
-    model: str  # as the server calls it; say a version where there is one: another's answers are others
-    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
-    in_flight: int = Field(8, gt=0)  # requests of a worker
-    attempts: int = Field(8, gt=0)  # of a request, at what may pass: 5xx, nobody there; 429 is waited out
-    timeout_s: float = Field(300.0, gt=0)  # of one attempt
-
-
-class EmbeddingsRetrieverSettings(_Vectors, _Endpoint):
+class EmbeddingsRetrieverSettings(_Vectors, EmbeddingsEndpointSettings):
     """A server that speaks OpenAI's dialect of embeddings, `serve/` among them."""
 
-    how_it_is_asked = _Endpoint.how_it_is_asked | {"batch_texts"}
+    how_it_is_asked = EmbeddingsEndpointSettings.how_it_is_asked
 
     kind: Literal["embeddings"]
     chunk_tokens: int | None = Field(None, gt=0)  # of cl100k; its window is not known here, so `mean` and `max` need it
-    batch_texts: int = Field(64, gt=0)  # of one request
 
     @model_validator(mode="after")
     def _chunks_have_a_size(self) -> EmbeddingsRetrieverSettings:
@@ -280,7 +265,7 @@ class CrossEncoderRerankerSettings(MayAskSettings):
     resources: ResourcesSettings | None = None  # of each worker that holds it; null: a processor's
 
 
-class EndpointRerankerSettings(MayAskSettings, _Endpoint):
+class EndpointRerankerSettings(MayAskSettings, EndpointSettings):
     """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
 
     kind: Literal["endpoint"]

@@ -49,7 +49,10 @@ def other_configuration(before: Experiment, now: Experiment) -> list[str]:
 
 def _changes_of_keys(before: Experiment, now: Experiment) -> Iterator[str]:
     exclude = {*FREE, *COMPONENTS, "systems"}
-    old, new = (experiment.model_dump(mode="json", exclude=exclude) for experiment in (before, now))
+    old, new = (
+        experiment.model_dump(mode="json", exclude=exclude) | {"importance": experiment.importance.identity}
+        for experiment in (before, now)
+    )
     for content in (old, new):
         content["faithfulness"] = {k: v for k, v in content["faithfulness"].items() if k not in _FREE_OF_FAITHFULNESS}
     for key in old:

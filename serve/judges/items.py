@@ -74,6 +74,12 @@ class ReferencesItem(Strict):
     references: tuple[str, ...] = Field(min_length=1)
 
 
+class ErrorsItem(ReferencesItem):
+    """The same for a judge of errors, which is shown the query that the summary answers."""
+
+    query: str
+
+
 def common_item(types: Sequence[type[Strict]]) -> type[Strict]:
     """The type that has the fields of all, of judges of one task."""
     return max(types, key=lambda item: len(item.model_fields))
@@ -85,6 +91,7 @@ ITEMS: Mapping[Task, type[Strict]] = {
     "key_point": KeyPointsItem,
     "reference": ReferencesItem,
     "misses": KeyPointsItem,
+    "errors": ErrorsItem,
 }
 """Items of judges that decide each pair by itself; their fields are named as those of prompts."""
 

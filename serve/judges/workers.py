@@ -14,7 +14,8 @@ from actors.chat.opening import Asking
 from actors.judges.opening import Judge, make_judge
 from actors.serving.messages import About
 from longform.judges.kind import Group, Verdict
-from longform.judges.served import group_of, parts_of, served_verdict
+from longform.judges.pairs import Shared, shared_of
+from longform.judges.served import QUERY, group_of, parts_of, served_verdict
 from longform.keys import content_key
 from serve.engine import Texts, Work, tokens_of
 from serve.items import JudgeItem, JudgeUnit
@@ -23,7 +24,7 @@ from serve.judges.items import item_of, reads_whole_items
 from serve.judges.ledgered_model import CallsOfBatch, LedgeredModel
 from serve.settings import ServedKind
 
-_Pair = tuple[str | Sequence[str], str]
+_Pair = tuple[str | Sequence[str], str] | tuple[str | Sequence[str], str, str]
 _WARM = ("A document is a text.", "It is a text.")
 _NOBODY = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
 
@@ -111,8 +112,11 @@ class KindWorker:
         if self._whole:
             return [item]
         shared, of_item = self._kind.fields
-        text = item[shared]
-        return [(text, one) for one in item[f"{of_item}s"]]
+        text, things = item[shared], item[f"{of_item}s"]
+        if not self._kind.shows_query:
+            return [(text, one) for one in things]
+        query = str(item[QUERY])
+        return [(text, one, query) for one in things]
 
     def run(self, units: list[JudgeUnit]) -> list[Work]:
         if self._whole:
@@ -130,11 +134,11 @@ class KindWorker:
         groups = _groups(pairs)
         verdicts = self._asker.ask(groups)
         found = {
-            (group.shared, item): served_verdict(self._kind, verdict)
+            (shared_of(group), item): served_verdict(self._kind, verdict)
             for group, row in zip(groups, verdicts, strict=True)
             for item, verdict in zip(group.items, row, strict=True)
         }
-        return [self._asker.work(pair, found[parts_of(pair[0]), pair[1]]) for pair in pairs]
+        return [self._asker.work(pair, found[_shared(pair), pair[1]]) for pair in pairs]
 
 
 def _asker(judge: Judge, *, threads: int, ledger: str | None) -> Asker:
@@ -144,12 +148,17 @@ def _asker(judge: Judge, *, threads: int, ledger: str | None) -> Asker:
     return ChatAsker(judge, ledger=ledger)
 
 
+def _shared(pair: _Pair) -> Shared:
+    """Return all that the item of a pair is judged with."""
+    return parts_of(pair[0]), pair[2] if len(pair) == 3 else "", 0
+
+
 def _groups(units: Sequence[_Pair]) -> list[Group]:
-    """Put the items of one text together."""
-    found: dict[tuple[str, ...], dict[str, None]] = {}
-    for text, item in units:
-        found.setdefault(parts_of(text), {})[item] = None
-    return [Group(content_key(shared), shared, tuple(items)) for shared, items in found.items()]
+    """Put the items of one text together, and of one query."""
+    found: dict[Shared, dict[str, None]] = {}
+    for unit in units:
+        found.setdefault(_shared(unit), {})[unit[1]] = None
+    return [Group(content_key(of[0]), of[0], tuple(items), query=of[1]) for of, items in found.items()]
 
 
 def estimated_tokens(unit: JudgeUnit) -> int:

@@ -84,6 +84,8 @@ def test_a_server_ranks_and_writes_and_is_asked_once_for_each_query(
         planned = capsys.readouterr().out
         n_queries = len(Folder(bench).read("queries"))
         assert not system.asked
+        assert "state it with its `cost_usd_per_call`" in planned
+        assert "--prices" not in planned
         assert re.search(rf"retrieve mine +own-system-1 +{n_queries} ", planned), planned
         assert re.search(rf"summarize mine +own-system-1 +{n_queries} ", planned), planned
         assert ends(named, bench, tmp_path / "run") == 0

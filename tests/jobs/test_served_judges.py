@@ -12,12 +12,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
-from serve.engine import Engine
-from serve.http.access import Access
-from serve.http.app import Backends, ServedJudge, make_app
-from serve.judges.items import item_of
-from serve.judges.workers import KindWorker
-from serve.settings import ServedKind
+from tests.serve.served import judges_app
 from tests.serving import running
 
 SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}
@@ -36,14 +31,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def app(version: str | None = None) -> Any:
-    found = {}
-    for task, judge in JUDGES.items():
-        entry = ServedKind.model_validate({"task": task, "judge": judge})
-        worker = KindWorker(task, entry, threads=1, ledger=None)
-        if version is not None:
-            worker.about = worker.about._replace(version=version)
-        found[task] = ServedJudge(Engine(worker, entry.batching), item_of(entry))
-    return make_app(Backends(judges=found), Access(bind="127.0.0.1"))
+    return judges_app({task: {"task": task, "judge": judge} for task, judge in JUDGES.items()}, version=version)
 
 
 @pytest.fixture(scope="module")

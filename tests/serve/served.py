@@ -15,8 +15,9 @@ from serve.engine import Engine, Work
 from serve.http.access import Access
 from serve.http.app import Backends, ServedJudge, make_app
 from serve.judges.items import SupportItem
+from serve.judges.loading import load_judge
 from serve.judges.workers import KindWorker
-from serve.settings import Batching, ServedCosine, ServedKind
+from serve.settings import Batching, ServedCosine, ServedKind, parse_settings
 from serve.workers import CosineWorker
 
 WINDOW = 8
@@ -131,6 +132,25 @@ def offline_app() -> FastAPI:
     return local_app(
         Backends(judges={"offline-support": ServedJudge(support, SupportItem)}, rerankers={"minilm-cosine": cosine})
     )
+
+
+def judges_app(judges: Mapping[str, Any], *, ledger: str | None = None, version: str | None = None) -> FastAPI:
+    """
+    An application of judges.
+
+    Args:
+        judges: Name -> entry, as under `judges:` of a configuration.
+        ledger: Of chat judges.
+        version: That all state; None: their own.
+    """
+    entries = parse_settings({"judges": dict(judges), "ledger": ledger}).judges
+    found = {}
+    for name, entry in entries.items():
+        worker = load_judge(name, entries, threads=1, ledger=ledger)
+        if version is not None:
+            worker.about = worker.about._replace(version=version)
+        found[name] = ServedJudge(Engine(worker, entry.batching), worker.item)
+    return local_app(Backends(judges=found))
 
 
 def client(app: FastAPI, **headers: str) -> httpx.AsyncClient:

@@ -87,7 +87,10 @@ def test_a_value_is_not_repeated() -> None:
     assert "secret" not in str(refused.value)
 
 
-def test_a_judge_that_is_shown_the_query_is_not_served() -> None:
+def test_a_judge_that_is_asked_several_times_is_not_served() -> None:
     judge = {"kind": "chat", "chat": {"provider": "scripted", "model": "m", "script": "obedient"}}
-    with pytest.raises(UsageError, match=r"judges\.wrong.*shown the query, which no request has"):
-        parse_settings({"judges": {"wrong": {"task": "errors", "judge": judge}}, "ledger": "ledger"})
+    entry = {"task": "support", "judge": {**judge, "repeats": 3}}
+    with pytest.raises(UsageError, match=r"judges\.thrice.*expected a judge without `repeats`, found 3"):
+        parse_settings({"judges": {"thrice": entry}, "ledger": "ledger"})
+    entry["judge"] = {**judge, "repeats": 1}
+    assert parse_settings({"judges": {"once": entry}, "ledger": "ledger"}).judges["once"]

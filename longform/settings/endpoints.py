@@ -1,0 +1,71 @@
+"""Servers that a configuration names by their whole URL, and encoders that are here or behind one."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from longform.settings.strict import Strict
+
+URL_FORM = r"^(https?|serve)://[^@\s?]+$"
+"""The form of the URL of an endpoint, without a token in it: `serve://` names an application of the job's cluster."""
+
+_HOW_ASKED = frozenset({"api_key_env", "in_flight", "attempts", "timeout_s"})
+
+
+class EndpointSettings(Strict):
+    """A server that is asked over HTTP, or by the handle of an application in the cluster."""
+
+    how_it_is_asked = _HOW_ASKED
+
+    # of the endpoint: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank of the cluster that runs the job
+    url: str = Field(pattern=URL_FORM)
+    model: str  # as the server calls it; say a version where there is one: another's answers are others
+    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
+    in_flight: int = Field(8, gt=0)  # requests of a worker
+    attempts: int = Field(8, gt=0)  # of a request, at what may pass: 5xx, nobody there; 429 is waited out
+    timeout_s: float = Field(300.0, gt=0)  # of one attempt
+
+
+class EmbeddingsEndpointSettings(EndpointSettings):
+    """A server that speaks OpenAI's dialect of embeddings, `serve/` among them."""
+
+    how_it_is_asked = _HOW_ASKED | {"batch_texts"}
+
+    batch_texts: int = Field(64, gt=0)  # of one request
+
+
+class EncoderSettings(Strict):
+    """
+    An encoder of texts: a model of this machine, or one behind an endpoint if there is a URL.
+
+    Without a URL its identity is the model's alone, so that what was stored before there were endpoints is found.
+    """
+
+    how_it_is_asked = _HOW_ASKED | {"batch_texts"}
+    newer = frozenset({"url"})
+    _of_endpoint: ClassVar[tuple[str, ...]] = ("api_key_env", "in_flight", "attempts", "timeout_s", "batch_texts")
+
+    model: str  # a hub name, a folder, s3:// or package:NAME; with a URL as the server calls it
+    url: str | None = Field(None, pattern=URL_FORM)  # the endpoint's, whole; null: the model is of this machine
+    api_key_env: str | None = None  # as of every endpoint; null: none is sent
+    in_flight: int | None = Field(None, gt=0)  # null: as of every endpoint; so below
+    attempts: int | None = Field(None, gt=0)
+    timeout_s: float | None = Field(None, gt=0)
+    batch_texts: int | None = Field(None, gt=0)
+
+    @model_validator(mode="after")
+    def _asks_what_has_a_url(self) -> Self:
+        stated = [name for name in self._of_endpoint if getattr(self, name) is not None]
+        if self.url is None and stated:
+            raise ValueError(f"expected a `url` with {' and '.join(stated)}, which are of an endpoint; found none")
+        return self
+
+    @property
+    def endpoint(self) -> EmbeddingsEndpointSettings | None:
+        """The endpoint; None: the model is of this machine."""
+        if self.url is None:
+            return None
+        stated = {name: found for name in self._of_endpoint if (found := getattr(self, name)) is not None}
+        return EmbeddingsEndpointSettings(url=self.url, model=self.model, **stated)
