@@ -179,10 +179,10 @@ class OutputsReader:
     def _new(self, answer: Answer, file: str, number: int) -> Answer | None:
         """Return the answer unless there is one of its system to its query."""
         key, summary_id = identity(answer.summary), answer.summary["summary_id"]
-        place = f"{file}, line {number}"
-        if (first := self._seen.setdefault(key, place)) != place:
-            self._add(file, number, "error", f"{_named(key)} stands in {first} already; {_APART}")
+        if key in self._seen:
+            self._add(file, number, "error", f"{_named(key)} stands in {self._seen[key]} already; {_APART}")
             return None
+        self._seen[key] = f"{file}, line {number}"
         if key in self.there:
             if self.there[key] != summary_id:
                 self._add(
