@@ -14,8 +14,7 @@ from jobs.commands import Outcome, run_verb
 from jobs.parsers.compare import parser
 from jobs.results.common_queries import common_queries
 from jobs.results.same_judges import same_judges
-from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored
-from jobs.results.write import RESULTS
+from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored, written_elsewhere
 from longform.errors import UsageError
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
@@ -154,7 +153,7 @@ def _run(run: StoredRun) -> ComparedRun:
     return {
         "run": run.url,
         "label": run.label,
-        "verb": run.record["verb"],
+        "verb": run.status["verb"],
         "title": run.status["title"],
         "state": run.status["state"],
         "finished": run.finished,
@@ -175,7 +174,7 @@ def _cautions(first: StoredRun, second: StoredRun) -> list[str]:
             left = [stage for stage in run.status["stages"] if stage["done"] < stage["wanted"]]
             told = ", ".join(f"{stage['name']} {stage['done']:,} of {stage['wanted']:,}" for stage in left)
             found.append(f"{run.label} {words} ({told or 'its command is at work'}): compared is what it has so far.")
-        if written := _elsewhere(run):
+        if written := written_elsewhere(run):
             found.append(f"Written elsewhere, and taken by {run.label} as they were: {written}.")
     other = setting_rows(*({key: run.record["config"].get(key) for key in _SCORING} for run in (first, second)))
     if first.record["verb"] == second.record["verb"] and other:
@@ -187,15 +186,6 @@ def _cautions(first: StoredRun, second: StoredRun) -> list[str]:
             "longform aggregate RUN --set KEY=VALUE scores a run again."
         )
     return found
-
-
-def _elsewhere(run: StoredRun) -> str:
-    """Name the systems whose texts a run did not write, as far as its results tell."""
-    if run.record["verb"] == "replay":
-        return "all its systems"
-    results = Folder(run.url)
-    rows = results.read_json(RESULTS).get("elsewhere") or [] if results.has(RESULTS) else []
-    return "; ".join(str(SystemName(row["summarizer"], row["setting"])) for row in rows)
 
 
 def _left_out(scores: Sequence[RunScores], pairs: Sequence[tuple[SystemName, SystemName]]) -> list[str]:

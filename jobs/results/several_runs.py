@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from jobs.results.stored_run import StoredRun, averaging_of, read_stored
+from jobs.results.stored_run import StoredRun, averaging_of, read_stored, written_elsewhere
+from longform.measures import SHIPPED
+from longform.metrics.measure import described
 from longform.results.run_status import SpendStatus
 from longform.results.several_runs import RunFactsRow, RunTable, SameJudge, SeveralRuns, run_tables
 from longform.settings.system_names import SystemName
@@ -46,6 +48,9 @@ def _same_judges(runs: Sequence[StoredRun]) -> list[SameJudge]:
 
 def _same(dataset_hash: str, having: Sequence[tuple[StoredRun, str | None]]) -> SameJudge:
     measures = {one["name"]: one for run, _ in having for one in run.measures}
+    named = {name for run, judge in having for name in run.table.measures(judge)}
+    if named and not named & measures.keys():  # support judges: the lists of runs leave their measures out
+        measures |= {one.name: described(one) for one in SHIPPED if one.name in named}
     return SameJudge(
         having[0][1],
         dataset_hash,
@@ -69,6 +74,9 @@ def _cautions(runs: Sequence[StoredRun], same: Sequence[SameJudge]) -> list[str]
         for (judge, _), n in of_judge.items()
         if n > 1
     ]
+    elsewhere = [f"{run.label}: {names}" for run in runs if (names := written_elsewhere(run))]
+    if elsewhere:
+        told.append(f"Written elsewhere, and taken as they were. {'. '.join(elsewhere)}.")
     unfinished = [run.label for run in runs if not run.finished]
     if unfinished:
         told.append(f"Not finished, and shown as far as they are: {', '.join(unfinished)}.")
@@ -83,7 +91,7 @@ def _facts(run: StoredRun, page: str) -> RunFactsRow:
         "label": run.label,
         "page": page,
         "title": run.status["title"],
-        "verb": record["verb"],
+        "verb": run.status["verb"],
         "state": run.status["state"],
         "finished": run.finished,
         "benchmark": record["benchmark"]["url"],
