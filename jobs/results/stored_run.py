@@ -22,7 +22,7 @@ from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.run_status import RunStatus
 from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ALIGNER, whole_identity
+from longform.settings.judges import ALIGNERS, whole_identity
 from longform.settings.system_names import SystemName
 
 _SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason"]
@@ -100,7 +100,7 @@ def read_stored(url: str, label: str, *, now: float) -> StoredRun:
     infos = _infos(run, benchmark)
     judges = list((record["config"] or {}).get("judges") or {})
     rows = (row for batch in run.batches("scores", columns=_SCORE_COLUMNS) for row in batch.to_pylist())
-    table = ScoreTable(rows, infos, judges, aside=ALIGNER)
+    table = ScoreTable(rows, infos, judges, aside=ALIGNERS)
     if not table.judges:
         raise UsageError(
             f"{url}: expected a run with scores, found none yet; longform status {url} says how far it is, and the "

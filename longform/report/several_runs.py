@@ -63,8 +63,9 @@ def _scores(tables: Sequence[RunTable]) -> Iterator[Section]:
     if tables:
         several = has_datasets(tables)
         told = (
-            "Scores of one table are of the same judge on the same benchmark. Queries: those with a score. Intervals are those of each system by "
-            "itself: two that overlap may differ all the same, see the groups, or longform compare RUN RUN."
+            "Scores of one table are of the same judge on the same benchmark. Queries: those with a score. Intervals "
+            "are those of each system by itself: two that overlap may differ all the same, see the groups, or "
+            "longform compare RUN RUN."
         )
         yield Section("scores", "All systems", [told], [_table(table, tables, several) for table in tables])
 
