@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -46,8 +47,16 @@ def run_verb(
         _LOG.debug("what the command ended with", exc_info=True)
         print(redacted(f"{parser.prog}: {told[0]}"), file=sys.stderr)
         return told[1]
-    print(json.dumps(outcome.document, ensure_ascii=False, allow_nan=False) if arguments.json else outcome.words)
+    _print(json.dumps(outcome.document, ensure_ascii=False, allow_nan=False) if arguments.json else outcome.words)
     return outcome.exit_code
+
+
+def _print(text: str) -> None:
+    """Print what a verb says; a reader that has seen enough, such as `head`, ends the printing and nothing else."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what Python flushes at its end goes nowhere
 
 
 def _told(error: BaseException, received: int | None) -> tuple[str, int] | None:

@@ -14,7 +14,7 @@ from jobs.commands import Outcome, run_verb
 from jobs.parsers.compare import parser
 from jobs.results.common_queries import common_queries
 from jobs.results.same_judges import same_judges
-from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored
+from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored, written_elsewhere
 from longform.errors import UsageError
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
@@ -153,7 +153,7 @@ def _run(run: StoredRun) -> ComparedRun:
     return {
         "run": run.url,
         "label": run.label,
-        "verb": run.record["verb"],
+        "verb": run.status["verb"],
         "title": run.status["title"],
         "state": run.status["state"],
         "finished": run.finished,
@@ -174,6 +174,8 @@ def _cautions(first: StoredRun, second: StoredRun) -> list[str]:
             left = [stage for stage in run.status["stages"] if stage["done"] < stage["wanted"]]
             told = ", ".join(f"{stage['name']} {stage['done']:,} of {stage['wanted']:,}" for stage in left)
             found.append(f"{run.label} {words} ({told or 'its command is at work'}): compared is what it has so far.")
+        if written := written_elsewhere(run):
+            found.append(f"Written elsewhere, and taken by {run.label} as they were: {written}.")
     other = setting_rows(*({key: run.record["config"].get(key) for key in _SCORING} for run in (first, second)))
     if first.record["verb"] == second.record["verb"] and other:
         told = "; ".join(

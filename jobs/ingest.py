@@ -36,7 +36,7 @@ class LocatedFile:
     """A local or remote file, plain or gzipped."""
 
     def __init__(self, url: str, path: str) -> None:
-        self.name, self.path = last_part(url), path
+        self.name, self.path, self.url = last_part(url), path, url
         self._filesystem, self._path = open_location(url)
 
     def open(self) -> BinaryIO:
@@ -146,16 +146,20 @@ def output_files(urls: Sequence[str]) -> list[LocatedFile]:
     Return the files of answers that are named; of a folder, those of JSON Lines in it.
 
     Raises:
-        UsageError: One is not there.
+        UsageError: One is not there, or is named twice.
     """
-    found = []
+    found: list[LocatedFile] = []
     for url in urls:
         under = files_under(url)
         names = [name for name in under if len(under) == 1 or name.removesuffix(".gz").endswith(".jsonl")]
         if not names:
             raise UsageError(f"{url}: expected a file of answers (.jsonl, .jsonl.gz), found none")
         found += [under[name] for name in names]
-    return found
+    located = [file.url for file in found]
+    if twice := sorted({url for url in located if located.count(url) > 1}):
+        raise UsageError(f"expected each file of answers once, found {', '.join(twice)} twice")
+    paths = [file.path for file in found]
+    return [LocatedFile(file.url, file.url) if paths.count(file.path) > 1 else file for file in found]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

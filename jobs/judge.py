@@ -19,6 +19,7 @@ from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.ingest import output_files
 from jobs.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.parsers.judge import parser
+from jobs.runs.heartbeat import Heartbeat
 from jobs.stages.released import Released, shipped_summaries
 from longform.errors import UsageError
 from longform.formats.files import SourceFile, last_part
@@ -146,8 +147,11 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     experiment = experiment_of(f"Answers of {', '.join(file.name for file in files)}", choice)
     with cluster_of(arguments) as cluster:
         calling = Calling("judge", ledger=ledger_beside(out))
-        results = evaluate(experiment, bench, out, cluster=cluster, calling=calling)
-    return _outcome(results, added, choice, experiment, out)
+        with Heartbeat(calling.job, "judge") as heartbeat:
+            results = evaluate(experiment, bench, out, cluster=cluster, calling=calling, heartbeat=heartbeat)
+            outcome = _outcome(results, added, choice, experiment, out)
+            heartbeat.ends_with(outcome.exit_code)
+    return outcome
 
 
 def default_out(outputs: str) -> str:

@@ -112,7 +112,8 @@ def add_outputs(
     answers = [answer for file in files for answer in reader.read(file.lines(), file.path)]
     if errors := [problem for problem in reader.problems if problem.kind == "error"]:
         lines = "\n".join(told_in_words(reader.problems))
-        raise UsageError(f"{len(errors):,} errors in the answers; nothing was written\n{lines}")
+        told = f"{len(errors):,} error{'s' if len(errors) > 1 else ''} in the answers"
+        raise UsageError(f"{told}; nothing was written\n{lines}")
     if not answers and not reader.n_known:
         raise UsageError(f"{', '.join(file.path for file in files)}: expected at least one answer, found none")
     if out is not None and target is None:

@@ -51,10 +51,11 @@ def run_status(url: str, *, now: float) -> RunStatus:
     spend = run_spend(record)
     report = f"{url.rstrip('/')}/{_REPORT}" if run.has(_REPORT) else None
     complete = report is not None and all(stage["done"] >= stage["wanted"] for stage in stages)
+    verb = current["verb"] if current is not None else record["verb"]  # judge makes a run of evaluate
     code = current["ended"]["exit_code"] if current is not None and current["ended"] else None
     return {
         "run": url,
-        "verb": record["verb"],
+        "verb": verb,
         "title": (record.get("config") or {}).get("name"),
         "benchmark": record["benchmark"]["url"],
         "state": state,
@@ -63,7 +64,7 @@ def run_status(url: str, *, now: float) -> RunStatus:
         "spend": spend.sums if record.get("jobs") else None,
         "missing_ledgers": spend.missing,
         "report": report,
-        "next": next_step(state, code, record["verb"], url, complete=complete),
+        "next": next_step(state, code, verb, url, complete=complete),
     }
 
 

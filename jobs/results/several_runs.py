@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from jobs.results.stored_run import StoredRun, averaging_of, read_stored
+from jobs.results.stored_run import StoredRun, averaging_of, read_stored, written_elsewhere
+from longform.measures import SHIPPED
+from longform.metrics.faithfulness import RECOMMENDED
+from longform.metrics.measure import described
 from longform.results.run_status import SpendStatus
 from longform.results.several_runs import RunFactsRow, RunTable, SameJudge, SeveralRuns, run_tables
 from longform.settings.system_names import SystemName
@@ -46,6 +49,9 @@ def _same_judges(runs: Sequence[StoredRun]) -> list[SameJudge]:
 
 def _same(dataset_hash: str, having: Sequence[tuple[StoredRun, str | None]]) -> SameJudge:
     measures = {one["name"]: one for run, _ in having for one in run.measures}
+    named = {name for run, judge in having for name in run.table.measures(judge)}
+    if RECOMMENDED.name in named:  # the lists of runs leave out what judges of support are measured by
+        measures |= {one.name: described(one) for one in SHIPPED if one.name == RECOMMENDED.name}
     return SameJudge(
         having[0][1],
         dataset_hash,
@@ -69,6 +75,9 @@ def _cautions(runs: Sequence[StoredRun], same: Sequence[SameJudge]) -> list[str]
         for (judge, _), n in of_judge.items()
         if n > 1
     ]
+    elsewhere = [f"{run.label}: {names}" for run in runs if (names := written_elsewhere(run))]
+    if elsewhere:
+        told.append(f"Written elsewhere, and taken as they were. {'. '.join(elsewhere)}.")
     unfinished = [run.label for run in runs if not run.finished]
     if unfinished:
         told.append(f"Not finished, and shown as far as they are: {', '.join(unfinished)}.")
@@ -83,7 +92,7 @@ def _facts(run: StoredRun, page: str) -> RunFactsRow:
         "label": run.label,
         "page": page,
         "title": run.status["title"],
-        "verb": record["verb"],
+        "verb": run.status["verb"],
         "state": run.status["state"],
         "finished": run.finished,
         "benchmark": record["benchmark"]["url"],

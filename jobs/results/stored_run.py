@@ -22,7 +22,8 @@ from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.run_status import RunStatus
 from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ALIGNER, whole_identity
+from longform.settings.judges import ALIGNERS, whole_identity
+from longform.settings.system_names import SystemName
 
 _SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason"]
 
@@ -99,7 +100,7 @@ def read_stored(url: str, label: str, *, now: float) -> StoredRun:
     infos = _infos(run, benchmark)
     judges = list((record["config"] or {}).get("judges") or {})
     rows = (row for batch in run.batches("scores", columns=_SCORE_COLUMNS) for row in batch.to_pylist())
-    table = ScoreTable(rows, infos, judges, aside=ALIGNER)
+    table = ScoreTable(rows, infos, judges, aside=ALIGNERS)
     if not table.judges:
         raise UsageError(
             f"{url}: expected a run with scores, found none yet; longform status {url} says how far it is, and the "
@@ -175,6 +176,17 @@ def _measures(run: Folder, record: Mapping[str, Any]) -> list[Description]:
     names = default_names([str(judge.get("task", "coverage")) for judge in judges.values()])
     ranking = {one.name for one in RANKING}
     return [described(one) for one in SHIPPED if one.name in names and one.name not in ranking]
+
+
+def written_elsewhere(run: StoredRun) -> str:
+    """Name the systems whose texts a run did not write, as far as its results tell; empty if there are none."""
+    if run.record["verb"] == "replay":
+        return "all systems"
+    folder = Folder(run.url)
+    rows = folder.read_json(RESULTS).get("elsewhere") or [] if folder.has(RESULTS) else []
+    systems = {SystemName(info.summarizer, info.setting) for info in run.infos.values() if info.twin_of is None}
+    found = {SystemName(row["summarizer"], row["setting"]) for row in rows}
+    return "all systems" if systems <= found else "; ".join(sorted(map(str, found)))
 
 
 def averaging_of(run: StoredRun) -> Averaging:

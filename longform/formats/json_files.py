@@ -45,6 +45,29 @@ def json_line(line: bytes | str, number: int, file: str) -> Record | None:
     return _object(_parsed(text, file=file, label=label, field=LINE), file=file, label=label, field=LINE)
 
 
+_MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def no_json_lines(line: bytes | str) -> InputError | None:
+    """
+    Return the problem of a whole file by its first line; None if the file may be JSON Lines.
+
+    It is told once in place of an error for each line: the file is UTF-16, one list, or a spreadsheet's export.
+    """
+    expected, found = "JSON Lines in UTF-8, an object a line", None
+    if isinstance(line, bytes) and line.startswith(_MARKS_OF_UTF_16):
+        found = "UTF-16; save the file as UTF-8"
+    else:
+        text = (line if isinstance(line, str) else line.decode(errors="replace")).removeprefix(_BYTE_ORDER_MARK).strip()
+        if text.startswith("["):
+            found = (
+                "a list; write each of its objects on a line of its own, without the brackets and commas of the list"
+            )
+        elif text.startswith('"{""'):
+            found = "a spreadsheet's export, with quotes around each line and doubled inside; undo the doubling"
+    return None if found is None else InputError(file="", record="line 1", field=FILE, expected=expected, found=found)
+
+
 def json_object(content: bytes | str, file: str) -> Record:
     """Return the object that a whole JSON file holds, labelled `(root)`."""
     return _object(_whole(content, file), file=file, label=ROOT, field=FILE)

@@ -45,6 +45,8 @@ class Numbers:
         text = str(citation).strip()
         if text.isdecimal() and text.isascii() and self.numbering != "ids":
             return self._of_number(text)
+        if self.numbering == "ids" and text.isdecimal() and text not in self.ids:
+            return self.missing(text, _NO_ID)
         return self._checked(self.ids[text], text) if text in self.ids else None
 
     def missing(self, citation: str | int, why: str) -> int:

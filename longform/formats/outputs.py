@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, StrictInt, StrictStr, field_validator
 
 from longform.errors import InputError
 from longform.formats.fields import Entry, Expected, Filled, Record, Text, describe
-from longform.formats.json_files import LINE, Lines, json_line
+from longform.formats.json_files import LINE, Lines, json_line, no_json_lines
 from longform.formats.jsonl import UNKNOWN_SETTING
 from longform.formats.output_citations import Numbering, Numbers, cited, cited_in
 from longform.formats.rows import ShippedContext, ShippedSummary
@@ -143,6 +143,9 @@ class OutputsReader:
     def read(self, lines: Lines, file: str) -> Iterator[Answer]:
         """Yield the answers of a file that the benchmark has not; one with an error is left out."""
         for number, line in enumerate(lines, start=1):
+            if number == 1 and (wrong := no_json_lines(line)) is not None:
+                self._add(file, number, "error", f"expected {wrong.expected}, found {wrong.found}")
+                return
             try:
                 record = json_line(line, number, file)
             except InputError as error:
@@ -176,10 +179,10 @@ class OutputsReader:
     def _new(self, answer: Answer, file: str, number: int) -> Answer | None:
         """Return the answer unless there is one of its system to its query."""
         key, summary_id = identity(answer.summary), answer.summary["summary_id"]
-        place = f"{file}, line {number}"
-        if (first := self._seen.setdefault(key, place)) != place:
-            self._add(file, number, "error", f"{_named(key)} stands in {first} already; {_APART}")
+        if key in self._seen:
+            self._add(file, number, "error", f"{_named(key)} stands in {self._seen[key]} already; {_APART}")
             return None
+        self._seen[key] = f"{file}, line {number}"
         if key in self.there:
             if self.there[key] != summary_id:
                 self._add(

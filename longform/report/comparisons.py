@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, smallest_p
+from longform.report.elsewhere import elsewhere_words, written_elsewhere
 from longform.report.measures import MAIN, all_heads, capitalized
 from longform.report.parts import Judged, Section, by_judge, dataset_words, has_datasets, judge_line
-from longform.report.tables import IN_SAMPLE, Cell, Column, Table, number
+from longform.report.tables import ELSEWHERE, IN_SAMPLE, Cell, Column, Table, number
 from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
 from longform.results.groups import MOST_GROUPS
 from longform.results.results import ClustersRow, Results
@@ -71,7 +72,9 @@ def _told(results: Results, judged: Judged, family: ComparedFamily) -> Iterator[
     if not family["rows"] and reference in _without_score(family):
         yield f"{lead}: {reference}, which the configuration names, has no score, so nothing was compared with it."
         return
-    marked = f" ({IN_SAMPLE})" if family.get("reference_in_sample") else ""
+    marks = [IN_SAMPLE] if family.get("reference_in_sample") else []
+    marks += [ELSEWHERE] if reference in written_elsewhere(results) else []
+    marked = f" ({', '.join(marks)})" if marks else ""
     named = _with_same(f"{reference}{marked}", family["reference_same"])
     score = f", which scores {family['reference_score']:.1f}" if family.get("reference_score") is not None else ""
     yield f"{lead}: each system is compared with {named}{score}. {_why(family)}"
@@ -86,6 +89,7 @@ def _told(results: Results, judged: Judged, family: ComparedFamily) -> Iterator[
         yield told
     if missing := _without_score(family):
         yield f"Without a score, and not compared: {_list(missing)}."
+    yield from elsewhere_words(results, [reference, *(row["system"] for row in family["rows"]), *missing])
 
 
 def _measure_words(results: Results, family: ComparedFamily) -> str:
@@ -151,7 +155,8 @@ def _table(results: Results, judged: Judged, family: ComparedFamily) -> Table:
     )
     columns = [Column("system", numeric=False), Column("score"), Column("difference"), Column("p")]
     columns += [Column(_PLURALS[cluster]), Column("finding", numeric=False)]
-    rows = [_cells(row) for row in family["rows"]]
+    elsewhere = written_elsewhere(results)
+    rows = [_cells(row, elsewhere=row["system"] in elsewhere) for row in family["rows"]]
     if smallest_p(n) > ALPHA:
         return Table(
             f"{lead} An interval or a test needs six {_PLURALS[cluster]} or more. Rows by score.", columns, rows
@@ -172,8 +177,9 @@ def _table(results: Results, judged: Judged, family: ComparedFamily) -> Table:
     return Table(caption, columns, rows)
 
 
-def _cells(row: ComparisonRow) -> list[Cell]:
+def _cells(row: ComparisonRow, *, elsewhere: bool) -> list[Cell]:
     marks = [f"({IN_SAMPLE})"] if row.get("in_sample") else []
+    marks += [f"({ELSEWHERE})"] if elsewhere else []
     marks += [f"the same summaries: {_list(row['same'])}"] if row["same"] else []
     interval = (row["low"], row["high"])
     difference = number(row["difference"], sign=True, interval=interval, reason=row["finding"])

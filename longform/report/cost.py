@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from longform.report.elsewhere import elsewhere_words, written_elsewhere
 from longform.report.measures import Head, all_heads, capitalized
 from longform.report.parts import INTERVAL, Section, by_judge, judge_line
 from longform.report.plots import Plot, render, series_style
-from longform.report.tables import Cell, Column, Table, count, number, reason
+from longform.report.tables import ELSEWHERE, Cell, Column, Table, count, number, reason
 from longform.results.columns import Columns, number_in, text_in
 from longform.results.cost import Cost, CostPoint, Currency, Frontier
 from longform.results.results import Results
@@ -104,7 +105,8 @@ def _words(results: Results, dataset: str | None, found: Frontier) -> str:
     ]
     left = "; ".join(f"{one['system']} ({one['reason']})" for one in found["left_out"])
     without = [f"Without a place: {left}."] if left else []
-    return " ".join([f"{by}: no system is better and {unit.cheaper} than: {names}.", *alike, *without])
+    elsewhere = elsewhere_words(results, [*map(_name, found["points"]), *(one["system"] for one in found["left_out"])])
+    return " ".join([f"{by}: no system is better and {unit.cheaper} than: {names}.", *alike, *without, *elsewhere])
 
 
 def _where(dataset: str | None, found: Frontier) -> str:
@@ -131,9 +133,10 @@ def _table(results: Results, dataset: str | None, found: Frontier) -> Table:
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
     columns += [Column(unit.title), Column(head.title), Column("frontier", numeric=False)]
     columns.append(Column("not distinguishable from cheaper", numeric=False))
+    elsewhere = written_elsewhere(results)
     body = [
         [
-            Cell(point["summarizer"]),
+            Cell(point["summarizer"], detail=f"({ELSEWHERE})" if _name(point) in elsewhere else None),
             Cell(point["setting"]),
             number(point["cost"], digits=unit.digits),
             _quality_cell(point, head),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from longform.report.parts import Section
-from longform.report.tables import Cell, Column, Table, count, words
+from longform.report.tables import ELSEWHERE, Cell, Column, Table, count, words
+from longform.results.columns import Columns
 from longform.results.elsewhere import Documents, ElsewhereRow
 from longform.results.results import Results
 
@@ -15,6 +16,25 @@ _CAPTION = (
     "Texts that this run took as they are, and did not write. Without an answer: queries of the run that a system left "
     "out; its means are over the others. Documents it saw: named one by one, all of the haystack, or not known."
 )
+
+
+def written_elsewhere(results: Results) -> frozenset[str]:
+    """Return the names of systems that were written elsewhere, in a run that writes too."""
+    rows = [*results.get("cells", []), *results.get("faithfulness", {}).get("cells", [])]
+    return frozenset(f"{row['summarizer']}, {row['setting']}" for row in rows if row.get("elsewhere"))
+
+
+def elsewhere_mark(results: Results, row: Columns) -> str | None:
+    """Return the mark of a row whose system was written elsewhere."""
+    known = f"{row['summarizer']}, {row['setting']}" in written_elsewhere(results)
+    return f"({ELSEWHERE})" if known else None
+
+
+def elsewhere_words(results: Results, names: Iterable[str]) -> list[str]:
+    """Return a sentence that says which of the named systems were written elsewhere; none if none was."""
+    known = written_elsewhere(results)
+    found = [name for name in dict.fromkeys(names) if name in known]
+    return [f"{ELSEWHERE.capitalize()}: {'; '.join(found)}."] if found else []
 
 
 def elsewhere_sections(results: Results) -> Iterator[Section]:

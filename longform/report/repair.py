@@ -7,6 +7,7 @@ from typing import Literal
 
 from longform.models import read_model
 from longform.repair.by_judge import HOWS
+from longform.report.elsewhere import elsewhere_mark
 from longform.report.parts import INTERVAL, Judged, Section, by_judge, has_datasets, judge_line
 from longform.report.plots import By, Plot, change_plot
 from longform.report.tables import (
@@ -95,7 +96,7 @@ def _table(rows: list[RepairedRow], results: Results, judge: Judged, label: str)
     ordered = sorted(rows, key=lambda row: -1.0 if (before := row["joint"]["before"]) is None else before, reverse=True)
     body = [
         [
-            words(row["summarizer"]),
+            words(row["summarizer"])._replace(detail=elsewhere_mark(results, row)),
             words(row["setting"]),
             *_scores(row["citation"]),
             _difference(row["citation"]),

@@ -63,8 +63,9 @@ def _scores(tables: Sequence[RunTable]) -> Iterator[Section]:
     if tables:
         several = has_datasets(tables)
         told = (
-            "Scores of one table are of the same judge on the same benchmark. Intervals are those of each system by "
-            "itself: two that overlap may differ all the same, see the groups, or longform compare RUN RUN."
+            "Scores of one table are of the same judge on the same benchmark. Queries: those with a score. Intervals "
+            "are those of each system by itself: two that overlap may differ all the same, see the groups, or "
+            "longform compare RUN RUN."
         )
         yield Section("scores", "All systems", [told], [_table(table, tables, several) for table in tables])
 
@@ -103,7 +104,14 @@ def _cells(row: RunLine, table: RunTable) -> list[Cell]:
             scores.append(Cell(None, reason=_NOT_SCORED))
             continue
         interval, digits = (found["low"], found["high"]), _DIGITS.get(measure["unit"], 2)
-        scores.append(number(found["value"], digits=digits, interval=interval, reason=NOT_RECORDED))
+        scores.append(
+            number(
+                found["value"],
+                digits=digits,
+                interval=interval,
+                reason=row["reasons"].get(measure["name"], NOT_RECORDED),
+            )
+        )
     n = row["n_queries"]
     return [Cell(row["run"]), Cell(row["system"]), *scores, Cell(f"{n:,}", order=float(n))]
 

@@ -89,7 +89,7 @@ def cells(summaries: Group, measures: Sequence[Measure], how: Averaging, *, judg
             "n_repeats": n_repeats(group),
             "n_failed": sum(s.info.failure is not None for s in group),
             "intervals": {name: [one.low, one.high] for name, one in found.items()},
-            "reasons": {name: _why_unknown(group, name) for name, one in found.items() if one.value is None},
+            "reasons": {name: why_unknown(group, name) for name, one in found.items() if one.value is None},
             "cut_share": mean_cut_share(group),
             "in_sample": [],
         }
@@ -150,7 +150,7 @@ def _count(group: Group, measure: str, place: int) -> int:
     return round(sum(s.measures[measure][place] for s in group if measure in s.measures))
 
 
-def _why_unknown(group: Group, measure: str) -> str:
+def why_unknown(group: Group, measure: str) -> str:
     """Return the most frequent reason of the summaries."""
     if all(s.info.failure is not None for s in group):
         return "every summary failed"

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypedDict
 import numpy as np
 
 from longform.keys import stable_seed
+from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.measure import Description
 from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences, smallest_p
 from longform.metrics.statistics import LEVEL, Array
@@ -333,9 +334,13 @@ def grouped(
 
 
 def main_measure(measures: Sequence[Description], having: Sequence[Collection[str]]) -> Description | None:
-    """Return the joint score if all have it, else the first measure in points with a direction that all have."""
+    """
+    Return the measure that heads: the joint score, else support as recommended, if all have it.
+
+    Else it is the first measure in points with a direction that all have.
+    """
     both = [one for one in measures if all(one["name"] in names for names in having)]
-    joint = [one for one in both if one["name"] == MEASURE]
+    joint = [one for name in (MEASURE, RECOMMENDED.name) for one in both if one["name"] == name]
     return next(iter([*joint, *(one for one in both if one["unit"] == "points" and one["better"])]), None)
 
 

@@ -40,11 +40,15 @@ def _unanswered(rows: Sequence[ElsewhereRow]) -> Iterator[str]:
     for row in partly[:_SHOWN]:
         named = ", ".join(row["unanswered"][:_SHOWN]) + (", ..." if len(row["unanswered"]) > _SHOWN else "")
         yield (
-            f"{row['summarizer']}, {row['setting']} has no answer to {len(row['unanswered'])} queries of the benchmark "
-            f"({named}): its means are over the other {row['n_queries']}."
+            f"{row['summarizer']}, {row['setting']} has no answer to {_queries(len(row['unanswered']))} of the "
+            f"benchmark ({named}): its means are over the {_queries(row['n_queries'])} that it answered."
         )
     if len(partly) > _SHOWN:
         yield f"{len(partly) - _SHOWN} more systems leave queries out; the section on texts written elsewhere has them."
+
+
+def _queries(n: int) -> str:
+    return f"{n:,} {'query' if n == 1 else 'queries'}"
 
 
 def _unknown(rows: Sequence[ElsewhereRow]) -> Iterator[str]:

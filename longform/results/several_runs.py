@@ -8,10 +8,12 @@ from typing import NamedTuple, TypedDict
 from longform.metrics.measure import Description
 from longform.metrics.statistics import EstimateColumns
 from longform.results.aggregate import Averaging, Scored, SummaryInfo, estimate
+from longform.results.cells import why_unknown
 from longform.results.columns import OfJudge
 from longform.results.compared_runs import GroupsRow, RunScores, clustered, grouped
 from longform.results.run_status import SpendStatus, State
 from longform.results.score_table import ScoreTable
+from longform.settings.system_names import SystemName
 
 
 class RunFactsRow(TypedDict):
@@ -38,8 +40,9 @@ class RunLine(TypedDict):
 
     run: str
     system: str
-    n_queries: int
+    n_queries: int  # with a score
     values: dict[str, EstimateColumns]  # by measure, in its unit
+    reasons: dict[str, str]  # by measure: why its value is unknown
 
 
 class RunTable(OfJudge):
@@ -117,19 +120,19 @@ def _groups(sides: Sequence[RunScores], same: SameJudge, common: set[str], how: 
 
 
 def _rows(side: RunScores, same: SameJudge, dataset: str | None, how: Averaging) -> list[RunLine]:
-    return [
-        {
-            "run": side.label,
-            "system": str(name),
-            "n_queries": len({one.info.query_id for one in group}),
-            "values": {
-                measure["name"]: _value(group, measure, how)
-                for measure in same.measures
-                if measure["name"] in side.table.measures(same.judge)
-            },
-        }
-        for name, group in side.of_judge(same.judge, dataset).items()
-    ]
+    held = side.table.measures(same.judge)
+    measures = [measure for measure in same.measures if measure["name"] in held]
+    return [_line(side.label, name, group, measures, how) for name, group in side.of_judge(same.judge, dataset).items()]
+
+
+def _line(
+    run: str, name: SystemName, group: Sequence[Scored], measures: Sequence[Description], how: Averaging
+) -> RunLine:
+    names = [measure["name"] for measure in measures]
+    values = {measure["name"]: _value(group, measure, how) for measure in measures}
+    scored = {one.info.query_id for one in group if any(one.measures[key][1] for key in names if key in one.measures)}
+    reasons = {key: why_unknown(group, key) for key, value in values.items() if value["value"] is None}
+    return {"run": run, "system": str(name), "n_queries": len(scored), "values": values, "reasons": reasons}
 
 
 def _value(group: Sequence[Scored], measure: Description, how: Averaging) -> EstimateColumns:

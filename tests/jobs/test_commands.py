@@ -57,6 +57,21 @@ def test_json_is_one_document_on_standard_output(capsys: pytest.CaptureFixture[s
     assert json.loads(capsys.readouterr().out) == {"a": [1]}
 
 
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    code = (
+        "import sys; from jobs.commands import Outcome, run_verb; from jobs.parsers.verb import verb_parser\n"
+        "sys.exit(run_verb(verb_parser('x', None), lambda _: Outcome({}, 'word ' * 1_000_000), []))"
+    )
+    command = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert command.stdout is not None
+    assert command.stderr is not None
+    assert command.stdout.read(4) == b"word"
+    command.stdout.close()
+
+    assert command.stderr.read() == b""
+    assert command.wait() == 0
+
+
 COMMAND_LINES = ["", *VERBS, "train checker"]
 LOADED = """
 import sys

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from actors.storage.benchmark import Benchmark
 from jobs.compare import main
 from jobs.evaluate import main as evaluate
+from jobs.ingest import main as ingest
 from jobs.report import main as report
 from jobs.synthesize import read_config, synthesize
 
@@ -156,6 +158,32 @@ def test_several_runs_have_a_page_over_all_of_them(
     assert "Judge j, runs third." in text, "another judge of the name stands apart"
     assert "Judge j is not the same in all runs" in text
     assert {one.name for one in tmp_path.glob("*.html")} >= {"index.html", "town.html", "second.html", "third.html"}
+
+
+def test_pages_of_several_runs_show_support_and_say_what_was_written_elsewhere(
+    folder: Path, bench: str, town: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = [
+        {"query_id": one, "system": "rag", "text": "Nothing is known."} for one in list(Benchmark(bench).queries)[1:]
+    ]
+    answers += [{"query_id": next(iter(Benchmark(bench).queries)), "system": "rag", "failure": "timed out"}]
+    (folder / "answers.jsonl").write_text("".join(json.dumps(one) + "\n" for one in answers))
+    answered = str(folder / "answered")
+    assert ingest(["outputs", str(folder / "answers.jsonl"), "--bench", bench, "--out", answered]) == 0
+    both = made(folder, answered, "both", "--limit", "3",
+                summarizers={"offline": {"kind": "offline"}, "rag": {"kind": "shipped"}},
+                systems=[{"retriever": "bm25", "budget_tokens": 300, "summarizer": "offline"}, {"summarizer": "rag"}],
+                judges={**configuration()["judges"], "s": {"kind": "offline", "task": "support"}})  # fmt: skip
+    assert report([town, both, "--out", str(tmp_path)]) == 0
+
+    text = (tmp_path / "index.md").read_text()
+    assert "Written elsewhere, and taken as they were. both: rag, unknown." in text
+    supported = text.partition("Judge s, runs both.")[2].partition("\n\n| run")[2].partition("\n\n")[0].splitlines()
+    assert "faithfulness" in supported[0]
+    assert next(row for row in supported if "rag, unknown" in row).endswith("| 2 |"), "one failed"
+    assert "no reason recorded" not in text
+    cautions = compared(capsys, town, both)["cautions"]
+    assert "Written elsewhere, and taken by both as they were: rag, unknown." in cautions
 
 
 def test_one_run_has_no_page_over_all(town: str, tmp_path: Path) -> None:

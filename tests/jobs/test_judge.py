@@ -12,6 +12,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.ingest import main as ingest
 from jobs.judge import default_out, main
+from jobs.status import main as status
 from tests.jobs.answers.town import EMPTY, N_ANSWERS, OUT_OF_RANGE, TOPICS, write_answers, write_corpus
 
 AT_MOST_S = 20.0
@@ -99,6 +100,14 @@ def test_a_second_call_redoes_nothing_and_tells_the_same(judged: Judged, capsys:
     assert [problem["line"] for problem in again["outputs"]["problems"]] == [OUT_OF_RANGE, EMPTY]
     assert f"line {OUT_OF_RANGE}: warning: [99]" in told.err
     assert {name: judged.run.sizes(name) for name in before} == before
+
+
+def test_the_status_names_the_command_that_judged(judged: Judged, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status([judged.run.url]) == 0
+
+    told = capsys.readouterr().out
+    assert "a run of longform judge" in told
+    assert "with exit code 0" in told
 
 
 def test_other_answers_do_not_go_into_the_same_run(judged: Judged, capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,6 +107,24 @@ def test_a_file_with_errors_is_told_whole_and_nothing_is_written(
     assert not (tmp_path / "copy").exists()
 
 
+def test_files_of_one_name_are_told_apart_and_no_answer_counts_twice(
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = content(bench)
+    row = {"query_id": "q1", "system": "x", "text": "A."}
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    first, second = write(tmp_path / "a" / "x.jsonl", [row]), write(tmp_path / "b" / "x.jsonl", [row | {"text": "B."}])
+    capsys.readouterr()
+    assert main(["outputs", first, second, "--bench", bench]) == 2
+    assert f"{second}: line 1: error: an answer of 'x' to query 'q1' stands in {first}, line 1 already" in (
+        capsys.readouterr().err
+    )
+    assert main(["outputs", first, first, "--bench", bench]) == 2
+    assert f"expected each file of answers once, found {first} twice" in capsys.readouterr().err
+    assert content(bench) == before
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

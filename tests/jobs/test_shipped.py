@@ -62,7 +62,15 @@ def test_they_stand_beside_what_the_run_writes_and_are_marked(tmp_path: Path, be
     assert set(cells) == {("scripted", "bm25"), ("notes", "unknown"), ("agent", "unknown"), ("person", "unknown")}
     assert {key for key, cell in cells.items() if cell.get("elsewhere")} == set(cells) - {("scripted", "bm25")}
     assert cells["person", "unknown"]["n_summaries"] == len(TOPICS)  # the last snapshot counts
-    assert "notes (written elsewhere)" in Folder(str(tmp_path / "run")).read_bytes("report/report.md").decode()
+    page = Folder(str(tmp_path / "run")).read_bytes("report/report.md").decode()
+    assert "| notes (written elsewhere) |" in page
+    compared = page.partition("## Comparisons with one system")[2].partition("\n## ")[0]
+    assert "each system is compared with notes, unknown (written elsewhere)" in compared
+    assert "| person, unknown (written elsewhere) |" in compared
+    assert "Written elsewhere: notes, unknown; " in compared
+    assert "scripted, bm25 (written elsewhere)" not in page
+    frontier = page.partition("## Quality beside cost")[2].partition("\n## ")[0]
+    assert "Written elsewhere: " in frontier
     assert {row["retriever"] for row in found["retrieval"] if "retriever" in row} <= {"bm25"}
 
 
@@ -83,6 +91,16 @@ def test_their_citations_are_repaired(tmp_path: Path, bench: str, citations: str
     assert cells["agent"]["precision"] == 75.0
     assert twin["precision"] > 90.0
     assert twin["coverage"] == cells["agent"]["coverage"]
+
+
+def test_repairs_say_which_summaries_were_written_elsewhere(tmp_path: Path, bench: str) -> None:
+    systems = [*CONFIG["systems"], {"retriever": "bm25", "budget_tokens": 200, "summarizer": "scripted"}]
+    assert run(tmp_path, bench, "--citations", "matrix", systems=systems) == 0
+
+    page = Folder(str(tmp_path / "run")).read_bytes("report/report.md").decode()
+    repaired = page.partition("## Citations before and after repair")[2]
+    assert "| agent (written elsewhere) | unknown |" in repaired
+    assert "| scripted | bm25 |" in repaired
 
 
 def test_a_chat_model_judges_them_and_the_plan_counts_its_calls(

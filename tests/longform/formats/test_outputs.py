@@ -82,6 +82,31 @@ def test_every_problem_of_a_file_is_told_by_its_line() -> None:
     assert len(problems) == 14
 
 
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ('{"query_id": "q1"}'.encode("utf-16"), "found UTF-16; save the file as UTF-8"),
+        (b"\xef\xbb\xbf[\n", "found a list; write each of its objects on a line of its own"),
+        ('"{""query_id"": ""q1""}"', "found a spreadsheet's export, with quotes around each line and doubled inside"),
+    ],
+)
+def test_a_file_of_another_form_is_told_once(first: bytes | str, expected: str) -> None:
+    answers, problems = read(first, "{", "}", line())
+
+    assert not answers
+    assert len(problems) == 1
+    assert problems[0].startswith(f"1 error expected JSON Lines in UTF-8, an object a line, {expected}")
+
+
+def test_a_number_that_is_no_id_is_a_wrong_citation_if_numbers_are_ids() -> None:
+    answers, problems = read(line(text="It is so [7]. It is [9]."), numbering="ids")
+
+    assert answers[0].summary["text"] == "It is so [4]. It is [5]."
+    assert problems == [
+        "1 warning [9] is the id of no document of the haystack; it counts as a citation of a wrong document"
+    ]
+
+
 def test_citations_become_numbers_however_they_are_written() -> None:
     assert text(text="It is [a] so [b, a]; see [1, 2].") == "It is [1] so [2, 1]; see [1, 2]."
     assert text(text="A place [town, north] [sic] [a](http://x).") == "A place [3] [sic] [a](http://x)."
