@@ -45,7 +45,7 @@ class _Unit(NamedTuple):
 
 _UNITS: Mapping[Currency, _Unit] = {
     "usd_a_summary": _Unit("dollars a summary", "cheaper", "${}", 5),
-    "tokens": _Unit("tokens a summary, in and out", "with fewer tokens", "{} tokens", 0),
+    "tokens": _Unit("tokens a summary, in and out", "takes fewer tokens", "{} tokens", 0),
     "seconds": _Unit("seconds a summary", "faster", "{} s", 1),
 }
 

@@ -67,18 +67,21 @@ def with_more(table: Table, more: MoreColumns, rows: Sequence[CellRow]) -> Table
     return table._replace(columns=[*table.columns, *more.columns], rows=body)
 
 
-def with_costs(table: Table, cells: Sequence[CellRow]) -> Table:
-    """Return a grid of summarizers by settings with groups of columns for cost, those of which something is known."""
-    columns = cost_columns(cells)
-    if not columns:
-        return table
+def in_grid(table: Table, more: MoreColumns, cells: Sequence[CellRow]) -> Table:
+    """Return a grid of summarizers by settings with a group for each further column that something is known of."""
     settings, marked = settings_of(cells), marked_settings(cells)
-    by_key = {(cell["summarizer"], cell["setting"]): cost_cells(cell, cells) for cell in cells}
-    unknown = [Cell(None, reason="not run")] * len(columns)
-    known = [place for place in range(len(columns)) if any(row[place].text is not None for row in by_key.values())]
-    heads = [Column(marked[setting], group=columns[place].name) for place in known for setting in settings]
+    unknown = [Cell(None, reason="not run with this setting")] * len(more.columns)
+    known = [
+        place for place in range(len(more.columns)) if any(row[place].text is not None for row in more.cells.values())
+    ]
+    heads = [
+        Column(marked[setting], numeric=more.columns[place].numeric, group=more.columns[place].name)
+        for place in known
+        for setting in settings
+    ]
     body = [
-        [*shown, *(by_key.get((name, s), unknown)[place] for place in known for s in settings)]
+        [*shown, *(more.cells.get((name, setting), unknown)[place] for place in known for setting in settings)]
         for shown, name in zip(table.rows, summarizers_by_joint(cells), strict=True)
     ]
-    return table._replace(caption=f"{table.caption} {TOLD}", columns=[*table.columns, *heads], rows=body)
+    caption = " ".join([table.caption, *more.told])
+    return table._replace(caption=caption, columns=[*table.columns, *heads], rows=body)

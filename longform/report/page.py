@@ -249,13 +249,19 @@ def group_starts(table: Table) -> set[int]:
 
 
 def _by_group(table: Table) -> list[Table]:
-    """A table for each group of columns, with the columns of no group in all: Markdown has no upper heads."""
+    """
+    A table for each group of columns, as Markdown has no upper heads.
+
+    The columns before all groups stand in each table, those behind a group in the first alone.
+    """
     groups = [group for group, _ in heads(table) if group]
     if not groups:
         return [table]
     parts = []
+    begin = next(place for place, column in enumerate(table.columns) if column.group)
     for group in groups:
-        places = [place for place, column in enumerate(table.columns) if column.group in {"", group}]
+        alone = {"", group} if group == groups[0] else {group}
+        places = [place for place, column in enumerate(table.columns) if place < begin or column.group in alone]
         columns = [_with_group(table.columns[place]) for place in places]
         parts.append(Table(table.caption, columns, [[row[place] for place in places] for row in table.rows]))
     return parts

@@ -154,6 +154,22 @@ def judge_line(results: Results, judge: Judged | str) -> str:
     return f"{'' if dataset is None else f'Data set {dataset}. '}Judge {name} ({in_brackets})"
 
 
+def short_judge_line(results: Results, judge: str) -> str:
+    """The judge's name with its scale, if its card has been told before; `judge_line` of a judge without a card."""
+    row = _judge_row(results, judge)
+    if not row.get("card"):
+        return judge_line(results, judge)
+    in_brackets = "; ".join(part for part in (row.get("in_sample"), row.get("scale"), "card: above") if part)
+    return f"Judge {judge} ({in_brackets})"
+
+
+def with_short_cards(results: Results, caption: str) -> str:
+    """Return *caption* with the name and the scale alone of each judge, whose card another caption tells."""
+    for row in results.get("judges") or []:
+        caption = caption.replace(judge_line(results, row["judge"]), short_judge_line(results, row["judge"]))
+    return caption
+
+
 def card_words(row: JudgeRow) -> str:
     """The line of a judge's card, or why it has none."""
     reason = f" ({row['card_reason']})" if row.get("card_reason") else ""

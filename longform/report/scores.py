@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from longform.report.comparisons import clusters_told
 from longform.report.measures import LENGTH, MAIN, all_heads, capitalized, heads_of, main_measure
-from longform.report.more_columns import more_columns, with_costs, with_more
+from longform.report.more_columns import in_grid, more_columns, with_more
 from longform.report.parts import (
     INTERVAL,
     Judged,
@@ -52,6 +52,7 @@ _ASIDES = {
     "cut": "Cut: share of the retrieved tokens that the limit took away.",
     "unjudged": "Unjudged: share of insights without a readable judgement; lower is better.",
 }
+_ELSEWHERE = "Intervals: under Every cell."
 _PARTS = {"precision": "precision", "recall": "recall", "citation": "F1 (citation)"}
 _COUNTS = ("n_summaries", "n_failed", "n_insights", "n_covered", "n_unjudged", "n_unlinked")
 
@@ -78,10 +79,11 @@ def _table(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Table:
     ranked = _ranked_by(results, cells)
     shown = asides_of(held(cells))
     aside = " ".join(_ASIDES[name] for name in shown)
+    more = more_columns(results, cells, main_measure(cells[0]))
     if is_wide(cells):
         where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
-        return with_costs(score_grid(cells, f"{line}. {told} Rows by {ranked} {where}. {aside}", heads), cells)
-    more = more_columns(results, cells, main_measure(cells[0]))
+        caption = f"{line}. {told} Rows by {ranked} {where}. {_ELSEWHERE} {aside}"
+        return in_grid(score_grid(cells, caption, heads), more, cells)
     told = " ".join([told, INTERVAL, f"Rows by {ranked}.", aside, *more.told])
     return with_more(score_list(cells, f"{line}. {told}", heads), more, best_first(cells))
 

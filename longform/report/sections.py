@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from longform.report.audit import audit_sections
 from longform.report.bullet_classes import bullet_sections
@@ -14,8 +14,9 @@ from longform.report.facets import facet_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.key_points import key_point_sections
 from longform.report.minutes import minutes_sections
+from longform.report.models_told import models_told
 from longform.report.own_studies import own_sections
-from longform.report.parts import Section, as_shown, card_words, judge_cell
+from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line, short_judge_line
 from longform.report.pooling import pooled_told
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
@@ -69,13 +70,13 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _models,
     score_sections,
     comparison_sections,
-    cost_sections,
     position_sections,
+    faithfulness_sections,
+    cost_sections,
     retrieval_sections,
     against_sections,
     citation_sections,
     repair_sections,
-    faithfulness_sections,
     key_point_sections,
     facet_sections,
     minutes_sections,
@@ -100,8 +101,37 @@ def sections(results: Results) -> list[Section]:
         LongformError: `title` or `aggregate` is missing or not one of the known words.
     """
     candidates = [section for made in SECTIONS for section in made(results)]
-    return [
+    shown = [
         section._replace(tables=[pooled_told(results, section.anchor, as_shown(table)) for table in section.tables])
         for section in candidates
         if section.tables or section.listing or section.paragraphs
     ]
+    return _with_models(results, _with_cards_once(results, shown))
+
+
+def _with_models(results: Results, shown: Sequence[Section]) -> list[Section]:
+    """Name the models at the head of the first section with tables."""
+    first = next((section for section in shown if section.tables), None)
+    told = models_told(results)
+    return [one._replace(paragraphs=[*told, *one.paragraphs]) if one is first else one for one in shown]
+
+
+def _with_cards_once(results: Results, shown: Sequence[Section]) -> list[Section]:
+    """Tell a judge's card in the first caption of the page that names the judge; later ones refer to it."""
+    told: set[str] = set()
+    return [
+        section._replace(tables=[_card_once(results, table, told) for table in section.tables]) for section in shown
+    ]
+
+
+def _card_once(results: Results, table: Table, told: set[str]) -> Table:
+    """Shorten the lines of judges that are *told*; add those that this table tells."""
+    caption = table.caption
+    for row in results.get("judges") or []:
+        line = judge_line(results, row["judge"])
+        if line not in caption:
+            continue
+        if line in told:
+            caption = caption.replace(line, short_judge_line(results, row["judge"]))
+        told.add(line)
+    return table._replace(caption=caption)

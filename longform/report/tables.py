@@ -223,7 +223,8 @@ def is_wide(cells: Collection[Columns]) -> bool:
     """Return whether a grid of summarizers by settings reads better than a row a system, and holds every cell once."""
     keys = {(cell["summarizer"], cell["setting"]) for cell in cells}
     originals = [cell for cell in cells if not cell.get("twin_of")]
-    return len(keys) == len(cells) and len(settings_of(cells)) <= len(distinct(originals, "summarizer"))
+    n_settings, n_summarizers = len(settings_of(cells)), len(distinct(originals, "summarizer"))
+    return len(keys) == len(cells) and n_settings <= n_summarizers and n_summarizers > 1
 
 
 def best_first(cells: Iterable[AnyRow]) -> list[AnyRow]:

@@ -238,7 +238,7 @@ def _alike(members: Sequence[_Placed], measure: str, how: Averaging) -> dict[Sys
     tested = paired_differences(first, second, seed=stable_seed(how.seed, "frontier", measure))
     found: dict[SystemName, list[str]] = {}
     for (cheaper, dearer), difference in zip(pairs, tested, strict=True):
-        if difference is None or not difference.distinguishable:
+        if cheaper.cost < dearer.cost and (difference is None or not difference.distinguishable):
             found.setdefault(dearer.name, []).append(str(cheaper.name))
     return found
 

@@ -59,7 +59,8 @@ def test_the_ceiling_and_the_noise_stand_with_their_intervals(results: dict[str,
 def test_each_haystack_has_its_counts_and_places(results: dict[str, Any]) -> None:
     text = page(results, AUDIT)
 
-    assert "| town-0 | 100 | 57 | 600 | 599 | 2 | 1 | 300 | 0 |" in text
+    assert "| town-0 | 100 | 57 | 5 | 10.5 | 19 | 1 | 300 | 0 |" in text
+    assert "| town-0 | 100 | 57 | 600 | 599 | 2 |" in text
     assert "| town-0 | planted statement |" + " 10 |" * 10 in text
 
 

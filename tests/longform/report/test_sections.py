@@ -9,6 +9,7 @@ from longform.errors import LongformError
 from longform.repair.twins import LABEL
 from longform.report.page import html, markdown
 from longform.report.provenance import flatten
+from longform.report.sections import SECTIONS
 from longform.report.tables import is_position_row, number, percent, summarizers_by_joint
 from tests.longform.report.pages import HOSTILE, Page, only, pipe_tables, with_twins
 
@@ -271,3 +272,40 @@ def test_results_that_an_older_rule_compared_are_not_shown_as_if_this_one_had(re
     old = {"a": "x", "b": "y", "measure": "joint", "judge": "j", "difference": 1.0, "p_holm": 0.2, "verdict": "v"}
 
     assert "longform aggregate RUN compares them again" in markdown(only(results) | {"comparisons": [old]})
+
+
+def test_a_grid_marks_the_frontier_by_setting(results):
+    """It has a column for each setting, as the scores have."""
+    cells = [cell | {"usd_a_summary": 0.01} for cell in results["cells"] if not is_position_row(cell)]
+    judge = cells[0]["judge"]
+    points = [
+        {
+            "summarizer": cell["summarizer"],
+            "setting": cell["setting"],
+            "cost": 0.01,
+            "quality": {"value": 1.0, "low": None, "high": None},
+            "on_frontier": cell["setting"] == "oracle",
+            "beaten_by": None,
+            "not_distinguishable_from": [],
+        }
+        for cell in cells
+        if cell["judge"] == judge
+    ]
+    frontier = {"judge": judge, "dataset": None, "measure": "joint", "currency": "usd_a_summary", "points": points}
+    cost = {"frontiers": [frontier | {"left_out": []}], "judges": [], "systems": []}
+    groups, names, *rows = Page(html(only(results) | {"cells": cells, "cost": cost})).tables["scores"][0]
+
+    assert groups[-2:] == ["$ a summary", "frontier"]
+    assert names[-3:] == ["random", "oracle", "full"]
+    assert next(row for row in rows if row[0] == "alpha")[-3:] == ["no", "yes", "no"]
+
+
+def test_one_system_alone_has_its_interval(results):
+    cell = next(cell for cell in results["cells"] if cell["setting"] == "oracle")
+    names, *_ = Page(html(only(results) | {"cells": [cell]})).tables["scores"][0]
+    assert names[:2] == ["setting", "summarizer"]
+
+
+def test_faithfulness_stands_before_the_tables_of_retrieval():
+    names = [made.__name__ for made in SECTIONS]
+    assert names.index("score_sections") < names.index("faithfulness_sections") < names.index("retrieval_sections")

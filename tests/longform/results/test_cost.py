@@ -90,3 +90,11 @@ def test_a_system_of_unknown_cost_has_no_place_and_is_named() -> None:
 def test_an_unknown_part_makes_the_sum_unknown() -> None:
     assert summed([tokens(1, 0.5), tokens(2)]) == Spent(None, 3, 0, None)
     assert summed([tokens(1, 0.5), tokens(2, 0.25)]).usd == pytest.approx(0.75)
+
+
+def test_a_system_of_the_same_cost_is_not_called_cheaper() -> None:
+    systems = {"small": (0.3, tokens(10)), "one": (0.6, tokens(50)), "other": (0.6, tokens(50))}
+    points = {point["summarizer"]: point for point in found(systems)["frontiers"][0]["points"]}
+
+    assert all(points[name]["on_frontier"] for name in ("one", "other"))
+    assert [points[name]["not_distinguishable_from"] for name in ("one", "other")] == [[], []]

@@ -1,0 +1,43 @@
+"""The models behind the names of systems and judges, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from longform.report.parts import main_cells
+from longform.results.results import Results
+
+_USUAL = "openai"  # the provider that is not worth a word
+
+
+def models_told(results: Results) -> list[str]:
+    """
+    Say which chat model stands behind each summarizer and judge of the tables, as the configuration names it.
+
+    Names that are the model's own are left out; None is told if every name is.
+    """
+    config = (results.get("run") or {}).get("config")
+    if not isinstance(config, Mapping):
+        return []
+    found = results.get("faithfulness")
+    rows = [*main_cells(results), *(found["cells"] if found else [])]
+    writers = {str(row["summarizer"]) for row in rows}
+    judges = {str(row["judge"]) for row in results.get("judges") or []}
+    told = [*_told(config, "summarizers", writers, "summarizer"), *_told(config, "judges", judges, "judge")]
+    return [f"Models: {'; '.join(told)}."] if told else []
+
+
+def _told(config: Mapping[str, object], part: str, shown: Collection[str], what: str) -> Iterator[str]:
+    settings = config.get(part)
+    for name, own in settings.items() if isinstance(settings, Mapping) else ():
+        chat = own.get("chat") if isinstance(own, Mapping) else None
+        model = chat.get("model") if isinstance(chat, Mapping) else None
+        if name in shown and isinstance(model, str) and isinstance(chat, Mapping) and name != model:
+            yield f"{what} {name} is {model}{_provider(chat)}"
+
+
+def _provider(chat: Mapping[str, object]) -> str:
+    provider, script = chat.get("provider", _USUAL), chat.get("script")
+    if provider == _USUAL:
+        return ""
+    return f" ({provider}{f', {script}' if script else ''})"

@@ -1,0 +1,54 @@
+"""The names of models stand at the head of the first table, and a card in its first caption alone."""
+
+from typing import Any
+
+from longform.report.models_told import models_told
+from longform.report.page import html, markdown
+from tests.longform.report.pages import only
+
+CONFIG = {
+    "summarizers": {
+        "alpha": {"kind": "chat", "chat": {"model": "org/large-1", "provider": "openai"}},
+        "beta": {"kind": "chat", "chat": {"model": "m", "provider": "scripted", "script": "obedient"}},
+        "idle": {"kind": "chat", "chat": {"model": "never-asked"}},
+        "offline": {"kind": "offline"},
+    },
+    "judges": {"offline": {"kind": "offline"}},
+}
+CARD = "agrees with people: correlation 0.62 [0.58, 0.66] on 463 labels"
+
+
+def with_config(results: dict[str, Any], config: object) -> dict[str, Any]:
+    return results | {"run": results["run"] | {"config": config}}
+
+
+def test_models_of_the_shown_summarizers_are_told_first(results):
+    text = markdown(with_config(results, CONFIG))
+
+    told = "Models: summarizer alpha is org/large-1; summarizer beta is m (scripted, obedient)."
+    assert text.count(told) == 1
+    assert text.index("## Coverage, citation and joint score") < text.index(told) < text.index("|")
+
+
+def test_a_name_that_is_the_models_own_is_not_told_again(results):
+    named = {"summarizers": {"alpha": {"kind": "chat", "chat": {"model": "alpha"}}}, "judges": {}}
+
+    assert models_told(with_config(results, named)) == []
+    assert models_told(with_config(results, None)) == []
+
+
+def test_a_card_is_told_in_the_first_caption_of_its_judge_alone(results):
+    judges = results["judges"]
+    before, after = markdown(results).split("## Judges")
+
+    assert before.count(CARD) == 1
+    assert before.count("Judge offline (card: above)") >= 2
+    assert CARD in after  # the table of judges
+    assert before.count("no card: how well it agrees with people") >= 2, judges  # short as it is
+
+
+def test_figures_name_their_judge_without_the_card(results):
+    one_table = html(only(results) | {"cells": results["cells"], "judges": results["judges"]})
+
+    assert '<figure class="plot">' in one_table
+    assert one_table.split("Judges</h2>")[0].count(CARD) == 1
