@@ -1,0 +1,61 @@
+"""Summarizes documents for a query, offline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
+from actors.surface.citations import CitedSummary
+from actors.surface.given import number_of, text_of, texts_of
+from longform.errors import UsageError
+from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
+from longform.summaries.query_relevance import QueryText
+from longform.summaries.requested import USUAL_BULLETS
+from longform.support.model import shipped_support_model
+
+USUAL_WORDS = 300
+"""The words of a summary if no number is told, as in a configuration."""
+
+
+def summarize(
+    query: str, documents: Sequence[str], *, bullets: int = USUAL_BULLETS, max_words: int = USUAL_WORDS
+) -> CitedSummary:
+    """
+    Quote sentences that several documents repeat and the query asks for, each citing the documents that support it.
+
+    The text is that of `longform evaluate` with a summariser `{kind: offline}`. Its text is empty if no sentence of the
+    documents can be quoted.
+
+    Args:
+        query: A question or a topic.
+        documents: Texts; the first is number 1.
+        bullets: The most sentences.
+        max_words: The most words of all sentences together.
+
+    Raises:
+        UsageError: An argument is not what it should be; the message names it.
+    """
+    asked, texts = text_of("query", query), texts_of("documents", documents)
+    if not asked.strip():
+        raise UsageError("query: expected a question or a topic, found an empty text")
+    n, words = number_of("bullets", bullets), number_of("max_words", max_words)
+    encoder = _encoder()
+    try:
+        extractor = Extractor(
+            list(enumerate(texts, start=1)),
+            encoder.embed,
+            model=shipped_support_model("vectors"),
+            ranker=shipped_ranker(),
+        )
+        (vector,) = encoder.embed([asked])
+        extracted = extractor.extract(QueryText(asked, vector, vector), n, words)
+    finally:
+        encoder.forget()
+    return CitedSummary(bullet_lines(extracted), tuple(texts))
+
+
+@cache
+def _encoder() -> Encoder:
+    return Encoder(MINILM, threads=1)
