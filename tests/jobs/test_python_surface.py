@@ -55,7 +55,7 @@ def run(folder: Path) -> longform.Run:
 
 
 def originals(run: longform.Run) -> list[dict[str, Any]]:
-    return [row for row in run.summaries.to_pylist() if row["step"] is None and row["twin_of"] is None]
+    return [row for row in run.summaries.to_pylist() if row["step"] is None and row["cited_by"] is None]
 
 
 def texts(bench: longform.Benchmark, haystack_id: str) -> list[str]:
@@ -67,7 +67,8 @@ def test_scores_are_those_of_evaluate_to_the_last_digit(
     bench: longform.Benchmark, run: longform.Run, judge: str, calibration: str
 ) -> None:
     stored = {(one["summary_id"], one["measure"]): one for one in run.scores.to_pylist() if one["judge"] == judge}
-    compared, values = 0, set()
+    verdicts = {(one["summary_id"], one["target_id"]): one for one in run.verdicts.to_pylist() if one["judge"] == judge}
+    compared, probabilities = 0, set()
     for summary in originals(run):
         targets = bench.targets[summary["query_id"]]
         gold = bench.gold_numbers(summary["haystack_id"]) or {}
@@ -81,10 +82,14 @@ def test_scores_are_those_of_evaluate_to_the_last_digit(
             row = stored[summary["summary_id"], name]
             assert (score.value, score.total, score.n) == (row["value"], row["total"], row["n"])
             compared += 1
-            values.add(score.value)
+        for target, insight in zip(targets, found.insights, strict=True):
+            verdict = verdicts[summary["summary_id"], target.target_id]
+            assert (insight.answer, insight.bullet) == (verdict["answer"], verdict["linked_unit"])
+            assert insight.probability == verdict["probability"]
+            probabilities.add(insight.probability)
 
     assert compared == 6 * len(bench.queries)
-    assert len(values) > 3  # not all alike
+    assert len(probabilities) > 5  # not all alike
 
 
 def test_verdicts_on_sentences_are_those_of_evaluate(bench: longform.Benchmark, run: longform.Run) -> None:
@@ -113,7 +118,7 @@ def test_summaries_are_those_of_evaluate(bench: longform.Benchmark, run: longfor
 
 
 def test_citations_are_those_of_the_twin(bench: longform.Benchmark, run: longform.Run) -> None:
-    twins = {row["twin_of"]: row["text"] for row in run.summaries.to_pylist() if row["twin_of"] is not None}
+    twins = {row["parents"][0]: row["text"] for row in run.summaries.to_pylist() if row["cited_by"] is not None}
 
     assert twins
     for summary in originals(run):
@@ -134,7 +139,9 @@ def test_examples_of_the_page_run(
 ) -> None:
     """The README's files, evaluated in this process, are beside them."""
     monkeypatch.chdir(tmp_path)
-    for name, text in re.findall(r"^cat > (\S+) <<'END'\n(.*?)^END$", commands("README.md", ""), re.M | re.S):
+    for name, text in re.findall(
+        r"^cat > (\S+) <<'END'\n(.*?)^END$", commands("README.md", ""), re.MULTILINE | re.DOTALL
+    ):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(text)
     assert ingest(["jsonl", "corpus", "--out", "bench"]) == 0
@@ -143,8 +150,8 @@ def test_examples_of_the_page_run(
 
     examples = files_shown("docs/python.md")
     for example in examples:
-        assert len(example.text.splitlines()) == 5
-        exec(compile(example.text, example.kind, "exec"), {})  # noqa: S102
+        assert len(example.text.split("\n\n")[1].splitlines()) == 4  # below the import
+        exec(compile(example.text, example.kind, "exec"), {})
     shown = capsys.readouterr().out.splitlines()
 
     assert len(examples) == 6

@@ -85,7 +85,10 @@ def test_a_summary_quotes_within_its_bounds() -> None:
         (lambda: longform.judge("a", [VOTE, "b"]), r"insights\[1\]: expected `documents` as 1 other insights"),
         (lambda: longform.judge("a", [longform.Insight("b", [0])]), r"insights\[0\].documents: expected .* from 1"),
         (lambda: longform.judge("a", ["b"], calibration="mine"), "'mine': expected one of"),
-        (lambda: longform.judge("a", ["b"], partial_score=50), "partial_score: expected a number from 0 to 1, found 50"),
+        (
+            lambda: longform.judge("a", ["b"], partial_score=50),
+            "partial_score: expected a number from 0 to 1, found 50",
+        ),
         (lambda: longform.cite("a", "b"), "documents: expected a list of texts, found a value of type str"),
         (lambda: longform.cite(["a", None], ["b"]), r"summary\[1\]: expected a text, found None"),
         (lambda: longform.check("a", ["b"]), "sentences: expected a list of texts, found a value of type str"),
