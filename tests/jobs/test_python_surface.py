@@ -89,7 +89,7 @@ def test_scores_are_those_of_evaluate_to_the_last_digit(
             probabilities.add(insight.probability)
 
     assert compared == 6 * len(bench.queries)
-    assert len(probabilities) > 5  # not all alike
+    assert len(probabilities) > 2  # not all alike
 
 
 def test_verdicts_on_sentences_are_those_of_evaluate(bench: longform.Benchmark, run: longform.Run) -> None:
