@@ -18,6 +18,7 @@ TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
 """The tables of a run."""
 
 _NESTED = (dict, list)
+_COMPARED = ("judge", "dataset", "measure", "reference", "system", "difference", "low", "high", "p", "finding")
 
 
 class Run:
@@ -98,8 +99,12 @@ class Run:
 
     @cached_property
     def comparisons(self) -> pa.Table:
-        """Every system against the reference of its judge and data set: difference, interval, p and finding."""
-        return _table(list(_compared(self.results["comparisons"])))
+        """
+        Every system against the reference of its judge and data set: difference, interval, p and finding.
+
+        A run of a single system has no rows.
+        """
+        return _table(list(_compared(self.results["comparisons"])), _COMPARED)
 
 
 def _system(cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +126,7 @@ def _compared(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, An
             yield beside | {name: value for name, value in row.items() if not isinstance(value, _NESTED)}
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Return a table with the columns of all *rows*; null if a row has none."""
-    names = dict.fromkeys(name for row in rows for name in row)
+def _table(rows: Sequence[Mapping[str, Any]], least: Sequence[str] = ()) -> pa.Table:
+    """Return a table with the columns of all *rows*, and those that are there at the *least*; null if a row has none."""
+    names = dict.fromkeys([*least, *(name for row in rows for name in row)])
     return pa.table({name: [row.get(name) for row in rows] for name in names})

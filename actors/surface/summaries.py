@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
@@ -25,8 +26,8 @@ def summarize(
     """
     Quote sentences that several documents repeat and the query asks for, each citing the documents that support it.
 
-    The text is that of `longform evaluate` with a summariser `{kind: offline}`. Its text is empty if no sentence of the
-    documents can be quoted.
+    The text is that of `longform evaluate` with a summariser `{kind: offline}`, and empty if no sentence of the
+    documents can be quoted. The documents of the latest call are kept: further queries to the same ones are fast.
 
     Args:
         query: A question or a topic.
@@ -41,21 +42,25 @@ def summarize(
     if not asked.strip():
         raise UsageError("query: expected a question or a topic, found an empty text")
     n, words = number_of("bullets", bullets), number_of("max_words", max_words)
-    encoder = _encoder()
-    try:
-        extractor = Extractor(
-            list(enumerate(texts, start=1)),
-            encoder.embed,
-            model=shipped_support_model("vectors"),
-            ranker=shipped_ranker(),
-        )
-        (vector,) = encoder.embed([asked])
-        extracted = extractor.extract(QueryText(asked, vector, vector), n, words)
-    finally:
-        encoder.forget()
+    extractor = _extractor(tuple(texts))
+    (vector,) = _encoder().embed([asked])
+    extracted = extractor.extract(QueryText(asked, vector, vector), n, words)
     return CitedSummary(bullet_lines(extracted), tuple(texts))
+
+
+@lru_cache(maxsize=1)
+def _extractor(documents: tuple[str, ...]) -> Extractor:
+    """Read documents, so that further queries to the same ones take no time; one of 100 documents is about 60 MB."""
+    encoder = _encoder()
+    encoder.forget()
+    return Extractor(
+        list(enumerate(documents, start=1)),
+        encoder.embed,
+        model=shipped_support_model("vectors"),
+        ranker=shipped_ranker(),
+    )
 
 
 @cache
 def _encoder() -> Encoder:
-    return Encoder(MINILM, threads=1)
+    return Encoder(MINILM, threads=os.cpu_count() or 1)

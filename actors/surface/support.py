@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -91,7 +92,7 @@ def check(sentences: Sequence[str], documents: Sequence[str]) -> Support:
 
 @cache
 def _judge() -> LexicalJudge:
-    return LexicalJudge(threads=1)
+    return LexicalJudge(threads=os.cpu_count() or 1)
 
 
 def _number(verdict: Verdict) -> float:

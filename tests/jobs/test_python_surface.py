@@ -132,6 +132,7 @@ def test_systems_and_comparisons_are_those_of_the_results(run: longform.Run) -> 
     assert [one["coverage"] for one in systems] == [cell["coverage"] for cell in run.results["cells"]]
     assert {"coverage_low", "coverage_high", "retriever", "order"} <= set(run.systems.column_names)
     assert run.comparisons.num_rows == sum(len(one["rows"]) for one in run.results["comparisons"])
+    assert {"difference", "low", "high", "p", "finding"} <= set(run.comparisons.column_names)  # also without a row
 
 
 def test_examples_of_the_page_run(
