@@ -127,6 +127,6 @@ def _compared(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, An
 
 
 def _table(rows: Sequence[Mapping[str, Any]], least: Sequence[str] = ()) -> pa.Table:
-    """Return a table with the columns of all *rows*, and those that are there at the *least*; null if a row has none."""
+    """Return a table with the columns of all *rows*, and the *least* ones; null if a row has none."""
     names = dict.fromkeys([*least, *(name for row in rows for name in row)])
     return pa.table({name: [row.get(name) for row in rows] for name in names})
