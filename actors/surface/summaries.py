@@ -11,6 +11,7 @@ from actors.local_models.weights import MINILM
 from actors.surface.citations import CitedSummary
 from actors.surface.given import number_of, text_of, texts_of
 from longform.errors import UsageError
+from longform.records import Query, retrieval_text
 from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
 from longform.summaries.query_relevance import QueryText
 from longform.summaries.requested import USUAL_BULLETS
@@ -21,7 +22,12 @@ USUAL_WORDS = 300
 
 
 def summarize(
-    query: str, documents: Sequence[str], *, bullets: int = USUAL_BULLETS, max_words: int = USUAL_WORDS
+    query: str,
+    documents: Sequence[str],
+    *,
+    subtopic: str | None = None,
+    bullets: int = USUAL_BULLETS,
+    max_words: int = USUAL_WORDS,
 ) -> CitedSummary:
     """
     Quote sentences that several documents repeat and the query asks for, each citing the documents that support it.
@@ -32,6 +38,7 @@ def summarize(
     Args:
         query: A question or a topic.
         documents: Texts; the first is number 1.
+        subtopic: The part of the topic that is asked for, if a benchmark's query has one; None: the query is all.
         bullets: The most sentences.
         max_words: The most words of all sentences together.
 
@@ -41,10 +48,12 @@ def summarize(
     asked, texts = text_of("query", query), texts_of("documents", documents)
     if not asked.strip():
         raise UsageError("query: expected a question or a topic, found an empty text")
+    part = None if subtopic is None else text_of("subtopic", subtopic)
     n, words = number_of("bullets", bullets), number_of("max_words", max_words)
     extractor = _extractor(tuple(texts))
-    (vector,) = _encoder().embed([asked])
-    extracted = extractor.extract(QueryText(asked, vector, vector), n, words)
+    whole = retrieval_text(Query("", "", asked, subtopic=part), query_text="query_subtopic")
+    vectors = _encoder().embed([whole, part or asked])
+    extracted = extractor.extract(QueryText(whole, vectors[0], vectors[1]), n, words)
     return CitedSummary(bullet_lines(extracted), tuple(texts))
 
 

@@ -113,7 +113,7 @@ def test_verdicts_on_sentences_are_those_of_evaluate(bench: longform.Benchmark, 
 def test_summaries_are_those_of_evaluate(bench: longform.Benchmark, run: longform.Run) -> None:
     for summary in originals(run):
         query = bench.queries[summary["query_id"]]
-        found = longform.summarize(query.text, texts(bench, query.haystack_id), bullets=3)
+        found = longform.summarize(query.text, texts(bench, query.haystack_id), subtopic=query.subtopic, bullets=3)
         assert found.text == summary["text"]
 
 
