@@ -37,6 +37,10 @@ class CountedWordsJudge:
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, insights)."""
+        return self.judge(groups)
+
+    def judge(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, insights)."""
         return [self._verdicts(group) for group in groups]
 
     def _verdicts(self, group: Group) -> list[Verdict]:

@@ -11,6 +11,7 @@ from itertools import chain, islice
 
 from pydantic import JsonValue
 
+from actors.storage import run_files
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
@@ -28,7 +29,7 @@ from longform.results.drilldown import PackedPage, Unfolded, packed_pages
 from longform.results.results import ClustersRow, JudgeRow, Results
 from longform.results.study import Study, study_results
 
-RESULTS = "results.json"
+RESULTS = run_files.RESULTS
 _MAIN_BYTES = 4_800_000  # of the report's own page with its drill-down; else the latter has pages of its own
 
 

@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from actors.chat.call_context import CallContext
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from actors.storage.run_files import RECORD
 from jobs.stages.runner import StageReport
 from longform import __version__
 from longform.errors import UsageError
@@ -33,7 +34,7 @@ from longform.settings.experiment import Experiment
 from longform.settings.same_run import changes, other_configuration
 
 _PACKAGES = ("ray", "numpy", "scipy", "pyarrow", "torch", "sentence-transformers", "tiktoken", "nupunkt", "openai")
-RECORD_FILE = "run.json"
+RECORD_FILE = RECORD
 _FORMAT = 2
 # While a stage runs; what a command that is killed did since is in the tables, without its seconds.
 _NOTE_EVERY_S = 10.0

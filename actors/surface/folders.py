@@ -1,0 +1,132 @@
+"""Reads benchmarks and runs: tables as Arrow, which pandas takes by `to_pandas()`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from os import PathLike, fspath
+from typing import Any
+
+import pyarrow as pa
+
+from actors.storage.benchmark import Benchmark as Benchmark  # noqa: PLC0414  # a public name
+from actors.storage.folder import Folder
+from actors.storage.run_files import RECORD, RESULTS
+from longform.errors import UsageError
+
+TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
+"""The tables of a run."""
+
+_NESTED = (dict, list)
+_COMPARED = ("judge", "dataset", "measure", "reference", "system", "difference", "low", "high", "p", "finding")
+
+
+class Run:
+    """
+    A run folder, read and never written.
+
+    Args:
+        url: A folder, local or `s3://`.
+
+    Raises:
+        UsageError: No run stands there.
+        StorageError: The folder cannot be reached.
+    """
+
+    def __init__(self, url: str | PathLike[str]) -> None:
+        self.folder = Folder(fspath(url))
+        if not self.folder.has(RECORD):
+            self.folder.check_reachable()  # a bucket that is not there looks empty
+            raise UsageError(
+                f"no run at {self.folder.url!r}: expected a folder with {RECORD}; make one with `longform evaluate`"
+            )
+
+    def __repr__(self) -> str:
+        return f"Run({self.folder.url!r})"
+
+    def table(self, name: str) -> pa.Table:
+        """
+        Return a table of the run; one that was not written yet has no rows.
+
+        Args:
+            name: One of `TABLES`; `longform/tables.py` has their keys, `longform/rows.py` their columns.
+
+        Raises:
+            UsageError: A run has no such table.
+        """
+        if name not in TABLES:
+            raise UsageError(f"table: expected one of {', '.join(TABLES)}, found {name!r}")
+        return self.folder.read(name)
+
+    @property
+    def summaries(self) -> pa.Table:
+        """Every summary; its text is null if it failed."""
+        return self.table("summaries")
+
+    @property
+    def verdicts(self) -> pa.Table:
+        """Every verdict of every judge."""
+        return self.table("verdicts")
+
+    @property
+    def scores(self) -> pa.Table:
+        """Every measure of every summary, as shares from 0 to 1."""
+        return self.table("scores")
+
+    @cached_property
+    def results(self) -> Mapping[str, Any]:
+        """
+        The content of `results.json`, which has everything that the report shows.
+
+        Raises:
+            UsageError: The run has none yet.
+        """
+        if not self.folder.has(RESULTS):
+            raise UsageError(
+                f"{self.folder.url}: expected {RESULTS}, found none yet; the command that makes the run goes on to it, "
+                f"and `longform status {self.folder.url}` says how far it is"
+            )
+        return dict(self.folder.read_json(RESULTS))
+
+    @cached_property
+    def systems(self) -> pa.Table:
+        """
+        Every system under every judge: its means as the report prints them, points from 0 to 100.
+
+        Ends of the 95 % interval of a measure are its columns `NAME_low` and `NAME_high`.
+        """
+        return _table([_system(cell) for cell in self.results["cells"]])
+
+    @cached_property
+    def comparisons(self) -> pa.Table:
+        """
+        Every system against the reference of its judge and data set: difference, interval, p and finding.
+
+        A run of a single system has no rows.
+        """
+        return _table(list(_compared(self.results["comparisons"])), _COMPARED)
+
+
+def _system(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a cell of the results as a row of plain values."""
+    plain = {name: value for name, value in cell.items() if not isinstance(value, _NESTED)}
+    ends = {
+        f"{name}_{end}": value
+        for name, interval in cell["intervals"].items()
+        for end, value in zip(("low", "high"), interval, strict=True)
+    }
+    return {**plain, **cell["axes"], **ends}
+
+
+def _compared(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of all comparisons, each with what it is compared with."""
+    for one in comparisons:
+        beside = {name: one[name] for name in ("judge", "dataset", "measure", "reference")}
+        for row in one["rows"]:
+            yield beside | {name: value for name, value in row.items() if not isinstance(value, _NESTED)}
+
+
+def _table(rows: Sequence[Mapping[str, Any]], least: Sequence[str] = ()) -> pa.Table:
+    """Return a table with the columns of all *rows*, and the *least* ones; null if a row has none."""
+    names = dict.fromkeys([*least, *(name for row in rows for name in row)])
+    return pa.table({name: [row.get(name) for row in rows] for name in names})

@@ -1,0 +1,74 @@
+"""Checks what callers give: an error names the argument, what was expected and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longform.errors import UsageError
+
+
+def texts_of(argument: str, value: object, *, least: int = 1) -> list[str]:
+    """
+    Return *value* as a list of texts.
+
+    Args:
+        argument: Its name, for messages.
+        value: Given by the caller.
+        least: The number of texts that are needed.
+
+    Raises:
+        UsageError: It is something else, or has too few.
+    """
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise UsageError(f"{argument}: expected a list of texts, found {_named(value)}")
+    for place, text in enumerate(value):
+        if not isinstance(text, str):
+            raise UsageError(f"{argument}[{place}]: expected a text, found {_named(text)}")
+    if len(value) < least:
+        raise UsageError(f"{argument}: expected at least {least} text{'s' if least > 1 else ''}, found {len(value)}")
+    return list(value)
+
+
+def text_of(argument: str, value: object) -> str:
+    """
+    Return *value*, a text.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not isinstance(value, str):
+        raise UsageError(f"{argument}: expected a text, found {_named(value)}")
+    return value
+
+
+def summary_text(value: object) -> str:
+    """
+    Return a summary as one text, a bullet a line.
+
+    Args:
+        value: A text, or its bullets.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Sequence) or isinstance(value, bytes):
+        raise UsageError(f"summary: expected a text or a list of bullets, found {_named(value)}")
+    return "\n".join(texts_of("summary", value, least=0))
+
+
+def number_of(argument: str, value: object) -> int:
+    """
+    Return *value*, a whole number above 0.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UsageError(f"{argument}: expected a whole number above 0, found {value!r}")
+    return value
+
+
+def _named(value: object) -> str:
+    return "None" if value is None else f"a value of type {type(value).__name__}"

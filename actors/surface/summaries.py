@@ -1,0 +1,75 @@
+"""Summarizes documents for a query, offline."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache, lru_cache
+
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
+from actors.surface.citations import CitedSummary
+from actors.surface.given import number_of, text_of, texts_of
+from longform.errors import UsageError
+from longform.records import Query, retrieval_text
+from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
+from longform.summaries.query_relevance import QueryText
+from longform.summaries.requested import USUAL_BULLETS
+from longform.support.model import shipped_support_model
+
+USUAL_WORDS = 300
+"""The words of a summary if no number is told, as in a configuration."""
+
+
+def summarize(
+    query: str,
+    documents: Sequence[str],
+    *,
+    subtopic: str | None = None,
+    bullets: int = USUAL_BULLETS,
+    max_words: int = USUAL_WORDS,
+) -> CitedSummary:
+    """
+    Quote sentences that several documents repeat and the query asks for, each citing the documents that support it.
+
+    The text is that of `longform evaluate` with a summariser `{kind: offline}`, and empty if no sentence of the
+    documents can be quoted. The documents of the latest call are kept: further queries to the same ones are fast.
+
+    Args:
+        query: A question or a topic.
+        documents: Texts; the first is number 1.
+        subtopic: The part of the topic that is asked for, if a benchmark's query has one; None: the query is all.
+        bullets: The most sentences.
+        max_words: The most words of all sentences together.
+
+    Raises:
+        UsageError: An argument is not what it should be; the message names it.
+    """
+    asked, texts = text_of("query", query), texts_of("documents", documents)
+    if not asked.strip():
+        raise UsageError("query: expected a question or a topic, found an empty text")
+    part = None if subtopic is None else text_of("subtopic", subtopic)
+    n, words = number_of("bullets", bullets), number_of("max_words", max_words)
+    extractor = _extractor(tuple(texts))
+    whole = retrieval_text(Query("", "", asked, subtopic=part), query_text="query_subtopic")
+    vectors = _encoder().embed([whole, part or asked])
+    extracted = extractor.extract(QueryText(whole, vectors[0], vectors[1]), n, words)
+    return CitedSummary(bullet_lines(extracted), tuple(texts))
+
+
+@lru_cache(maxsize=1)
+def _extractor(documents: tuple[str, ...]) -> Extractor:
+    """Read documents, so that further queries to the same ones take no time; one of 100 documents is about 60 MB."""
+    encoder = _encoder()
+    encoder.forget()
+    return Extractor(
+        list(enumerate(documents, start=1)),
+        encoder.embed,
+        model=shipped_support_model("vectors"),
+        ranker=shipped_ranker(),
+    )
+
+
+@cache
+def _encoder() -> Encoder:
+    return Encoder(MINILM, threads=os.cpu_count() or 1)

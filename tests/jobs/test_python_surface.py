@@ -1,0 +1,159 @@
+"""The functions of `import longform` give the numbers of `evaluate`, and the examples of their page run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import longform
+from jobs.evaluate import main as evaluate
+from jobs.ingest import main as ingest
+from tests.jobs.answers.town import write_corpus
+from tests.pages import commands, files_shown, printed
+
+SYSTEM = {"retriever": "full", "budget_tokens": None, "summarizer": "offline"}
+CONFIGURATION = {
+    "name": "same numbers",
+    "seed": 1,
+    "retrievers": {"full": {"kind": "full"}},
+    "summarizers": {"offline": {"kind": "offline"}},
+    "judges": {
+        "people": {"kind": "offline", "calibration": "people"},
+        "gpt": {"kind": "offline", "calibration": "gpt-4o"},
+        "support": {"kind": "offline", "task": "support"},
+    },
+    "systems": [SYSTEM],
+    "bullets": 3,
+    "citations": "matrix",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a benchmark and an evaluated run of it."""
+    folder = tmp_path_factory.mktemp("town")
+    (folder / "town.yaml").write_text(yaml.safe_dump(CONFIGURATION))
+    bench = str(folder / "bench")
+    assert ingest(["jsonl", str(write_corpus(folder / "town")), "--out", bench]) == 0
+    words = [str(folder / "town.yaml"), "--bench", bench, "--out", str(folder / "run"), "--workers", "0"]
+    assert evaluate(words) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bench(folder: Path) -> longform.Benchmark:
+    return longform.Benchmark(str(folder / "bench"))
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> longform.Run:
+    return longform.Run(folder / "run")
+
+
+def originals(run: longform.Run) -> list[dict[str, Any]]:
+    return [row for row in run.summaries.to_pylist() if row["step"] is None and row["cited_by"] is None]
+
+
+def texts(bench: longform.Benchmark, haystack_id: str) -> list[str]:
+    return [document.text for document in bench.documents(haystack_id)]
+
+
+@pytest.mark.parametrize(("judge", "calibration"), [("people", "people"), ("gpt", "gpt-4o")])
+def test_scores_are_those_of_evaluate_to_the_last_digit(
+    bench: longform.Benchmark, run: longform.Run, judge: str, calibration: str
+) -> None:
+    stored = {(one["summary_id"], one["measure"]): one for one in run.scores.to_pylist() if one["judge"] == judge}
+    verdicts = {(one["summary_id"], one["target_id"]): one for one in run.verdicts.to_pylist() if one["judge"] == judge}
+    compared, probabilities = 0, set()
+    for summary in originals(run):
+        targets = bench.targets[summary["query_id"]]
+        gold = bench.gold_numbers(summary["haystack_id"]) or {}
+        found = longform.judge(
+            summary["text"],
+            [longform.Insight(target.text, sorted(gold[target.target_id])) for target in targets],
+            background=[target.text for target in bench.haystack_targets(summary["haystack_id"])],
+            calibration=calibration,
+        )
+        for name, score in found.scores.items():
+            row = stored[summary["summary_id"], name]
+            assert (score.value, score.total, score.n) == (row["value"], row["total"], row["n"])
+            compared += 1
+        for target, insight in zip(targets, found.insights, strict=True):
+            verdict = verdicts[summary["summary_id"], target.target_id]
+            assert (insight.answer, insight.bullet) == (verdict["answer"], verdict["linked_unit"])
+            assert insight.probability == verdict["probability"]
+            probabilities.add(insight.probability)
+
+    assert compared == 6 * len(bench.queries)
+    assert len(probabilities) > 2  # not all alike
+
+
+def test_verdicts_on_sentences_are_those_of_evaluate(bench: longform.Benchmark, run: longform.Run) -> None:
+    rows = [row for row in run.verdicts.to_pylist() if row["judge"] == "support"]
+    totals = []
+    for summary in originals(run):
+        documents = texts(bench, summary["haystack_id"])
+        found = longform.check(summary["text"].splitlines(), documents)
+        number = {document.doc_id: place for place, document in enumerate(bench.documents(summary["haystack_id"]))}
+        stored = [row for row in rows if row["summary_id"] == summary["summary_id"]]
+        assert len(stored) == found.probabilities.size
+        for row in stored:
+            assert found.probabilities[number[row["target_id"]], row["unit_index"]] == row["probability"]
+        totals.append(found.faithfulness)
+    (cell,) = (one for one in run.results["faithfulness"]["cells"] if one["judge"] == "support")
+
+    mean = sum(one.total for one in totals) / sum(one.n for one in totals)
+    assert cell["faithfulness"]["value"] == pytest.approx(100 * mean, abs=1e-9)
+
+
+def test_summaries_are_those_of_evaluate(bench: longform.Benchmark, run: longform.Run) -> None:
+    for summary in originals(run):
+        query = bench.queries[summary["query_id"]]
+        found = longform.summarize(query.text, texts(bench, query.haystack_id), subtopic=query.subtopic, bullets=3)
+        assert found.text == summary["text"]
+
+
+def test_citations_are_those_of_the_twin(bench: longform.Benchmark, run: longform.Run) -> None:
+    twins = {row["parents"][0]: row["text"] for row in run.summaries.to_pylist() if row["cited_by"] is not None}
+
+    assert twins
+    for summary in originals(run):
+        cited = longform.cite(summary["text"], texts(bench, summary["haystack_id"]))
+        assert cited.text == twins[summary["summary_id"]]
+
+
+def test_systems_and_comparisons_are_those_of_the_results(run: longform.Run) -> None:
+    systems = run.systems.to_pylist()
+
+    assert [one["coverage"] for one in systems] == [cell["coverage"] for cell in run.results["cells"]]
+    assert {"coverage_low", "coverage_high", "retriever", "order"} <= set(run.systems.column_names)
+    assert run.comparisons.num_rows == sum(len(one["rows"]) for one in run.results["comparisons"])
+    assert {"difference", "low", "high", "p", "finding"} <= set(run.comparisons.column_names)  # also without a row
+
+
+def test_examples_of_the_page_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The README's files, evaluated in this process, are beside them."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in re.findall(
+        r"^cat > (\S+) <<'END'\n(.*?)^END$", commands("README.md", ""), re.MULTILINE | re.DOTALL
+    ):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    assert ingest(["jsonl", "corpus", "--out", "bench"]) == 0
+    assert evaluate(["town.yaml", "--bench", "bench", "--out", "runs/town", "--workers", "0"]) == 0
+    capsys.readouterr()
+
+    examples = files_shown("docs/python.md")
+    for example in examples:
+        assert len(example.text.split("\n\n")[1].splitlines()) == 4  # below the import
+        exec(compile(example.text, example.kind, "exec"), {})
+    shown = capsys.readouterr().out.splitlines()
+
+    assert len(examples) == 6
+    assert set(printed("docs/python.md", "")) <= set(shown)
