@@ -16,7 +16,6 @@ from jobs.parsers.list import parser
 from longform import measures
 from longform.formats.names import EXPORTED
 from longform.formats.shipped import FORMATS
-from longform.metrics.measure import Measure, RankingMeasure
 from longform.results import study
 from longform.settings.chat import SummarizerSettings
 from longform.settings.judges import JudgeSettings
@@ -66,19 +65,16 @@ def _methods() -> Iterator[Name]:
 
 def _measures() -> Iterator[Name]:
     for measure in (*measures.SHIPPED, *measures.RANKING):
-        yield Name(measure.name, "measures", _of_measure(measure))
+        yield Name(measure.name, "measures", first_sentence(measure.told) or measure.title)
     for kind in kinds_of(MeasureSettings, "measures"):
         yield kind._replace(place="measures.0.kind")
 
 
-def _of_measure(measure: Measure | RankingMeasure) -> str | None:
-    return measure.label
-
-
 def _studies() -> Iterator[Name]:
     for one in study.SHIPPED:
-        doc = one.result.__doc__ if one.result.__name__ != "<lambda>" else None
-        yield Name(one.name, "studies", first_sentence(doc) or f"of the tables {', '.join(sorted(one.needs))}")
+        own = one.result.__module__ != study.__name__
+        doc = import_module(one.result.__module__).__doc__ if own else None
+        yield Name(one.name, "studies", first_sentence(doc) or f"the table {', '.join(sorted(one.needs))}")
 
 
 def _presets() -> Iterator[Name]:

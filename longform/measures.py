@@ -81,7 +81,9 @@ def named(names: Sequence[str], own: Sequence[Measure] = ()) -> list[Measure | R
         if name in UNAVAILABLE:
             raise UsageError(f"measures: {name} is not available: {UNAVAILABLE[name]}")
         if name not in known:
-            raise UsageError(f"measures: expected some of {', '.join(sorted(known))}, found {name!r}{meant(name, known)}")
+            raise UsageError(
+                f"measures: expected some of {', '.join(sorted(known))}, found {name!r}{meant(name, known)}"
+            )
     return [known[name] for name in names]
 
 

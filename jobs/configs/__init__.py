@@ -148,9 +148,7 @@ def validated(model: type[Model], content: JsonValue, changes: Sequence[str], *,
     return _validated(model, content, changes, where=where, stated=deepcopy(content))
 
 
-def _validated(
-    model: type[Model], content: Content, changes: Sequence[str], *, where: str, stated: Content
-) -> Model:
+def _validated(model: type[Model], content: Content, changes: Sequence[str], *, where: str, stated: Content) -> Model:
     """Return the same; *stated* is the content before any change, from which changes are told."""
     for change in changes:
         _apply(content, change)

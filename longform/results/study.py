@@ -90,7 +90,9 @@ def named_studies(names: Sequence[str] | None) -> list[Study]:
     known = {study.name: study for study in SHIPPED}
     for name in names or ():
         if name not in known:
-            raise UsageError(f"studies: expected some of {', '.join(sorted(known))}, found {name!r}{meant(name, known)}")
+            raise UsageError(
+                f"studies: expected some of {', '.join(sorted(known))}, found {name!r}{meant(name, known)}"
+            )
     return list(SHIPPED) if names is None else [known[name] for name in names]
 
 
