@@ -25,6 +25,7 @@ from pydantic import JsonValue
 
 from longform.errors import LongformError, UsageError
 from longform.keys import KEY_LENGTH
+from longform.nearest import meant
 from longform.settings.python_class import PythonClassSettings
 
 P = TypeVar("P")

@@ -32,7 +32,7 @@ def _differences(key: str, before: object, after: object) -> Iterator[tuple[str,
     if before == after and type(before) is type(after):
         return
     match before, after:
-        case Mapping(), Mapping() if before:
+        case Mapping(), Mapping() if before or not key:
             for name in dict.fromkeys([*before, *after]):
                 place = f"{key}.{name}" if key else str(name)
                 yield from _differences(place, before.get(name, _ABSENT), after.get(name, _ABSENT))

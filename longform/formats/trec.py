@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from longform.errors import UsageError
 from longform.formats.exported import ExportedFile, HaystackOfRun
@@ -99,7 +100,7 @@ def file_names(systems: Iterable[str]) -> dict[str, str]:
 
 def _falls(scores: Sequence[float | None]) -> bool:
     known = [score for score in scores if score is not None]
-    return len(known) == len(scores) and all(high > low for high, low in zip(known, known[1:], strict=False))
+    return len(known) == len(scores) and all(high > low for high, low in pairwise(known))
 
 
 def _run_lines(system: str, rankings: Mapping[str, Ranking]) -> Iterable[str]:

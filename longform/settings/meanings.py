@@ -57,7 +57,7 @@ def _of_class(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
 
 
 def _comment(lines: list[str], field: ast.AnnAssign) -> str | None:
-    assert field.end_lineno is not None and field.end_col_offset is not None, "nodes of parsed source have an end"
+    assert field.end_lineno is not None, "nodes of parsed source have an end"
     rest = lines[field.end_lineno - 1].encode()[field.end_col_offset :].decode()
     _, mark, text = rest.partition("#")
     return text.strip() if mark and not text.lstrip().startswith(("noqa", "type:")) else None
