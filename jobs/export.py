@@ -154,13 +154,13 @@ def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
         rankings.setdefault(ranked.key.haystack_id, []).append(ranked.work_id)
     for haystack_id in opened.benchmark.haystack_ids:
         own = summaries.get(haystack_id, [])
-        ranked = _ranked(run, rankings.get(haystack_id, []))
-        if own or ranked:
+        lists = _ranked(run, rankings.get(haystack_id, []))
+        if own or lists:
             work_ids = {row["work_id"] for row in own}
             yield HaystackOfRun(
                 haystack_id,
                 *haystack_tables(opened.benchmark, haystack_id),
-                rankings=ranked,
+                rankings=lists,
                 summaries=own,
                 units=_lines(run, [units[one] for one in work_ids if one in units]),
                 verdicts=_verdicts(run, [one for work_id in work_ids for one in verdicts.get(work_id, ())]),

@@ -102,7 +102,7 @@ LISTS: Mapping[str, Callable[[], Iterator[Name]]] = {
     "presets": _presets,
     "formats": _formats,
 }
-"""What can be listed -> its names; `jobs.parsers.list.LISTED` repeats the keys."""
+"""A list's name -> its names; `jobs.parsers.list.LISTED` repeats the keys."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -37,8 +37,8 @@ class ChatSettings(Strict):
     newer = frozenset({"top_p", "seed", "reasoning_effort", "extra_body"})
 
     provider: Literal["openai", "litellm", "llama_cpp", "scripted", "http", "python"] = "openai"
-    """Who is asked. `http` and `python` are a system of one's own, which summarizers and retrievers of these kinds make
-    of their settings."""
+    """The one who is asked. `http` and `python` are a system of one's own, which summarizers and retrievers of these
+    kinds make of their settings."""
     model: str  # llama_cpp: the path or s3:// URL of a GGUF file
     base_url: str | None = None  # null: the provider's own; serve://APPLICATION/v1: one that this cluster serves
     replicas: tuple[str, ...] = ()  # base URLs of equal servers of the model; calls that share a text go to one
