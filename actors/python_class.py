@@ -12,9 +12,8 @@ import inspect
 import pkgutil
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module, invalidate_caches
 from pathlib import Path
@@ -26,6 +25,7 @@ from pydantic import JsonValue
 
 from longform.errors import LongformError, UsageError
 from longform.keys import KEY_LENGTH
+from longform.nearest import meant
 from longform.settings.python_class import PythonClassSettings
 
 P = TypeVar("P")
@@ -50,7 +50,7 @@ def load(path: str, *, folder: str | None) -> Any:
     except AttributeError:
         names = [known for known, value in vars(module).items() if known[0] != "_" and not inspect.ismodule(value)]
         raise UsageError(
-            f"{path}: {_file(module)} has no {name!r}{_meant(name, names)}; it has {sorted(names) or 'nothing'}"
+            f"{path}: {_file(module)} has no {name!r}{meant(name, names)}; it has {sorted(names) or 'nothing'}"
         ) from None
 
 
@@ -127,7 +127,7 @@ def _module(path: str, name: str, folder: str | None) -> ModuleType:
         known = [module.name for module in pkgutil.iter_modules(places)]
         raise UsageError(
             f"{path}: found no module {error.name!r} in {' or '.join(places)}, nor among installed packages"
-            f"{_meant(top, known)}; put it beside the configuration file, or say `folder`"
+            f"{meant(top, known)}; put it beside the configuration file, or say `folder`"
         ) from error
     except (Exception, SystemExit) as error:
         raise UsageError(_raised(path, f"importing {name}", error)) from error
@@ -163,11 +163,6 @@ def _file(module: ModuleType) -> str:
     return getattr(module, "__file__", None) or f"the module {module.__name__}"
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
 @cache  # a process goes on with the code that it has imported
 def _source_hash(module_name: str) -> str:
     module = import_module(module_name)
@@ -197,7 +192,7 @@ def _check_method(path: str, found: type, name: str, parameters: list[str]) -> N
     expected, method = f"{name}({', '.join(parameters)})", getattr(found, name, None)
     if not callable(method):
         own = [known for known in dir(found) if known[0] != "_" and callable(getattr(found, known))]
-        raise UsageError(f"{path}: expected a method {expected}, found {own or 'no method'}{_meant(name, own)}")
+        raise UsageError(f"{path}: expected a method {expected}, found {own or 'no method'}{meant(name, own)}")
     signature = inspect.signature(method)
     try:
         signature.bind(*("self", *parameters) if _takes_self(found, name) else parameters)

@@ -14,6 +14,7 @@ from importlib import import_module
 from jobs.exit_codes import DONE, USAGE
 from jobs.interrupts import end_at_once_while_loading
 from longform import __version__
+from longform.nearest import meant
 
 VERBS = {
     "ingest": "released files, BEIR or plain JSONL -> a benchmark folder",
@@ -28,7 +29,9 @@ VERBS = {
     "report": "write a run's pages again; several runs side by side",
     "compare": "two runs on the queries that both have: differences, groups, settings, costs",
     "status": "how a run stands: stages, rate, time left, spend, failures",
-    "export": "a run -> files of a release's format",
+    "export": "a run -> files that other tools load",
+    "list": "what a configuration can name: kinds, judges, measures, studies, presets, formats",
+    "config": "a configuration in full: every key, its default and its meaning",
     "ledger": "what was called and what it cost",
     "probe": "what a model accepts, found out by asking it",
     "train": "re-make the offline models that ship, and measure what they reach",
@@ -46,8 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(__version__)
         return DONE
     usage = "\n".join([f"longform {__version__}: longform VERB ... (longform VERB --help)", "", *_verb_lines()])
+    verbs = f"longform: no verb {words[0]!r}{meant(words[0], VERBS)}" if words else ""
     wanted = not words or words[0] in {"-h", "--help"}
-    print(usage if wanted else f"longform: no verb {words[0]!r}\n\n{usage}", file=sys.stdout if wanted else sys.stderr)
+    print(usage if wanted else f"{verbs}\n\n{usage}", file=sys.stdout if wanted else sys.stderr)
     return DONE if wanted else USAGE
 
 

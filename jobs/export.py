@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -22,12 +25,14 @@ from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan
 from jobs.synthesis.files import haystack_tables
 from longform.errors import UsageError
-from longform.formats.exported import HaystackOfRun, RunFacts
-from longform.formats.exports import EXPORTS
+from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
+from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS
 from longform.formats.names import FULL_CONTEXT
+from longform.formats.table_export import TablesOfRun
 from longform.rows import RankingRow, SummaryRow, VerdictRow
 
 _JUDGED = ["summary_id", "judge", "target_id", "answer", "linked_unit", "repeat"]
+RESULTS = "results.json"
 _MOST_NAMED = 5
 _USUAL_SHARE = 0.5  # what partial coverage counts where nothing else is said
 
@@ -52,30 +57,51 @@ def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any
         url: Of the run.
         out: A folder or s3:// URL.
         form: One of `longform.formats.exports`.
-        judge: Whose labels are written; None: those of the only judge of coverage.
+        judge: Whose labels are written, by a format that has any; None: those of the only judge of coverage.
 
     Raises:
-        UsageError: No run stands there, it names no such judge, or it holds no summaries.
+        UsageError: No run stands there, it names no such judge, or it holds nothing that the format can say.
     """
     opened = _open(url)
-    chosen = _chosen(url, opened.judges, judge)
+    chosen = _chosen(url, opened.judges, judge) if form in EXPORTS else None
+    if chosen is None and judge is not None:
+        raise UsageError(f"--judge {judge}: --as {form} writes no labels of one judge; leave it out")
     folder, left_out, names, n_summaries = Folder(out), Counter[str](), list[str](), 0
-    for file in EXPORTS[form](_haystacks(opened), RunFacts(chosen, opened.full_context)):
-        folder.write_json(file.name, file.content)
+    for file in _files(url, opened, form, chosen):
+        if isinstance(file.content, bytes):
+            folder.write_bytes(file.name, file.content)
+        else:
+            folder.write_json(file.name, file.content)
         names.append(file.name)
         n_summaries += file.n_summaries
         left_out.update(file.left_out)
-    if not n_summaries:
-        raise UsageError(f"{url}: expected a run with summaries, found none that can be written")
+    if not names or (form in EXPORTS and not n_summaries):
+        wanted = "rankings" if form in ROW_EXPORTS else "summaries"
+        raise UsageError(f"{url}: expected a run with {wanted}, found none that can be written")
     return {
         "out": out,
         "files": names,
-        "others": [name for name in folder.names() if name.endswith(".json") and name not in names],
+        "others": [name for name in folder.names() if name.endswith(".json") and name not in names] if chosen else [],
         "summaries": n_summaries,
         "judge": chosen,
         "left_out": dict(left_out),
-        "settings": _settings(opened),
+        "settings": _settings(opened) if chosen else [],
     }
+
+
+def _files(url: str, opened: _Opened, form: str, judge: str | None) -> Iterable[ExportedFile]:
+    if form in TABLE_EXPORTS:
+        if not opened.run.has(RESULTS):
+            raise UsageError(f"{url}: expected a run with {RESULTS}, found none; `longform report {url}` writes it")
+        return TABLE_EXPORTS[form](TablesOfRun(opened.run.read_json(RESULTS), partial(_table, opened)))
+    if form in ROW_EXPORTS:
+        return ROW_EXPORTS[form](_haystacks(opened))
+    return EXPORTS[form](_haystacks(opened), RunFacts(str(judge), opened.full_context))
+
+
+def _table(opened: _Opened, name: str) -> pa.Table:
+    """Return the rows of a table that the run's configuration asks for."""
+    return opened.run.read(name, work_ids=opened.plan.work_ids(name))
 
 
 def _open(url: str) -> _Opened:
@@ -114,7 +140,7 @@ def _settings(opened: _Opened) -> list[str]:
 
 
 def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
-    """Yield the rows of each haystack of which summaries are there."""
+    """Yield the rows of each haystack of which summaries or rankings are there."""
     run, plan = opened.run, opened.plan
     summaries: dict[str, list[SummaryRow]] = {}
     for row in _rows(run, "summaries", plan.work_ids("summaries"), None):
@@ -127,12 +153,14 @@ def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
     for ranked in plan.of(Ranked):
         rankings.setdefault(ranked.key.haystack_id, []).append(ranked.work_id)
     for haystack_id in opened.benchmark.haystack_ids:
-        if own := summaries.get(haystack_id):
+        own = summaries.get(haystack_id, [])
+        lists = _ranked(run, rankings.get(haystack_id, []))
+        if own or lists:
             work_ids = {row["work_id"] for row in own}
             yield HaystackOfRun(
                 haystack_id,
                 *haystack_tables(opened.benchmark, haystack_id),
-                rankings=_ranked(run, rankings.get(haystack_id, [])),
+                rankings=lists,
                 summaries=own,
                 units=_lines(run, [units[one] for one in work_ids if one in units]),
                 verdicts=_verdicts(run, [one for work_id in work_ids for one in verdicts.get(work_id, ())]),
@@ -145,7 +173,7 @@ def _rows(run: Folder, table: str, work_ids: Iterable[str], columns: list[str] |
 
 
 def _ranked(run: Folder, work_ids: Sequence[str]) -> list[RankingRow]:
-    return list(_rows(run, "rankings", work_ids, ["query_id", "system", "doc_id", "score"]))
+    return list(_rows(run, "rankings", work_ids, ["query_id", "system", "doc_id", "rank", "score"]))
 
 
 def _lines(run: Folder, work_ids: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -179,7 +207,11 @@ def _work(arguments: argparse.Namespace) -> Outcome:
 
 def _words(document: Mapping[str, Any]) -> str:
     files, n = len(document["files"]), document["summaries"]
-    written = f"{files} file{'s' if files > 1 else ''}, {n:,} summaries with the labels of {document['judge']}"
+    labelled = f", {n:,} summaries with the labels of {document['judge']}" if document["judge"] else ""
+    named = (
+        "" if labelled else f": {', '.join(document['files'][:_MOST_NAMED])}{', ...' if files > _MOST_NAMED else ''}"
+    )
+    written = f"{files} file{'s' if files > 1 else ''}{labelled or named}"
     lines = [f"{document['out']}: {written}"]
     lines += [f"  not expressed: {n:,} {what}" for what, n in document["left_out"].items()]
     if others := document["others"]:

@@ -26,6 +26,7 @@ from longform.metrics import (
     rouge,
 )
 from longform.metrics.measure import Measure, RankingMeasure
+from longform.nearest import meant
 
 SHIPPED: tuple[Measure, ...] = (
     *coverage.MEASURES,
@@ -80,7 +81,9 @@ def named(names: Sequence[str], own: Sequence[Measure] = ()) -> list[Measure | R
         if name in UNAVAILABLE:
             raise UsageError(f"measures: {name} is not available: {UNAVAILABLE[name]}")
         if name not in known:
-            raise UsageError(f"measures: expected some of {', '.join(sorted(known))}, found {name!r}")
+            raise UsageError(
+                f"measures: expected some of {', '.join(sorted(known))}, found {name!r}{meant(name, known)}"
+            )
     return [known[name] for name in names]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from copy import deepcopy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,8 +15,11 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from actors.storage.folder import file_place
+from jobs.configs.changes import tell_changes
+from jobs.configs.places import place_in_file
 from jobs.configs.shorthands import Content, apply_shorthand, full_keys, is_shorthand, with_support_apart
 from longform.errors import UsageError
+from longform.nearest import meant
 from longform.settings.experiment import Experiment
 from longform.settings.python_class import FOLDER
 
@@ -36,9 +39,11 @@ def read_experiment(name: str, changes: Sequence[str] = ()) -> Experiment:
         UsageError: The configuration is wrong, or a change is, or a file of one's own was given a short name.
     """
     content = _on_its_base(read_yaml(name, folder="configs"), name)
-    if isinstance(content, dict):
-        changes = _with_short_names(content, changes, name)
-    return validated(Experiment, content, changes, where=name)
+    if not isinstance(content, dict):
+        return validated(Experiment, content, changes, where=name)
+    stated = deepcopy(content)
+    changes = _with_short_names(content, changes, name)
+    return _validated(Experiment, content, changes, where=name, stated=stated)
 
 
 def _on_its_base(content: JsonValue, name: str) -> JsonValue:
@@ -111,8 +116,24 @@ def _content(name: str, presets: Traversable) -> str:
             return place.read_bytes(file).decode()
     elif (preset := presets.joinpath(f"{name}.yaml")).is_file():
         return preset.read_text(encoding="utf-8")
-    known = sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir() if entry.name.endswith(".yaml"))
-    raise UsageError(f"no configuration {name!r}: expected a .yaml file, here or on s3://, or one of {known}")
+    known = _names(presets)
+    raise UsageError(
+        f"no configuration {name!r}: expected a .yaml file, here or on s3://, or one of {known}{meant(name, known)}"
+    )
+
+
+def preset_names(folder: str = "configs") -> list[str]:
+    """Return the names of the presets in `jobs/<folder>`."""
+    return _names(files("jobs").joinpath(*folder.split("/")))
+
+
+def _names(presets: Traversable) -> list[str]:
+    return sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir() if entry.name.endswith(".yaml"))
+
+
+def preset_text(name: str) -> str:
+    """Return the file of a preset, with its comments."""
+    return files("jobs").joinpath("configs", f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def validated(model: type[Model], content: JsonValue, changes: Sequence[str], *, where: str) -> Model:
@@ -124,12 +145,18 @@ def validated(model: type[Model], content: JsonValue, changes: Sequence[str], *,
     """
     if not isinstance(content, dict):
         raise UsageError(f"{where}: expected a mapping at the top, found {type(content).__name__}")
+    return _validated(model, content, changes, where=where, stated=deepcopy(content))
+
+
+def _validated(model: type[Model], content: Content, changes: Sequence[str], *, where: str, stated: Content) -> Model:
+    """Return the same; *stated* is the content before any change, from which changes are told."""
     for change in changes:
         _apply(content, change)
+    tell_changes(stated, content, model)
     try:
         return model.model_validate(content, context={FOLDER: _folder_of(where)})
     except ValidationError as error:
-        lines = [_describe(problem, model) for problem in error.errors()]
+        lines = [_describe(problem, model, content) for problem in error.errors()]
         raise UsageError(f"{where}: {len(lines)} wrong\n" + "\n".join(f"  {line}" for line in lines)) from error
 
 
@@ -173,10 +200,14 @@ def _index(place: list[JsonValue], name: str, change: str) -> int:
     return int(name)
 
 
-def _describe(problem: ErrorDetails, model: type[BaseModel]) -> str:
-    place = ".".join(map(str, problem["loc"])) or "(top)"
+def _describe(problem: ErrorDetails, model: type[BaseModel], content: Content) -> str:
+    place = place_in_file(problem["loc"], content)
     if problem["type"] == "extra_forbidden":
         return f"{place}: no such key{_meant(str(problem['loc'][-1]), model)}"
+    if problem["type"] == "union_tag_invalid":
+        kinds = [kind.strip("' ") for kind in problem["ctx"]["expected_tags"].split(",")]
+        tag = str(problem["ctx"]["tag"])
+        return f"{place}.kind: no kind {tag!r}; expected one of {', '.join(kinds)}{meant(tag, kinds)}"
     found = "" if problem["type"] in {"missing", "value_error"} else f", found {str(problem['input'])[:60]!r}"
     return f"{place}: {problem['msg']}{found}"
 
@@ -188,5 +219,4 @@ def _meant(key: str, model: type[BaseModel]) -> str:
     names = sorted({name for part in parts for name in part.get("properties", {})})
     if key in names:
         return " here; keys of this name stand elsewhere in a configuration"
-    near = get_close_matches(key, names, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    return meant(key, names)

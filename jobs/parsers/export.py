@@ -1,10 +1,16 @@
 """
-Write a run in the format of a release.
+Write a run as files that other tools load.
 
     longform export RUN --as summhay --out DIR [--judge NAME]
+    longform export RUN --as trec|beir|csv|parquet|latex --out DIR
 
 summhay  the run's summaries and one judge's labels in SummHay's own JSON, a file topic_HAYSTACK.json for each haystack;
          `longform ingest summhay DIR --out BENCH` and `longform replay BENCH` give the run's scores again
+trec     run.SYSTEM.txt, qrels.txt and topics.tsv: rankings and judgements, for trec_eval and ir-measures
+beir     for each haystack a folder that BEIR and `longform ingest beir` read, with rankings as JSON in runs/
+csv      cells.csv (systems x judges x measures with intervals), scores.csv (of each summary), summaries.csv
+parquet  the cells and the run's tables, one file each, for pandas, Polars, DuckDB
+latex    systems.tex: a tabular of systems and measures for each judge (booktabs)
 
 Reads   the tables of RUN, and its benchmark
 Writes  files in DIR; what the format cannot express is counted and told
@@ -21,7 +27,7 @@ from longform.formats.names import EXPORTED
 def parser() -> argparse.ArgumentParser:
     made = verb_parser("export", __doc__)
     made.add_argument("run", metavar="RUN")
-    made.add_argument("--as", dest="format", required=True, choices=EXPORTED, help="the format")
+    made.add_argument("--as", dest="format", required=True, choices=tuple(EXPORTED), help="the format")
     made.add_argument("--out", required=True, metavar="DIR", help="a folder or s3:// URL")
     made.add_argument("--judge", metavar="NAME", help="whose labels are written, if several judged coverage")
     return made

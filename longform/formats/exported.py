@@ -60,16 +60,19 @@ class ExportedFile(NamedTuple):
 
     Attributes:
         name: Of the file.
-        content: JSON.
-        n_summaries: That it holds.
+        content: JSON; bytes: as they are.
+        n_summaries: That it holds, with labels of one judge.
         left_out: What the format cannot express -> how many.
     """
 
     name: str
-    content: Mapping[str, Any]
+    content: Mapping[str, Any] | bytes
     n_summaries: int
     left_out: Mapping[str, int]
 
 
 Exporter = Callable[[Iterable[HaystackOfRun], RunFacts], Iterable[ExportedFile]]
 """Yields the files of a run, a haystack at a time."""
+
+RowExporter = Callable[[Iterable[HaystackOfRun]], Iterable[ExportedFile]]
+"""The same for a format without labels."""

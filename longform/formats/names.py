@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 NAMES = ("summhay", "longformfact", "msrs", "key_points", "beir", "jsonl")
 
-EXPORTED = ("summhay",)
-"""The same of the formats that `longform export` writes."""
+EXPORTED: Mapping[str, str] = {
+    "summhay": "summaries and one judge's labels as SummHay's own JSON",
+    "trec": "rankings and judgements as TREC runs and qrels, for trec_eval and ir-measures",
+    "beir": "corpus, queries and judgements as BEIR folders, and rankings as JSON",
+    "csv": "scores, cells and summaries as CSV",
+    "parquet": "the run's tables as one Parquet file each",
+    "latex": "the table of systems in LaTeX (booktabs)",
+}
+"""Name -> meaning, of the formats that `longform export` writes."""
 
 FULL_CONTEXT = "full"
 """The setting of summaries of all documents, where a release says it of itself."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from longform.errors import UsageError
 from longform.metrics.faithfulness import GRID
+from longform.nearest import meant
 from longform.results.before_after import MEASURES as REPAIRED
 from longform.results.bullet_classes import MEASURES as CLASSES
 from longform.results.bullet_classes import bullet_classes
@@ -89,7 +90,9 @@ def named_studies(names: Sequence[str] | None) -> list[Study]:
     known = {study.name: study for study in SHIPPED}
     for name in names or ():
         if name not in known:
-            raise UsageError(f"studies: expected some of {', '.join(sorted(known))}, found {name!r}")
+            raise UsageError(
+                f"studies: expected some of {', '.join(sorted(known))}, found {name!r}{meant(name, known)}"
+            )
     return list(SHIPPED) if names is None else [known[name] for name in names]
 
 

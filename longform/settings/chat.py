@@ -36,16 +36,17 @@ class ChatSettings(Strict):
     )
     newer = frozenset({"top_p", "seed", "reasoning_effort", "extra_body"})
 
-    # http and python: a system of one's own, which summarizers and retrievers of these kinds make of their settings
     provider: Literal["openai", "litellm", "llama_cpp", "scripted", "http", "python"] = "openai"
+    """The one who is asked. `http` and `python` are a system of one's own, which summarizers and retrievers of these
+    kinds make of their settings."""
     model: str  # llama_cpp: the path or s3:// URL of a GGUF file
     base_url: str | None = None  # null: the provider's own; serve://APPLICATION/v1: one that this cluster serves
     replicas: tuple[str, ...] = ()  # base URLs of equal servers of the model; calls that share a text go to one
     api_key_env: str = "OPENAI_API_KEY"  # the name of the variable; the key itself is never in a file
     context_window: int | None = Field(None, gt=0)  # tokens; overrides the capability table
-    max_tokens: int = Field(1000, gt=0)
+    max_tokens: int = Field(1000, gt=0)  # of a reply
     temperature: float | None = Field(None, ge=0)  # null: not sent; so are the next four
-    top_p: float | None = Field(None, gt=0, le=1)
+    top_p: float | None = Field(None, gt=0, le=1)  # of sampling; null: not sent
     seed: int | None = Field(None, ge=0)  # of sampling; repeat r (from 0) is asked with seed + r
     reasoning_effort: str | None = Field(None, min_length=1)  # low, medium, high, or what the provider has besides
     extra_body: ExtraBody | None = None  # further fields of the body, which this server has
@@ -168,6 +169,8 @@ class OwnClassSettings(PythonClassSettings):
 
 
 class OfflineSummarizerSettings(Strict):
+    """Quotes of the documents, chosen without any language model."""
+
     newer = frozenset({"bullets"})
 
     kind: Literal["offline"]
@@ -190,6 +193,8 @@ FROM_MEMORY = "answer_from_memory"
 
 
 class ChatSummarizerSettings(Strict):
+    """A prompted chat model."""
+
     newer = frozenset({"prompt_with", "collection", "bullets"})
 
     kind: Literal["chat"]
@@ -243,11 +248,15 @@ class ShippedSummarizerSettings(Strict):
 
 
 class PythonSummarizerSettings(OwnClassSettings):
+    """A class of one's own that writes."""
+
     ignores_order: bool = False  # whether it writes the same for every order of documents
     deterministic: bool = False  # whether it writes the same text however often it is asked
 
 
 class HttpSummarizerSettings(HttpSettings):
+    """A server of one's own that writes."""
+
     ignores_order: bool = False  # as above
     deterministic: bool = False  # as above
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from longform.errors import UsageError
+from longform.nearest import meant
 from longform.settings.chat import (
     FROM_MEMORY,
     ChatSummarizerSettings,
@@ -93,19 +94,19 @@ class Permutations(Strict):
 class Experiment(Strict):
     """A whole configuration file."""
 
-    name: str
+    name: str  # of the experiment, in its report
     benchmark: str | None = None  # a folder or s3:// URL; null: named on the command line
     synthesize: str | None = None  # make this benchmark first where none is named
     fidelity: Fidelity = "ours"  # where we, a release and its paper differ: whose reading is taken
-    seed: int
-    retrievers: dict[str, RetrieverSettings]
-    rerankers: dict[str, RerankerSettings] = Field(default_factory=dict)
-    summarizers: dict[str, SummarizerSettings]
-    judges: dict[str, JudgeSettings] = Field(default_factory=dict)  # of every task
-    methods: dict[str, MethodSettings] = Field(default_factory=dict)  # beside those that ship
+    seed: int  # of all that is drawn: orders, resamples
+    retrievers: dict[str, RetrieverSettings]  # name -> what ranks the documents for a query
+    rerankers: dict[str, RerankerSettings] = Field(default_factory=dict)  # name -> what ranks a ranking's first again
+    summarizers: dict[str, SummarizerSettings]  # name -> what writes the summaries
+    judges: dict[str, JudgeSettings] = Field(default_factory=dict)  # name -> what judges; of every task
+    methods: dict[str, MethodSettings] = Field(default_factory=dict)  # beside those that ship: how it is asked
     cards: dict[str, str] = Field(default_factory=dict)  # judge -> the file that `longform calibrate --out` wrote
-    systems: tuple[SystemGrid, ...] = Field(min_length=1)
-    query_text: Literal["query", "query_subtopic"] = "query_subtopic"
+    systems: tuple[SystemGrid, ...] = Field(min_length=1)  # what is run: names of the sections, combined
+    query_text: Literal["query", "query_subtopic"] = "query_subtopic"  # what retrievers search with
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
     cutoffs: tuple[int, ...] = (5, 10, 20)  # K of P@K, R@K, nDCG@K, MAP@K
     measures: tuple[str | MeasureSettings, ...] | None = None  # null: those that follow from the judges
@@ -114,16 +115,16 @@ class Experiment(Strict):
     """Bullets or sentences asked for: a number; or as many as the query has insights (without: 7), as its paper asks
     for where it has a reference summary instead (Wan et al.), else as many as the reference has sentences."""
     units: UnitKind = "bullets"  # what a summary is judged by
-    importance: ImportanceSettings = RelevanceImportanceSettings(kind="relevance")
-    faithfulness: Faithfulness = Faithfulness()
-    permutations: Permutations = Permutations()
+    importance: ImportanceSettings = RelevanceImportanceSettings(kind="relevance")  # by which orders sort documents
+    faithfulness: Faithfulness = Faithfulness()  # how verdicts of support become numbers
+    permutations: Permutations = Permutations()  # how many orders `permuted` draws
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
-    aggregate: Literal["pooled", "per_summary"] = "pooled"
+    aggregate: Literal["pooled", "per_summary"] = "pooled"  # means over insights, or over summaries
     datasets: Literal["apart", "pooled"] = "apart"  # pooled: all data sets of a benchmark are one in results
     sensitivity: Fidelity = "ours"  # whose rule of sensitivity to the order of documents (SummHay, table 3)
     compare_with: str | None = None  # a system, as "summarizer, setting"; null: the best on the same data
-    resamples: int = Field(2000, ge=100)
-    unjudged_threshold: float = Field(0.02, ge=0, le=1)
+    resamples: int = Field(2000, ge=100)  # of the bootstrap behind intervals
+    unjudged_threshold: float = Field(0.02, ge=0, le=1)  # a larger share that is unjudged ends with code 3
     citations: str = "written"  # matrix, or a support judge: repairs citations, in a twin of each summary
     prompts: str | None = None  # a folder whose files replace the project's own of the same name
 
@@ -151,7 +152,7 @@ class Experiment(Strict):
     def _names_are_defined(self) -> Experiment:
         for place, name, known in self._references():
             if name not in known:
-                msg = f"{place} names {name!r}; defined are {sorted(known)}"
+                msg = f"{place} names {name!r}; defined are {sorted(known)}{meant(name, known)}"
                 raise ValueError(msg)
         return self
 

@@ -33,15 +33,21 @@ class _Retriever(MayAskSettings):
 
 
 class RandomRetrieverSettings(_Retriever):
+    """An order that a seed draws."""
+
     kind: Literal["random"]
     seed: int
 
 
 class KeywordRetrieverSettings(_Retriever):
+    """Counts keywords that a document shares with the query."""
+
     kind: Literal["keywords"]
 
 
 class Bm25RetrieverSettings(_Retriever):
+    """BM25 over stemmed words."""
+
     kind: Literal["bm25"]
     k1: float = Field(1.5, ge=0)
     b: float = Field(0.75, ge=0, le=1)
@@ -98,6 +104,8 @@ DenseSettings = EncoderRetrieverSettings | EmbeddingsRetrieverSettings
 
 
 class FusionRetrieverSettings(_Retriever):
+    """The sum of other retrievers' rankings, by z-scores or by reciprocal ranks."""
+
     kind: Literal["fusion"]
     of: tuple[str, ...] = Field(min_length=2)
     by: Literal["z_sum", "reciprocal_rank"]
@@ -156,6 +164,8 @@ class StatementsRetrieverSettings(_Retriever):
 
 
 class OracleRetrieverSettings(_Retriever):
+    """Ranks by the relevance that people gave."""
+
     kind: Literal["oracle"]
 
 
@@ -172,6 +182,8 @@ class NoDocumentsSettings(_Retriever):
 
 
 class FullContextSettings(_Retriever):
+    """All documents, as they stand in the haystack."""
+
     kind: Literal["full"]
 
 
@@ -257,6 +269,8 @@ class RetrievalSettings(NamedTuple):
 
 
 class CrossEncoderRerankerSettings(MayAskSettings):
+    """A cross-encoder that reads query and document together."""
+
     how_it_is_asked = frozenset({"resources"})
 
     kind: Literal["cross_encoder"]

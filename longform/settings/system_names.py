@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from longform.errors import UsageError
+from longform.nearest import meant
 
 _SHOWN = 12  # names in an error
 
@@ -37,8 +37,8 @@ def named_system(wanted: str, systems: Iterable[SystemName], *, asked: str = "co
     if found:
         told = f"{len(found)} systems are called so: {_listed(found)}"
     else:
-        near = get_close_matches(wanted, [part for name in known for part in (str(name), *name)], n=1)
-        told = f"found no such system{f'; did you mean {near[0]!r}?' if near else ''} Systems: {_listed(known)}"
+        near = meant(wanted, [part for name in known for part in (str(name), *name)])
+        told = f"found no such system{near} Systems: {_listed(known)}"
     raise UsageError(f"{asked}: expected one system as 'SUMMARIZER, SETTING', found {wanted!r}: {told}")
 
 

@@ -15,15 +15,15 @@ Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
 class SystemGrid(Strict):
     """One or many systems: every list multiplies. One without a retriever is of summarizers of kind shipped."""
 
-    retriever: tuple[str, ...] = ()
-    reranker: tuple[str | None, ...] = (None,)
-    budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = ()  # null: no limit
+    retriever: tuple[str, ...] = ()  # names under `retrievers`
+    reranker: tuple[str | None, ...] = (None,)  # names under `rerankers`; null: none
+    budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = ()  # of all documents shown; null: no limit
     n_documents: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first of them; null: all
     length_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first that fit whole; null: all
     document_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # each cut to so many; null: none is
-    order: tuple[Order, ...] = ("given",)
-    method: tuple[str, ...] = ("plain",)
-    summarizer: tuple[str, ...]
+    order: tuple[Order, ...] = ("given",)  # of the documents in the prompt
+    method: tuple[str, ...] = ("plain",)  # names under `methods`, or of those that ship
+    summarizer: tuple[str, ...]  # names under `summarizers`
     repeats: int = Field(1, gt=0)  # summaries of each context by each system, in calls of their own
 
     @field_validator("*", mode="before")

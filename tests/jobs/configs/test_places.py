@@ -1,0 +1,81 @@
+"""Errors name a key as it stands in the file, changes are told, and a slip is understood."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from jobs.configs import read_experiment
+from jobs.configs.changes import changed
+from jobs.configs.places import place_in_file
+from longform.errors import UsageError
+from longform.settings.experiment import Experiment
+
+CONTENT = {
+    "summarizers": {"a": {"kind": "chat", "chat": {"model": "m"}}},
+    "systems": [{"retriever": "r"}],
+    "support_judges": {"check": {"kind": "offline"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "key"),
+    [
+        (("summarizers", "a", "chat", "chat", "modle"), "summarizers.a.chat.modle"),
+        (("summarizers", "a", "chat", "promt"), "summarizers.a.promt"),
+        (("systems", 0, "retriever"), "systems.0.retriever"),
+        (("judges", "check", "offline", "scale"), "support_judges.check.scale"),
+        (("seed",), "seed"),
+        ((), "(top)"),
+    ],
+)
+def test_a_place_is_the_key_in_the_file(place: tuple[int | str, ...], key: str) -> None:
+    assert place_in_file(place, CONTENT) == key
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("judges.offline-people.scale=1", r"\n  judges\.offline-people\.scale: no such key"),
+        ("retrievers.bm25.kind=bm52", r"retrievers\.bm25\.kind: no kind 'bm52'.*did you mean 'bm25'"),
+        ("systems.0.retriever=[bm52]", r"systems\.retriever names 'bm52'.*did you mean 'bm25'"),
+        ("resample=100", r"resample: no such key; did you mean 'resamples'"),
+    ],
+)
+def test_what_is_wrong_is_named_and_mended(change: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        read_experiment("demo", [change])
+
+
+def test_a_preset_is_mended() -> None:
+    with pytest.raises(UsageError, match="did you mean 'demo'"):
+        read_experiment("dmeo")
+
+
+def told_of(before: Any, after: Any) -> Sequence[str]:
+    return list(changed(before, after, Experiment))
+
+
+def test_changes_are_told_by_key() -> None:
+    assert told_of({"a": {"b": 1, "c": [1, 2]}}, {"a": {"b": 2, "c": [1, 3]}}) == ["a.b: 1 -> 2", "a.c.1: 2 -> 3"]
+    assert told_of({}, {"resamples": 100, "name": "x"}) == ["resamples: 2000 (default) -> 100", "name: not there -> x"]
+    assert told_of({"a": 1}, {}) == ["a: 1 -> left out"]
+    assert told_of({"a": 1}, {"a": 1}) == []
+
+
+def test_set_says_what_it_changed_unless_quiet(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_experiment("demo", ["resamples=100", "budget=2000"])
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "set resamples: 2000 (default) -> 100" in told.err
+    assert "set systems.0.budget_tokens: 3500 -> 2000" in told.err
+
+    monkeypatch.setattr(logging.getLogger(), "level", logging.ERROR)
+    logging.getLogger("jobs").manager._clear_cache()
+    read_experiment("demo", ["resamples=100"])
+    assert capsys.readouterr().err == ""

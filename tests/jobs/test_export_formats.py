@@ -1,0 +1,68 @@
+"""A run that is exported says in other tools what its own results say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import ir_measures
+import pandas as pd
+import pyarrow.compute as pc
+import pytest
+
+from actors.storage.folder import Folder
+from jobs.evaluate import main as evaluate
+from jobs.export import export, main
+from jobs.ingest import ingest
+from longform.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> str:
+    out = tmp_path_factory.mktemp("runs") / "demo"
+    changes = ["--set", "resamples=100", "--set", "retrievers=[bm25,oracle]"]
+    assert evaluate(["demo", "--out", str(out), "--workers", "0", "--limit", "2", *changes]) == 0
+    return str(out)
+
+
+def test_ir_measures_finds_the_rank_quality_of_the_report(made: str, tmp_path: Path) -> None:
+    export(made, str(tmp_path), form="trec", judge=None)
+
+    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt")))
+    for row in json.loads(Folder(made).read_bytes("results.json"))["retrieval"]:
+        run = list(ir_measures.read_trec_run(str(tmp_path / f"run.{row['system']}.txt")))
+        found = ir_measures.calc_aggregate([ir_measures.P @ 10, ir_measures.R @ 10, ir_measures.AP @ 10], qrels, run)
+        assert found[ir_measures.P @ 10] == pytest.approx(row["P@10"])
+        assert found[ir_measures.R @ 10] == pytest.approx(row["R@10"])
+        assert found[ir_measures.AP @ 10] == pytest.approx(row["MAP@10"])
+
+
+def test_a_beir_folder_is_read_back(made: str, tmp_path: Path) -> None:
+    export(made, str(tmp_path / "files"), form="beir", judge=None)
+
+    (folder,) = (tmp_path / "files").iterdir()
+    ingest("beir", [str(folder)], str(tmp_path / "bench"))
+    for table in ("documents", "queries"):
+        before = Folder(made).child("benchmark").read(table).filter(pc.field("haystack_id") == folder.name)
+        after = Folder(str(tmp_path / "bench")).read(table)
+        assert after.num_rows > 0
+        assert sorted(after.column("text").to_pylist()) == sorted(before.column("text").to_pylist())
+
+
+def test_tables_have_the_rows_of_the_run(made: str, tmp_path: Path) -> None:
+    export(made, str(tmp_path), form="parquet", judge=None)
+    export(made, str(tmp_path), form="csv", judge=None)
+
+    cells = json.loads(Folder(made).read_bytes("results.json"))["cells"]
+    for table in (pd.read_parquet(tmp_path / "cells.parquet"), pd.read_csv(tmp_path / "cells.csv")):
+        joint = table[table.measure == "joint"]
+        assert list(joint.value) == pytest.approx([cell["joint"] for cell in cells])
+    summaries = pd.read_parquet(tmp_path / "summaries.parquet")
+    assert list(pd.read_csv(tmp_path / "summaries.csv").text) == list(summaries.text)
+
+
+def test_a_judge_is_named_for_labels_alone(made: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match="writes no labels"):
+        export(made, str(tmp_path), form="csv", judge="offline-people")
+    assert main([made, "--as", "latex", "--out", str(tmp_path)]) == 0
+    assert "1 file: systems.tex" in capsys.readouterr().out

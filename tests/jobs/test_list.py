@@ -1,0 +1,41 @@
+"""Every name that can be listed is one that is taken, and has a meaning."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jobs.list import LISTS, main
+from jobs.parsers.list import LISTED
+from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS
+from longform.formats.names import EXPORTED, NAMES
+
+
+@pytest.mark.parametrize("what", LISTED)
+def test_every_name_has_a_meaning(what: str) -> None:
+    names = list(LISTS[what]())
+
+    assert names
+    assert [name.name for name in names if not name.meaning] == []
+
+
+def test_lists_and_parser_name_the_same() -> None:
+    assert tuple(LISTS) == LISTED
+    assert {*EXPORTS, *ROW_EXPORTS, *TABLE_EXPORTS} == set(EXPORTED)
+    assert {*NAMES, *EXPORTED} == {name.name for name in LISTS["formats"]()}
+
+
+def test_words_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["retrievers"]) == 0
+    assert "  bm25 " in capsys.readouterr().out
+    assert main(["presets", "--json"]) == 0
+    presets = json.loads(capsys.readouterr().out)["presets"]
+    assert {"demo", "summhay_paper"} <= {preset["name"] for preset in presets}
+
+
+def test_a_slip_is_mended(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["retriever"])
+    assert ended.value.code == 2
+    assert "did you mean 'retrievers'" in capsys.readouterr().err

@@ -1,0 +1,82 @@
+"""Tables of a run as CSV, Parquet and LaTeX."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from longform.errors import UsageError
+from longform.formats.table_export import TablesOfRun, csv_export, latex_export, parquet_export
+
+MEASURES = [
+    {"name": "joint", "title": "", "unit": "points"},
+    {"name": "words", "title": "words & all", "unit": "words"},
+    {"name": "rouge_1", "title": "", "unit": "points"},
+]
+
+
+def cell(**changes: Any) -> dict[str, Any]:
+    made = {
+        "dataset": None,
+        "judge": "offline",
+        "setting": "bm25_100%",
+        "summarizer": "m",
+        "cited_by": None,
+        "n_summaries": 2,
+        "joint": 41.25,
+        "words": None,
+        "intervals": {"joint": [40.0, 42.5]},
+        "reasons": {"words": "no text"},
+    }
+    return made | changes
+
+
+def run(*cells: dict[str, Any]) -> TablesOfRun:
+    table = pa.table({"summary_id": ["s", "t"], "text": ['a, "b"\nc', None], "parents": [["p"], []]})
+    return TablesOfRun({"measures": MEASURES, "cells": list(cells)}, lambda _: table)
+
+
+def files(found: Any) -> dict[str, bytes]:
+    return {file.name: file.content for file in found}
+
+
+def test_pandas_reads_every_csv() -> None:
+    found = {name: pd.read_csv(io.BytesIO(content)) for name, content in files(csv_export(run(cell()))).items()}
+
+    assert list(found) == ["cells.csv", "scores.csv", "summaries.csv"]
+    joint, words = found["cells.csv"].to_dict("records")
+    assert (joint["measure"], joint["value"], joint["low"], joint["high"]) == ("joint", 41.25, 40.0, 42.5)
+    assert (words["measure"], words["reason"], pd.isna(words["value"])) == ("words", "no text", True)
+    assert list(found["summaries.csv"]["text"].fillna("-")) == ['a, "b"\nc', "-"]
+    assert found["summaries.csv"]["parents"][0] == '["p"]'
+
+
+def test_pandas_reads_every_parquet_file() -> None:
+    found = {name: pd.read_parquet(io.BytesIO(one)) for name, one in files(parquet_export(run(cell()))).items()}
+
+    assert set(found) == {
+        f"{name}.parquet" for name in ("cells", "rankings", "contexts", "summaries", "units", "verdicts", "scores")
+    }
+    assert list(found["cells.parquet"]["value"].fillna(-1)) == [41.25, -1]
+    assert list(found["verdicts.parquet"]["parents"][0]) == ["p"]
+
+
+def test_latex_has_a_table_a_judge_of_what_has_values() -> None:
+    text = files(latex_export(run(cell(), cell(judge="x", cited_by="matrix", words=7.0))))["systems.tex"].decode()
+
+    first, second = re.findall(r"\\begin\{tabular\}\{(l r*|lr*)\}(.*?)\\end\{tabular\}", text, re.DOTALL)
+    assert first[0] == "lr"
+    assert second[0] == "lrr"
+    assert r"m, bm25\_100\% & 41.2 [40.0, 42.5] \\" in first[1]
+    assert r"system & joint & words \& all \\" in second[1]
+    assert r"m, bm25\_100\%, citations by matrix & 41.2 [40.0, 42.5] & 7.0 \\" in second[1]
+
+
+def test_a_run_without_scores_makes_no_latex() -> None:
+    with pytest.raises(UsageError, match="scored systems"):
+        list(latex_export(run()))
