@@ -32,6 +32,7 @@ from longform.report.tables import (
     count,
     distinct,
     has_oracle,
+    is_grid,
     is_wide,
     marked_settings,
     reason,
@@ -80,7 +81,7 @@ def _table(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Table:
     shown = asides_of(held(cells))
     aside = " ".join(_ASIDES[name] for name in shown)
     more = more_columns(results, cells, main_measure(cells[0]))
-    if is_wide(cells):
+    if is_grid(cells):
         where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
         caption = f"{line}. {told} Rows by {ranked} {where}. {_ELSEWHERE} {aside}"
         return in_grid(score_grid(cells, caption, heads), more, cells)
@@ -118,7 +119,7 @@ def citation_sections(results: Results) -> Iterator[Section]:
             "(precision); of those that state it, the share cited (recall); and their F1, each a mean over covered "
             "insights. From 0 to 100, higher is better."
         )
-        if not is_wide(cells):
+        if not is_grid(cells):
             tables.append(score_list(cells, f"{caption} {INTERVAL}", heads, ["cut"]))
             continue
         extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]

@@ -227,6 +227,11 @@ def is_wide(cells: Collection[Columns]) -> bool:
     return len(keys) == len(cells) and n_settings <= n_summarizers and n_summarizers > 1
 
 
+def is_grid(cells: Collection[Columns]) -> bool:
+    """Return whether several settings are columns; systems of one setting are rows with their intervals."""
+    return is_wide(cells) and len(settings_of(cells)) > 1
+
+
 def best_first(cells: Iterable[AnyRow]) -> list[AnyRow]:
     """Cells by their main measure, unknown ones last, each with its twin below it."""
     ordered = sorted(cells, key=_rank, reverse=True)
