@@ -103,6 +103,7 @@ def test_missing_bucket_ends_the_command_before_any_work(
     places = {"bench": f"{s3_url}/bench", "out": f"{s3_url}/run", "ledger": f"{s3_url}/ledger"}
     places[wrong] = f"s3://no-such-bucket/{wrong}"
     options = [word for name, url in places.items() for word in (f"--{name}", url)]
+    capsys.readouterr()  # the settings that the benchmark was made with
 
     assert main([str(config), *options]) == 1
 
