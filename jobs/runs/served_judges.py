@@ -11,7 +11,7 @@ from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.runs.record import RECORD_FILE
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings, ServedJudgeSettings
+from longform.settings.judges import JudgeSettings
 
 
 def described(judges: Mapping[str, JudgeSettings], cluster: Cluster) -> dict[str, ServedAbout]:
@@ -29,13 +29,9 @@ def described(judges: Mapping[str, JudgeSettings], cluster: Cluster) -> dict[str
 
 def with_versions(judges: Mapping[str, JudgeSettings], about: Mapping[str, ServedAbout]) -> dict[str, JudgeSettings]:
     """Return *judges*, the served ones with the version that their server states, unless the settings state one."""
-    return {name: _with_version(judge, about.get(name)) for name, judge in judges.items()}
-
-
-def _with_version(judge: JudgeSettings, about: ServedAbout | None) -> JudgeSettings:
-    if not isinstance(judge, ServedJudgeSettings) or about is None or judge.version is not None:
-        return judge
-    return judge.model_copy(update={"version": about.version})
+    unstated = {name: judge for name, judge in served_judges(judges).items() if judge.version is None}
+    asked = unstated.keys() & about.keys()
+    return {**judges, **{name: unstated[name].model_copy(update={"version": about[name].version}) for name in asked}}
 
 
 def with_served(experiment: Experiment, cluster: Cluster, out_url: str) -> tuple[Experiment, dict[str, dict[str, Any]]]:

@@ -29,7 +29,7 @@ from longform.keys import content_key
 from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings, ServedJudgeSettings
+from longform.settings.judges import JudgeSettings
 from longform.settings.resources import ResourcesSettings
 from longform.tables import DOCUMENTS, TARGETS
 
@@ -166,11 +166,11 @@ class AskJudge(JudgeStage):
 
     @property
     def asynchronous(self) -> bool:
-        return self.chat is not None or isinstance(self.settings, ServedJudgeSettings)
+        return self.chat is not None or self.settings.requests_at_once is not None
 
     @property
     def slots(self) -> int:
-        return self.settings.concurrency if isinstance(self.settings, ServedJudgeSettings) else super().slots
+        return super().slots if self.settings.requests_at_once is None else self.settings.requests_at_once
 
     @property
     def embeds(self) -> bool:

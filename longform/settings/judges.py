@@ -170,6 +170,11 @@ class _Judge(CodeSettings, MayAskSettings):
         return self._kind
 
     @property
+    def requests_at_once(self) -> int | None:
+        """The requests that a worker has in flight to a server; None: no server judges."""
+        return None
+
+    @property
     def bounds(self) -> tuple[float, ...]:
         """The numbers from which its answer is another."""
         return () if self.own_threshold is None else (self.own_threshold,)
@@ -374,6 +379,10 @@ class ServedJudgeSettings(_Judge):
     @property
     def model_name(self) -> str:
         return f"{self.judge} at {self.url}"
+
+    @property
+    def requests_at_once(self) -> int:
+        return self.concurrency
 
 
 class PythonJudgeSettings(_NumberJudge, PythonClassSettings):

@@ -28,4 +28,4 @@ SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
     "checker": SHIPPED_CHECKER,
     "key-point-checker": SHIPPED_KEY_POINT_CHECKER,
 }
-"""By their names on the command line; none of them downloads anything."""
+"""Judges by their names on the command line; none of them downloads anything."""

@@ -53,7 +53,7 @@ def test_five_lengths_are_computed_as_little_more_than_one(released: Path, tmp_p
 
 @pytest.mark.slow
 def test_a_local_model_reads_what_five_lengths_share_once(small_model: str, tmp_path: Path) -> None:
-    """By llama.cpp's own count of cached tokens: at most 1.2 times the longest prompt, which is short here."""
+    """Tokens that llama.cpp itself counts as computed: at most 1.2 times the longest prompt, which is short here."""
     example = {"document": [_document(number) for number in range(5)], "summary": "The council voted."}
     (tmp_path / "town.jsonl").write_text(json.dumps(example))
     bench, run = str(tmp_path / "bench"), Folder(str(tmp_path / "runs" / "lengths"))
