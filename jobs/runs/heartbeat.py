@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, NamedTuple, NotRequired, Self, TypedDict
+from typing import Any, NamedTuple, NotRequired, Self, TypedDict, cast
 
 from actors.ledger.entry import Session, process_lives, this_host, this_session
 from actors.storage.errors import StorageError
@@ -201,7 +201,7 @@ def heartbeats(run: Folder) -> list[Heard]:
         with suppress(StorageError, OSError, ValueError):  # deleted meanwhile, or another's
             heard = json.loads(run.read_bytes(f"{FOLDER}/{name}"))
             if isinstance(heard, dict) and heard.get("format") == _FORMAT:
-                found.append(heard)  # type: ignore[arg-type]  # of our own format
+                found.append(cast(Heard, heard))  # of our own format
     return sorted(found, key=lambda heard: -heard["written_at"])
 
 

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
@@ -90,8 +90,13 @@ def body_of(request: ChatRequest) -> dict[str, JsonValue]:
 
 def documents_of(body: Mapping[str, JsonValue], haystack_id: str) -> list[Document]:
     """Return the documents of a body."""
-    rows: list[dict[str, str]] = body["documents"]  # type: ignore[assignment]  # we have written it
+    rows = _shown_rows(body)
     return [Document(row["id"], haystack_id, int(row["number"]) - 1, row["title"], row["text"]) for row in rows]
+
+
+def _shown_rows(body: Mapping[str, JsonValue]) -> list[dict[str, str]]:
+    """Return the documents of a body as `summary_request` and the ranker's request wrote them."""
+    return cast(list[dict[str, str]], body["documents"])
 
 
 # ---------------------------------------------------------------- answers
@@ -164,7 +169,7 @@ def read_answer(request: ChatRequest, answer: bytes) -> ChatReply:
 def read_content(request: ChatRequest, content: JsonValue) -> ChatReply:
     """Return the reply that the JSON of an answer holds, as `read_answer`."""
     asked = body_of(request)
-    rows: list[dict[str, str]] = asked["documents"]  # type: ignore[assignment]  # we have written it
+    rows = _shown_rows(asked)
     shown = Shown(tuple(row["id"] for row in rows), tuple(int(row["number"]) for row in rows))
     kind = _Summary if asked["task"] == "summarize" else _Ranking
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple, TypedDict
 
@@ -150,8 +151,12 @@ def _parts(targets: Sequence[LabelledTarget]) -> dict[str, Belongs]:
     kinds = sorted({one.text for one in targets}, key=str)
     found: dict[str, Belongs] = {ALL: lambda _one: True}
     if len(kinds) > 1:
-        found |= {kind or NO_KIND: lambda one, kind=kind: one.text == kind for kind in kinds}  # type: ignore[misc]
+        found |= {kind or NO_KIND: partial(_is_of, kind) for kind in kinds}
     return found
+
+
+def _is_of(kind: str | None, target: LabelledTarget) -> bool:
+    return target.text == kind
 
 
 def _pairs(targets: Sequence[LabelledTarget]) -> list[JudgedPair]:

@@ -111,7 +111,9 @@ def _cost(comparison: Comparison) -> str:
     if not calls["first"] and not calls["second"] and calls["difference"] is not None:
         return "neither called a model"
     if dollars["first"] is None or dollars["second"] is None:
-        unknown = [label for label, side in zip(labels, ("first", "second"), strict=True) if dollars[side] is None]  # type: ignore[literal-required]
+        unknown = [
+            label for label, usd in zip(labels, (dollars["first"], dollars["second"]), strict=True) if usd is None
+        ]
         return f"it is not known what {' and '.join(unknown)} cost"
     return f"{labels[0]} cost ${dollars['first']:,.4f} and {labels[1]} ${dollars['second']:,.4f}"
 

@@ -133,8 +133,12 @@ def _spend(status: RunStatus) -> Iterator[str]:
 
 
 def _tokens(spend: SpendStatus) -> str:
-    named = [("input", "input_tokens"), ("cached", "cached_tokens"), ("output", "output_tokens")]
-    found = [(name, spend[key]) for name, key in (*named, ("reasoning", "reasoning_tokens"))]  # type: ignore[literal-required]
+    found = [
+        ("input", spend["input_tokens"]),
+        ("cached", spend["cached_tokens"]),
+        ("output", spend["output_tokens"]),
+        ("reasoning", spend["reasoning_tokens"]),
+    ]
     told = ", ".join(f"{count:,} {name}" for name, count in found if count is not None)
     return f"tokens: {told}" if told else "tokens: not stated"
 

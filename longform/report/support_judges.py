@@ -154,7 +154,7 @@ def _chunks(found: SupportMeta) -> Iterator[Section]:
     wanted = [row for row in found["grid"] if row["sentences"] == RECOMMENDED.sentences]
     if not any(_CHUNK.fullmatch(row["documents"]) for row in wanted):
         return
-    rows = [
+    shown: list[MergedColumns] = [
         {**row, "documents": _chunk_name(row["documents"])}
         for row in sorted(wanted, key=lambda row: (row["judge"], _chunk_size(row["documents"])))
         if _chunk_size(row["documents"]) >= 0
@@ -163,7 +163,6 @@ def _chunks(found: SupportMeta) -> Iterator[Section]:
         "Natural: each document apart. N tokens: the joined documents cut behind every N tokens. The best chunk "
         "counts, and the mean over sentences."
     )
-    shown: list[MergedColumns] = [MergedColumns(**row) for row in rows]  # type: ignore[typeddict-item]
     yield Section("chunks", "Sizes of chunks", [told], [_best_marked(found, shown, with_sentences=False)])
 
 
