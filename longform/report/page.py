@@ -41,6 +41,10 @@ UNKNOWN = "–"
 
 _REQUIRED = ("title", "aggregate")
 
+_SCRIPTS = ("element.js", "tables.js", "summaries.js", "start.js")
+_STYLES = ("report.css",)
+"""Files that each page holds, in this order."""
+
 
 def markdown(results: Results) -> str:
     """
@@ -213,7 +217,7 @@ def _template(name: str) -> Template:
 
 @cache
 def _script_and_style() -> Mapping[str, str]:
-    script, style = (_template_text(name) for name in ("report.js", "report.css"))
+    script, style = ("\n".join(map(_template_text, names)) for names in (_SCRIPTS, _STYLES))
     return {
         "script": script,
         # The page's policy lets this one script run and no other, whatever a text may smuggle in.
