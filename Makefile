@@ -25,7 +25,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 demo: install
 	$(BIN)/longform evaluate demo --out runs/demo --workers 2
-	@echo "Open runs/demo/report/report.html"
+	@echo "Open runs/demo/report/index.html"
 
 test: install
 	$(BIN)/pytest $(PARALLEL) -m "not slow"

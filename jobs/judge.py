@@ -174,7 +174,7 @@ def _check_same_files(copy: Folder, files: Sequence[SourceFile]) -> None:
 
 
 def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: Experiment, out: str) -> Outcome:
-    report = f"{out}/report/report.html"
+    report = f"{out}/report/index.html"
     told = [*choice.left_out, *results["unscored"], *failures_told(results["cells"])]
     words = "\n".join([*table(results), *told, f"report: {report}"])
     document = {**results, "outputs": added.document(), "left_out": list(choice.left_out), "report": report}

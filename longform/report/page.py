@@ -1,15 +1,7 @@
 """
-Results as pages: Markdown for a terminal or a repository, HTML that needs no network.
+Sections as pages: Markdown for a terminal or a repository, HTML that needs no network.
 
-The drill-down stands in the report's own page if both have room there, else on pages of their own beside it, so that no
-page grows with the run.
-
-`results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
-`unscored` (sentences), `position`, `retrieval`, `curve`, `failure_modes`, `rouge_bootstrap`, `judges`, `comparisons`,
-`calls` (what each stage called and spent), with `audit` and `synthesis` (the benchmark's own), `repair` (rows, changes
-and examples of citations before and after their repair) and `drilldown`. What is empty or missing leaves its section
-out. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval measures and shares in 0 to 1; None is
-unknown, and its reason may stand in the row's `reasons` by field.
+`site` lays the results of a run out over several HTML pages; the Markdown is one page.
 """
 
 from __future__ import annotations
@@ -28,22 +20,49 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
-from longform.report.figures import Figure, figures
-from longform.report.measures import all_heads
+from longform.report.figures import Figure
 from longform.report.parts import Section
 from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.tables import Cell, Column, Table
-from longform.results.drilldown import PackedPage, Packing, unfolded_of
 from longform.results.results import Results
 
 UNKNOWN = "–"
+
+INDEX = "index.html"
+"""The first page of a site."""
 
 _REQUIRED = ("title", "aggregate")
 
 _SCRIPTS = ("element.js", "tables.js", "summaries.js", "start.js")
 _STYLES = ("report.css",)
 """Files that each page holds, in this order."""
+
+
+class PageLink(NamedTuple):
+    """A page as its site's navigation and contents name it."""
+
+    file: str
+    title: str
+    line: str  # what stands there
+
+
+class Here(NamedTuple):
+    """
+    A page's place in a site.
+
+    Attributes:
+        nav: The pages that each page links to, the first page first.
+        entry: File of the entry of `nav` that the page belongs to: its own, or that of the first page of its kind.
+        title: Of the page; None: it is the first page, which has the site's title.
+    """
+
+    nav: Sequence[PageLink]
+    entry: str
+    title: str | None
+
+
+_ALONE: Mapping[str, object] = {"nav": (), "here": None, "subtitle": None}
 
 
 def markdown(results: Results) -> str:
@@ -53,7 +72,7 @@ def markdown(results: Results) -> str:
     Raises:
         LongformError: `results` lack a title, or say something that cannot be reported, such as a NaN.
     """
-    _check(results)
+    check(results)
     return sections_markdown(results["title"], sections(results))
 
 
@@ -80,64 +99,26 @@ def sections_markdown(title: str, shown: Iterable[Section]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-class SummaryPage(NamedTuple):
-    """A page of summaries, as the report's own page links to it."""
-
-    file: str
-    n_summaries: int
-    first: str
-    last: str
-
-
-def html(
-    results: Results,
-    *,
-    embedded: str | None = None,
-    pages: Sequence[SummaryPage] = (),
-    file_of: Mapping[str, str] | None = None,
-) -> str:
-    """
-    The report as one HTML page with figures, sortable tables and the drill-down; it loads nothing.
-
-    Args:
-        results: What is shown; their `drilldown` is embedded if nothing else is given.
-        embedded: Packed data of the drill-down.
-        pages: That hold it instead.
-        file_of: Summary id -> the page that holds it, of those that `linked` names.
-
-    Raises:
-        LongformError: As `markdown`, or the drill-down names a query or a target that it does not list.
-    """
-    _check(results)
-    return sections_html(
-        results["title"],
-        [(section, figures(section.anchor, results)) for section in sections(results)],
-        drilldown=None if pages else embedded or _drilldown(results),
-        pages=pages,
-        file_of=file_of,
-    )
-
-
 def sections_html(
     title: str,
     shown: Sequence[tuple[Section, Sequence[Figure]]],
     *,
-    drilldown: str | None = None,
-    pages: Sequence[SummaryPage] = (),
+    here: Here | None = None,
     file_of: Mapping[str, str] | None = None,
 ) -> str:
     """
     Sections of any page, each with its figures, as one HTML page that loads nothing.
 
     Args:
-        title: Of the page.
+        title: Of the page, or of its site.
         shown: Its sections.
-        drilldown: Packed data of summaries that unfold; None: there are none.
-        pages: That hold summaries instead.
-        file_of: Summary id -> the page that holds it.
+        here: Place in a site; None: the page stands alone.
+        file_of: Summary id -> the page that holds it; the others are not linked to.
     """
-    return _template("report.html.j2").render(
-        title=title,
+    return rendered(
+        "report.html.j2",
+        title,
+        here,
         sections=shown,
         heads=heads,
         group_starts=group_starts,
@@ -147,60 +128,26 @@ def sections_html(
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
-        drilldown=drilldown,
-        pages=pages,
-        n_summaries=sum(page.n_summaries for page in pages),
         place_of=partial(_place_of, file_of or {}),
-        **_script_and_style(),
     )
 
 
-def _place_of(file_of: Mapping[str, str], summary_id: str) -> str:
-    return file_of.get(summary_id, "")
+def _place_of(file_of: Mapping[str, str], summary_id: str) -> str | None:
+    return file_of.get(summary_id)
 
 
-def summaries_html(
-    results: Results, page: PackedPage, *, number: int, main: str, before: str | None, after: str | None
-) -> str:
+def rendered(template: str, title: str, here: Here | None, **parts: object) -> str:
     """
-    A page of summaries of its *number*, which loads nothing.
+    Return a page that loads nothing, made from one of the templates that extend `base.html.j2`.
 
     Args:
-        results: Of the report.
-        page: What it unfolds.
-        number: Of the page, from 1.
-        main: The file of the report's own page.
-        before: The file of the page before this one; None: it is the first.
-        after: The file of the page after it; None: it is the last.
+        template: The file's name.
+        title: Of the site.
+        here: Place of the page in it; None: the page stands alone.
+        parts: That the template names besides.
     """
-    return _template("summaries.html.j2").render(
-        title=results["title"],
-        number=number,
-        main=main,
-        before=before,
-        after=after,
-        drilldown=page.data,
-        **_script_and_style(),
-    )
-
-
-def linked(results: Results) -> frozenset[str]:
-    """Return the ids of the summaries that the report's own page links to."""
-    repair = results.get("repair")
-    examples = repair["examples"] if repair else []
-    return frozenset(id_ for example in examples for id_ in (example["summary_id"], example["repaired_id"]))
-
-
-def points(results: Results) -> list[str]:
-    """Return the measures that are shown in points."""
-    return [head.name for head in all_heads(results) if head.in_points]
-
-
-def _drilldown(results: Results) -> str | None:
-    packing = Packing(points(results))
-    for one in unfolded_of(results.get("drilldown") or {"queries": {}, "summaries": []}):
-        packing.add(one)
-    return packing.json() if len(packing) else None
+    placed = {"nav": here.nav, "here": here.entry, "subtitle": here.title} if here else _ALONE
+    return _template(template).render(title=title, home=INDEX, **placed, **_script_and_style(), **parts)
 
 
 @cache
@@ -226,7 +173,8 @@ def _script_and_style() -> Mapping[str, str]:
     }
 
 
-def _check(results: Results) -> None:
+def check(results: Results) -> None:
+    """Raise a LongformError if `results` lack what every report needs."""
     if missing := [field for field in _REQUIRED if not results.get(field)]:
         msg = f"results: expected the fields {list(_REQUIRED)}, found nothing in {missing}; aggregate the run again"
         raise LongformError(msg)

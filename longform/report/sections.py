@@ -100,13 +100,18 @@ def sections(results: Results) -> list[Section]:
     Raises:
         LongformError: `title` or `aggregate` is missing or not one of the known words.
     """
+    return cards_once(results, shown_sections(results))
+
+
+def shown_sections(results: Results) -> list[Section]:
+    """Return the sections as `sections` does, before `cards_once`, which counts by page."""
     candidates = [section for made in SECTIONS for section in made(results)]
     shown = [
         section._replace(tables=[pooled_told(results, section.anchor, as_shown(table)) for table in section.tables])
         for section in candidates
         if section.tables or section.listing or section.paragraphs
     ]
-    return _with_models(results, _with_cards_once(results, shown))
+    return _with_models(results, shown)
 
 
 def _with_models(results: Results, shown: Sequence[Section]) -> list[Section]:
@@ -116,7 +121,7 @@ def _with_models(results: Results, shown: Sequence[Section]) -> list[Section]:
     return [one._replace(paragraphs=[*told, *one.paragraphs]) if one is first else one for one in shown]
 
 
-def _with_cards_once(results: Results, shown: Sequence[Section]) -> list[Section]:
+def cards_once(results: Results, shown: Sequence[Section]) -> list[Section]:
     """Tell a judge's card in the first caption of the page that names the judge; later ones refer to it."""
     told: set[str] = set()
     return [

@@ -85,8 +85,8 @@ Packed = Sequence["Packed"] | str | float | None
 PLACES = 4
 """Decimals kept of scores and probabilities."""
 
-PAGE_BYTES = 4_000_000
-"""Most data of one page, unless a single summary has more; with its markup a page stays below 5 MB."""
+PAGE_BYTES = 2_800_000
+"""Most data of one page, unless a single summary has more; with its markup a page stays below 3 MB."""
 
 
 class PackedPage(NamedTuple):

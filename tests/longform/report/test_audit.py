@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from longform.report.audit import audit_sections
-from longform.report.page import html, markdown
+from longform.report.page import markdown
+from tests.longform.report.pages import html
 
 FACTS = {
     "haystack_id": "town-0",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from longform.report.calls import UNSETTLED, calls_sections
-from longform.report.page import html, markdown
+from longform.report.page import markdown
+from tests.longform.report.pages import html
 
 HEAD = {"title": "t", "aggregate": "pooled"}
 PLANNED = {

@@ -3,8 +3,8 @@
 from typing import Any
 
 from longform.report.models_told import models_told
-from longform.report.page import html, markdown
-from tests.longform.report.pages import only
+from longform.report.page import markdown
+from tests.longform.report.pages import html, only
 
 CONFIG = {
     "summarizers": {

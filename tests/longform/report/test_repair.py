@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from longform.report.page import html, markdown
+from longform.report.page import markdown
 from longform.report.plots import change_plot
 from longform.report.repair import WARNING, chips
+from tests.longform.report.pages import html
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 HEAD = {"title": "t", "aggregate": "pooled"}
@@ -121,11 +122,8 @@ def test_texts_of_examples_never_become_elements(page):
 
 def test_examples_link_to_summaries_only_where_the_page_has_them(page):
     assert "#summary=" not in page.split("<script>")[0]
-    query = {"haystack": "h", "topic": None, "subtopic": None, "text": "q", "targets": []}
-    summary = {"summary_id": "s&1", "query_id": "q", "bullets": [], "verdicts": [], "scores": {}}
-    summary |= dict.fromkeys(("setting", "summarizer", "order", "failure"))
-    whole = html(RESULTS | {"drilldown": {"queries": {"q": query}, "summaries": [summary]}})
-    assert 'href="#summary=s%261"' in whole
+    whole = html(RESULTS, file_of={"s&1": "summaries-0002.html"})
+    assert 'href="summaries-0002.html#summary=s%261"' in whole
 
 
 def test_runs_without_repair_have_no_such_section():

@@ -7,11 +7,11 @@ import pytest
 from longform.axes import Axes
 from longform.errors import LongformError
 from longform.repair.twins import LABEL
-from longform.report.page import html, markdown
+from longform.report.page import markdown
 from longform.report.provenance import flatten
 from longform.report.sections import SECTIONS
 from longform.report.tables import is_position_row, number, percent, summarizers_by_joint
-from tests.longform.report.pages import HOSTILE, Page, only, pipe_tables, with_twins
+from tests.longform.report.pages import HOSTILE, Page, html, only, pipe_tables, with_twins
 
 
 def test_main_table_has_summarizers_by_oracle_joint_and_measures_by_setting(page):
